@@ -9,16 +9,17 @@ import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
+import type { SessionLimits } from "#wire/http2/session.ts";
 import { WindowBudget } from "#wire/http2/window-budget.ts";
 import { createAdmission } from "#edge/limits/admission.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "#edge/pipeline/origin-fetch.ts";
-import { ClientConnection } from "#edge/http1/client-connection.ts";
+import { serveHttp1 } from "#edge/http1/http1-visitor.ts";
 import { createCodecs } from "./compression/codecs.ts";
 import { createClearance } from "./challenge/clearance.ts";
 import { createAcmeChallenges } from "./stages/acme-challenge.ts";
 import { createChallenges } from "./stages/challenge.ts";
-import type { EdgeConfig } from "./config.ts";
+import type { EdgeConfig, EdgeLimits } from "./config.ts";
 import type { EdgeContext } from "#edge/pipeline/context.ts";
 import type { BodyTee } from "./detection/body-tee.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
@@ -28,7 +29,7 @@ import { createDohRoute, type DohRoute } from "#edge/origin/doh-route.ts";
 import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-route.ts";
 import type { RuleLeftOut } from "#edge/zones/entry-points.ts";
 import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
-import { Http2Connection } from "#edge/http2/connection.ts";
+import { serveHttp2 } from "#edge/http2/http2-visitor.ts";
 import { rayField } from "#edge/http/ray-field.ts";
 import { createHeldBodies } from "#edge/exchange/request-buffer.ts";
 import { createHostsFile } from "#edge/origin/hosts-file.ts";
@@ -275,6 +276,8 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     codecs,
     ray: rayField(config.vendorPrefix),
+    deadlines: limits,
+    http2: sessionLimits(limits),
     connections: new Set(),
     isDraining: () => state.closing,
     record: createAccessLog({ events: deps.events, clock, metrics }),
@@ -290,9 +293,20 @@ function endsOf(transport: Transport, client: End): Pick<ConnectionInfo, "client
 }
 
 function welcome(context: EdgeContext, transport: Transport, arrival: ConnectionInfo, protocol: string): void {
-  if (protocol === "h2") new Http2Connection(context, transport, arrival);
-  else new ClientConnection(context, transport, arrival);
+  if (protocol === "h2") serveHttp2(context, transport, arrival);
+  else serveHttp1(context, transport, arrival);
 }
+
+const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
+  streamsMax: limits.http2StreamsMax,
+  windowBytes: limits.http2WindowBytes,
+  windowBytesMax: limits.http2WindowBytesMax,
+  headBytesMax: limits.http2HeadBytesMax,
+  fieldsMax: limits.http2FieldsMax,
+  resetsMax: limits.http2ResetsMax,
+  resetsPerSecond: limits.http2ResetsPerSecond,
+  allowsWebSockets: true,
+});
 
 const POLL_MS = 20;
 

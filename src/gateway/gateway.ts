@@ -113,13 +113,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     });
   };
 
-  const refusal = (): string => {
+  const refuseMalformed = (answer: AnswerSink): void => {
     countRefusal(metrics, "aig_bad_request");
-    return rawError({ name: "aig_bad_request" });
+    sendError(answer, { name: "aig_bad_request" }, [], true);
   };
   const { clock, onError: report = ignore } = deps;
   const front = createFront({
-    ...{ clock, loop, config, refusal, report },
+    ...{ clock, loop, config, refuse: refuseMalformed, report },
     onRequest: (req, answer) => (isMisdirected(req) ? refuse(req, answer, MISDIRECTED) : onRequest(req, answer)),
     onUpgrade: (req, socket, head) => {
       if (!isMisdirected(req)) return onUpgrade(req, socket, head);
@@ -133,7 +133,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     config.edgePort === undefined
       ? null
       : createFront({
-          ...{ clock, loop, refusal, report },
+          ...{ clock, loop, refuse: refuseMalformed, report },
           config: { host: "127.0.0.1", port: config.edgePort, limits: config.limits },
           onRequest: (req, answer) => onRequest(fromEdge(req), answer),
           onUpgrade: (req, socket, head) => onUpgrade(fromEdge(req), socket, head),

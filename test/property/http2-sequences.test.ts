@@ -20,6 +20,7 @@ const LIMITS: SessionLimits = {
   // What is too many is asked in test/faults/http2-floods.test.ts.
   resetsMax: 1_000_000,
   resetsPerSecond: 0,
+  allowsWebSockets: true,
 };
 const answerBytes = (stream: number): number => (stream % 19) * 1000;
 

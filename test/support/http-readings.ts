@@ -53,6 +53,7 @@ export function readRequests(pieces: readonly Buffer[]): Reading {
     onBody: (buffer, start, stop) => void (body += buffer.toString("latin1", start, stop)),
     onRequestEnd: end,
     onMalformed: () => void (isRefused = true),
+    onPreface: () => void (isRefused = true),
   });
   for (const piece of pieces) reader.feed(Buffer.from(piece), piece.length);
   return { messages, begun, isRefused };

@@ -1,5 +1,5 @@
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { readIp } from "#kernel/net/ip.ts";
+import { networkOf } from "#kernel/net/network-of.ts";
 
 /** How many connections there may be, and of whom. */
 export interface Admission {
@@ -56,7 +56,3 @@ export function createAdmission({ metrics, connectionsMax, connectionsPerAddress
 }
 
 const noRelease = (): void => undefined;
-const bytes = Buffer.alloc(16);
-
-/** Whoever has one IPv6 address has the /64 around it; an IPv4 address stands for itself. */
-export const networkOf = (address: string): string => (readIp(address, bytes) === 6 ? bytes.toString("hex", 0, 8) : address);

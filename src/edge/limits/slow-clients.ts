@@ -1,4 +1,4 @@
-import { networkOf } from "./admission.ts";
+import { networkOf } from "#kernel/net/network-of.ts";
 
 /** What may hold a connection to an origin for longer than it needs it. */
 export interface Holder {

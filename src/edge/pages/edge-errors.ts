@@ -231,6 +231,7 @@ export function errorForStatus(status: number): EdgeErrorName {
 }
 
 const BY_STATUS: Readonly<Record<number, EdgeErrorName>> = {
+  408: "request_timeout",
   413: "body_too_large",
   414: "target_too_long",
   417: "expectation_failed",

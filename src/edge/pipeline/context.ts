@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { ClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { EdgeCache } from "#edge/cache/cache.ts";
+import type { Http2Owner } from "#wire/connections/http/http2-connection.ts";
 import type { EdgeLimits } from "#edge/config.ts";
 import type { WindowBudget } from "#wire/http2/window-budget.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
@@ -11,21 +12,12 @@ import type { RayField } from "#edge/http/ray-field.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { OriginSelector } from "#edge/origin/origin.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { Checked, Timers } from "#kernel/timers.ts";
 import type { UpstreamPools } from "#edge/origin/upstream-pool.ts";
 
-/** A visitor's connection, as the edge tracks it. */
-export interface OpenConnection extends Checked {
-  /** Accepts no further request: closes when idle, or after the current response. */
-  drain(): void;
-  destroy(): void;
-}
-
 /** State that all connections of a worker share. */
-export interface EdgeContext {
+export interface EdgeContext extends Http2Owner {
   readonly limits: EdgeLimits;
   readonly clock: Clock;
-  readonly timers: Timers;
   /** Visitors behind trusted proxies; null without such proxies. */
   readonly visitors: ClientAddresses | null;
   readonly pipeline: Pipeline;
@@ -40,10 +32,6 @@ export interface EdgeContext {
   readonly loop: SocketLoop | null;
   /** For windows of HTTP/2 uploads. */
   readonly windows: WindowBudget;
-  readonly connections: Set<OpenConnection>;
-  isDraining(): boolean;
   /** Writes the request row and the events of matched rules; called once per request. */
   record(exchange: Exchange): void;
-  /** Counts and reports an unexpected exception. */
-  report(error: unknown): void;
 }

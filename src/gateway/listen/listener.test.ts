@@ -5,7 +5,7 @@ import { connect as connectTls } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { fixedClock, type FixedClock, systemClock } from "#kernel/clock.ts";
 import { type GatewayConfig, GATEWAY_LIMITS } from "#gateway/config.ts";
-import type { ClientAnswer } from "./response-writer.ts";
+import type { AnswerSink } from "./response-writer.ts";
 import type { ClientRequest } from "./client-request.ts";
 import { createFront, type Front } from "./listener.ts";
 
@@ -18,7 +18,7 @@ interface Stage {
   readonly errors: unknown[];
 }
 
-type Handler = (req: ClientRequest, answer: ClientAnswer, body: string) => void;
+type Handler = (req: ClientRequest, answer: AnswerSink, body: string) => void;
 
 /** Says what it was asked. */
 const echo: Handler = (req, answer, body) => {
@@ -53,7 +53,10 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
     },
     onUpgrade: (_req, socket, first) => void socket.end(`upgraded ${first.toString("latin1")}`),
     report: (error) => void errors.push(error),
-    refusal: () => "HTTP/1.1 400 Bad Request\r\ncontent-length: 3\r\nconnection: close\r\n\r\nbad",
+    refuse: (answer) => {
+      answer.begin(400, ["content-length", "3"], true);
+      answer.end(Buffer.from("bad"));
+    },
   });
   const { port } = await front.listen();
   t.after(() => front.close(0));
@@ -164,7 +167,7 @@ test("answers without a length are chunked, end with the connection for HTTP/1.0
 });
 
 test("pieces that are flushed in one turn arrive together and before the end is known, on each connection its own", async (t) => {
-  const answers = new Map<string, ClientAnswer>();
+  const answers = new Map<string, AnswerSink>();
   const { port } = await stage(t, (req, answer) => void answers.set(req.target, answer));
   const clients = ["/a", "/b"].map((target) => ({ target, ...client(port) }));
   for (const { socket, target } of clients) socket.write(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
@@ -209,7 +212,7 @@ test("an answer that is cut never looks whole", async (t) => {
 
 test("a client that leaves is noticed once, before and amid its answer", async (t) => {
   let gone = 0;
-  const answers: ClientAnswer[] = [];
+  const answers: AnswerSink[] = [];
   const { port } = await stage(t, (req, answer) => {
     answer.watcher = { clientGone: () => void gone++, clientDrained: () => undefined };
     answers.push(answer);
@@ -245,7 +248,7 @@ test("who says nothing, or not all of it, has its time", async (t) => {
 });
 
 test("closing ends idle connections at once, and others with their answer", async (t) => {
-  const waiting: ClientAnswer[] = [];
+  const waiting: AnswerSink[] = [];
   const { front, port } = await stage(t, (req, answer) => {
     if (req.target === "/idle") echo(req, answer, "");
     else waiting.push(answer);
@@ -274,7 +277,7 @@ test("a WebSocket's socket is handed over with what came behind the head; other 
 test("over TLS it is the same", async (t) => {
   const { chain, privateKey } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(["gateway.test"]);
   const { port } = await stage(t, echo, { certificate: chain, key: privateKey });
-  const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] });
+  const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
   let text = "";
   socket.setEncoding("latin1").on("data", (more: string) => (text += more));
   socket.write(`GET /a HTTP/1.1\r\nhost: a\r\n\r\n${END}`);

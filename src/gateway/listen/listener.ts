@@ -4,15 +4,18 @@ import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { createTimers } from "#kernel/timers.ts";
-import type { ClientDeadlineLimits } from "#wire/connections/http/client-deadlines.ts";
+import type { OpenConnection } from "#wire/connections/http/client-owner.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
 import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import type { GatewayConfig } from "#gateway/config.ts";
-import { IDLE_SECONDS } from "./response-writer.ts";
-import { ClientConnection, type ClientOwner } from "./client-connection.ts";
+import { WindowBudget } from "#wire/http2/window-budget.ts";
+import { deadlinesOf, HTTP2_LIMITS, HTTP2_WINDOWS } from "./front-limits.ts";
+import type { FrontOwner } from "./front-owner.ts";
+import { serveHttp1 } from "./http1-client.ts";
+import { type Http2Front, serveHttp2 } from "./http2-client.ts";
 
 /** Where clients connect. */
 export interface Front {
@@ -26,7 +29,7 @@ export interface Front {
 
 type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits" | "trustedProxies">;
 
-export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal" | "report"> {
+export interface FrontDeps extends Pick<FrontOwner, "onRequest" | "onUpgrade" | "refuse" | "report"> {
   readonly clock: Clock;
   readonly config: FrontConfig;
   /** Null: Node.js accepts. */
@@ -37,11 +40,11 @@ const BACKLOG = 1024;
 
 export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Front {
   const timers = createTimers(clock);
-  const connections = new Set<ClientConnection>();
+  const connections = new Set<OpenConnection>();
   const open = createOpenSet();
   let isDraining = false;
   let close = (): void => undefined;
-  const owner: ClientOwner = {
+  const owner: Http2Front = {
     ...handlers,
     onUpgrade: (request, socket, first) => {
       open.add(socket, (gone) => socket.once("close", gone));
@@ -52,9 +55,14 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     connections,
     deadlines: deadlinesOf(config.limits),
     clients: config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies),
+    http2: HTTP2_LIMITS,
+    windows: new WindowBudget(HTTP2_WINDOWS),
     isDraining: () => isDraining,
+    onHttp2: (transport) => serveHttp2(owner, transport),
   };
-  const welcome = (transport: Transport): void => void new ClientConnection(owner, transport);
+  /** Without TLS, the client's first bytes say which version it is. */
+  const welcome = (transport: Transport): void =>
+    transport.tls?.alpnProtocol === "h2" ? serveHttp2(owner, transport) : serveHttp1(owner, transport);
   const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
   // Also those that have not come to a request.
   server.on("connection", (socket: Socket) => open.add(socket, (gone) => socket.once("close", gone)));
@@ -88,20 +96,6 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     },
   };
 }
-
-/** Providers that are slow to take a body hold its client up, so its whole is given time and no rate. */
-const deadlinesOf = ({ requestTimeoutMs, idleTimeoutMs }: FrontConfig["limits"]): ClientDeadlineLimits => ({
-  headTimeoutMs: 10_000,
-  idleTimeoutMs: IDLE_SECONDS * 1000,
-  progressWindowMs: idleTimeoutMs,
-  progressBytesMin: 4096,
-  bodyWindowMs: requestTimeoutMs,
-  bodyBytesMin: 0,
-  bodyTimeoutMs: requestTimeoutMs,
-  // Upgraded connections are others' (`realtime/`, `universal-socket/`).
-  tunnelIdleTimeoutMs: Infinity,
-  lingerMs: 2_000,
-});
 
 interface OpenSet {
   /** `whenGone` is told how to say that it has closed. */
@@ -141,7 +135,7 @@ function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void):
   const secure = {
     ...options,
     ...contextOf(tls),
-    ALPNProtocols: ["http/1.1"],
+    ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: 10_000,
   } as const;
   // A handshake that fails leaves nothing to answer on.

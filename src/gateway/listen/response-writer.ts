@@ -3,9 +3,9 @@ import type { SocketWriter } from "#wire/connections/transport/socket-writer.ts"
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 import { isBodiless } from "#wire/http/framing.ts";
-import { formatHttpDate } from "#wire/http/http-date.ts";
 import { chunkStart } from "#wire/http/write.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
+import { dateText, isFieldValue } from "./answer-fields.ts";
 
 /** What an answer needs of its connection. */
 export interface AnswerOwner {
@@ -25,8 +25,6 @@ export interface AnswerTo {
 /** How long idle connections are kept, as clients are told. */
 export const IDLE_SECONDS = 65;
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${IDLE_SECONDS}\r\n`;
-/** RFC 9110 §5.5; what cannot stand in a head is left out of it. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LAST_WORDS_MS = 1_000;
 
 /** Who makes the answer. An object: V8 keeps function after function that stands in a class's field until its next full collection. */
@@ -95,7 +93,7 @@ export class ClientAnswer implements TickTask {
         if (status === 204) continue;
         hasLength = true;
       } else if (name === "date") hasDate = true;
-      if (VALUE.test(value)) lines += `${name}: ${value}\r\n`;
+      if (isFieldValue(value)) lines += `${name}: ${value}\r\n`;
     }
     if (!hasDate) lines += `date: ${dateText(this.#owner.nowMs())}\r\n`;
     if (!hasLength && !this.#isBodiless) {
@@ -175,17 +173,4 @@ export class ClientAnswer implements TickTask {
     this.#writer.bytes(bytes, 0, bytes.length, false);
     if (this.#isChunked) this.#writer.string("\r\n");
   }
-}
-
-let dateSecond = Number.NaN;
-let date = "";
-
-/** Made once a second. */
-function dateText(nowMs: number): string {
-  const second = Math.floor(nowMs / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = formatHttpDate(second * 1000);
-  }
-  return date;
 }

@@ -18,6 +18,7 @@ const LIMITS: SessionLimits = {
   fieldsMax: 200,
   resetsMax: 100,
   resetsPerSecond: 0,
+  allowsWebSockets: true,
 };
 const WINDOWS: WindowLimits = { connectionBytesMax: 1_000_000, addressBytesMax: 1_000_000, bytesMax: 1_000_000 };
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

@@ -22,6 +22,8 @@ export interface SessionLimits {
   /** Streams that a client may take back, or have us reset: so many at once, and so many more in each second. */
   readonly resetsMax: number;
   readonly resetsPerSecond: number;
+  /** Whether a stream may become a WebSocket (RFC 8441). */
+  readonly allowsWebSockets: boolean;
 }
 
 /** Who has the connection. */
@@ -99,8 +101,7 @@ export class Session implements FrameSink, StreamSession {
       [SETTING.maxConcurrentStreams, limits.streamsMax],
       [SETTING.initialWindowSize, limits.windowBytes],
       [SETTING.maxHeaderListSize, limits.headBytesMax],
-      // WebSockets in streams of their own (RFC 8441).
-      [SETTING.enableConnectProtocol, 1],
+      [SETTING.enableConnectProtocol, limits.allowsWebSockets ? 1 : 0],
       [SETTING.noRfc7540Priorities, 1],
     ]);
     this.output.windowUpdate(0, CONNECTION_WINDOW_BYTES - WINDOW_BYTES_DEFAULT);

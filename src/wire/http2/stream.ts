@@ -48,6 +48,8 @@ export class ServerStream {
   /** All of the response was handed to the connection. */
   isLocalDone = false;
   isClosed = false;
+  /** Bytes of the response's body that were handed to the connection. */
+  sentBytes = 0;
   /** What the other side takes, and what it may send. */
   sendWindow: number;
   receiveWindow: number;
@@ -58,7 +60,8 @@ export class ServerStream {
   /** Was told that there is no room. */
   private isAwaited = false;
   private isPaused = false;
-  private isWholeWhenSent = false;
+  /** What the stream is reset with once nothing waits. */
+  private lastCode: ErrorCode | null = null;
   /** Bytes that were taken and may be sent anew. */
   private credit = 0;
   /** What the other side may send ahead by now, what of that is of the connection's share, and since when it has had it. */
@@ -142,10 +145,10 @@ export class ServerStream {
     if (!this.isClosed) this.session.resetFor(this, ERROR.protocol);
   }
 
-  /** Ends the stream once all of the response has left, whether the request is whole or not. */
-  resetWhenSent(): void {
-    if (this.isLocalDone) this.reset(ERROR.none);
-    else this.isWholeWhenSent = true;
+  /** Ends the stream, both ways, once what was sent has left. */
+  resetWhenSent(code: ErrorCode): void {
+    if (this.pendingBytes === 0) this.reset(code);
+    else this.lastCode = code;
   }
 
   /** Ends the stream at once, both ways. */
@@ -172,6 +175,7 @@ export class ServerStream {
   /** Nothing of it waits any more. */
   drained(): void {
     if (this.isLocalEnded) this.finish();
+    if (this.lastCode !== null) this.reset(this.lastCode);
     if (!this.isAwaited || this.isClosed) return;
     this.isAwaited = false;
     this.handler?.onDrain();
@@ -199,6 +203,7 @@ export class ServerStream {
       this.lastSerial = session.output.serial;
       at += length;
     }
+    this.sentBytes += at - start;
     return at - start;
   }
 
@@ -212,7 +217,6 @@ export class ServerStream {
     } else if (this.lastSerial === session.output.serial) session.output.endStreamAt(this.lastAt);
     else session.sendEnd(this.id);
     session.settle(this);
-    if (this.isWholeWhenSent) this.reset(ERROR.none);
   }
 
   /** Lets the other side send what was taken, in steps of half a window: each step is a frame. */

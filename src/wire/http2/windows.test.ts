@@ -23,7 +23,7 @@ class Uploads implements SessionOwner {
   readonly windows = new Map<number, number>();
 
   constructor(budget: WindowBudget, address: string, count: number) {
-    const limits = { streamsMax: 200, headBytesMax: 65_536, fieldsMax: 200, resetsMax: 1000, resetsPerSecond: 0 };
+    const limits = { streamsMax: 200, headBytesMax: 65_536, fieldsMax: 200, resetsMax: 1000, resetsPerSecond: 0, allowsWebSockets: true };
     this.session = new Session(this, { ...limits, windowBytes: FIRST, windowBytesMax: MOST }, budget.forConnection(address));
     this.receive(Buffer.concat([PREFACE, frame(FRAME.SETTINGS, 0, 0)]));
     for (let i = 0; i < count; i++) {

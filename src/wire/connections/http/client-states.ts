@@ -38,7 +38,7 @@ const STATES: Readonly<Record<StateName, StateRow>> = {
   /** Upgraded: both sides send what they like. */
   tunnel: { timer: "tunnel", on: { gone: "closed" } },
   /** Everything is written; the other side may take it and end. */
-  closing: { timer: "linger", on: { last: "closing", gone: "closed" } },
+  closing: { timer: "linger", on: { gone: "closed" } },
   closed: { timer: "none", on: {} },
 };
 

@@ -20,10 +20,15 @@ export interface RequestHandler extends BodySink {
   onRequestEnd(trailers: readonly Trailer[]): void;
   /** The status that tells the client what was wrong; `PADDING` where there is nobody to tell it. */
   onMalformed(status: number): void;
+  /** The connection begins with the preface of HTTP/2 (RFC 9113 §3.4). `bytes`: all that came; nothing more is read here. */
+  onPreface(bytes: Buffer): void;
 }
 
 /** What came behind a whole request begins no other one: some clients pad theirs, and have their answer. */
 export const PADDING = 0;
+
+/** What the preface of HTTP/2 looks like to a reader of HTTP/1.1: a head of another version. */
+const PREFACE_HEAD = "PRI * HTTP/2.0\r\n\r\n";
 
 /** Bytes that a client sent ahead wait up to here; beyond, its socket should not be read. */
 const HELD_BYTES_MAX = 65_536;
@@ -144,7 +149,7 @@ export class Http1Reader {
     }
     this.scanned = 0;
     const fault = parseRequestHead(buffer, at, headEnd, requestHead);
-    if (fault !== 0) return this.refuse(fault, end);
+    if (fault !== 0) return this.isPreface(fault, buffer, start, headEnd) ? this.passOn(buffer, start, end) : this.refuse(fault, end);
     const framing = requestFraming(requestHead);
     this.body.begin(framing, requestHead.contentLength);
     this.isComplete = framing === NO_BODY;
@@ -166,6 +171,17 @@ export class Http1Reader {
     if (this.phase === IN_BODY) this.phase = WAITING;
     this.handler.onRequestEnd(this.body.trailers);
     return bodyEnd;
+  }
+
+  private isPreface(fault: number, buffer: Buffer, start: number, end: number): boolean {
+    if (fault !== 505 || this.consumed > 0 || end - start !== PREFACE_HEAD.length) return false;
+    return buffer.toString("latin1", start, end) === PREFACE_HEAD;
+  }
+
+  private passOn(buffer: Buffer, start: number, end: number): number {
+    this.phase = STOPPED;
+    this.handler.onPreface(Buffer.from(buffer.subarray(start, end)));
+    return end;
   }
 
   /** From a sender who is not understood nothing more is read. */

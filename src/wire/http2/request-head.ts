@@ -3,10 +3,9 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { HEAD_BYTES_MAX, parseFields, parseRequestHead } from "#wire/http/head.ts";
 import { Head } from "#wire/http/parsed-head.ts";
 import { TRAILER_FIELDS } from "#wire/http/known-fields.ts";
-import type { RequestFields } from "#wire/http2/request-fields.ts";
-import { type EdgeErrorName, errorForStatus } from "#edge/pages/edge-errors.ts";
+import type { RequestFields } from "./request-fields.ts";
 
-/** A request's head in the form that the rest of the edge reads. Good until the next one is read. */
+/** A request's head in the form that all planes read. Good until the next one is read. */
 export interface RequestHead {
   readonly buffer: Buffer;
   readonly head: Head;
@@ -17,6 +16,10 @@ export interface RequestHead {
 /** One for all connections of a thread: a head is consumed before the next is written. */
 const SHARED: RequestHead = { buffer: Buffer.allocUnsafeSlow(HEAD_BYTES_MAX), head: new Head(), webSocketKey: "" };
 
+const BAD_REQUEST = 400;
+const HEAD_TOO_LARGE = 431;
+const NOT_IMPLEMENTED = 501;
+
 const WORD = /^[\x21-\x7e]+$/;
 
 /** As in the chunked coding, which carries them on. */
@@ -24,23 +27,24 @@ const TRAILER_BYTES_MAX = 8192;
 
 /**
  * Writes the fields of an HTTP/2 request as a head of HTTP/1.1 and parses that as strictly as any other. The CONNECT that
- * asks for a WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. Returns what the request is refused
- * with where it is one that could be read differently by somebody else.
+ * asks for a WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. `scheme`: that of the connection, null for any.
+ * Returns the status to refuse the request with if somebody else could read it differently.
  */
-export function readRequestHead(request: RequestFields, scheme: string, endsWithHead: boolean): RequestHead | EdgeErrorName {
-  if (request.isTooLarge) return "head_too_large";
-  if (request.isMalformed) return "bad_request";
+export function readRequestHead(request: RequestFields, scheme: string | null, endsWithHead: boolean): RequestHead | number {
+  if (request.isTooLarge) return HEAD_TOO_LARGE;
+  if (request.isMalformed) return BAD_REQUEST;
   const { path, host, protocol } = request;
   const isWebSocket = protocol === WEBSOCKET && request.method === "CONNECT";
-  if (isWebSocket ? endsWithHead || request.hasLength : protocol !== "" && request.method !== "CONNECT") return "bad_request";
-  if (request.method === "CONNECT" && !isWebSocket) return "not_implemented";
+  if (isWebSocket ? endsWithHead || request.hasLength : protocol !== "" && request.method !== "CONNECT") return BAD_REQUEST;
+  if (request.method === "CONNECT" && !isWebSocket) return NOT_IMPLEMENTED;
   const method = isWebSocket ? "GET" : request.method;
   const authority = request.authority === "" ? (host ?? "") : request.authority;
   // Two servers in a row must never pick two different hosts.
-  if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return "bad_request";
-  if (request.scheme !== scheme || !WORD.test(method) || !WORD.test(path) || !WORD.test(authority)) return "bad_request";
+  if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return BAD_REQUEST;
+  if (scheme !== null && request.scheme !== scheme) return BAD_REQUEST;
+  if (!WORD.test(method) || !WORD.test(path) || !WORD.test(authority)) return BAD_REQUEST;
   // An absolute target would be read as another host than the authority.
-  if (!path.startsWith("/") && path !== "*") return "bad_request";
+  if (!path.startsWith("/") && path !== "*") return BAD_REQUEST;
   const cookie = request.cookie === "" ? "" : `cookie: ${request.cookie}\r\n`;
   const webSocketKey = isWebSocket ? randomBytes(16).toString("base64") : "";
   const framing = isWebSocket ? upgradeLines(webSocketKey) : endsWithHead || request.hasLength ? "" : "transfer-encoding: chunked\r\n";
@@ -69,12 +73,12 @@ export function readTrailers(fields: readonly string[]): readonly Trailer[] | nu
   return parseFields(buffer, 0, text.length + 2, head, TRAILER_FIELDS) === 0 ? trailers : null;
 }
 
-function parse(text: string, endsWithHead: boolean): RequestHead | EdgeErrorName {
+function parse(text: string, endsWithHead: boolean): RequestHead | number {
   const { buffer, head } = SHARED;
-  if (text.length > HEAD_BYTES_MAX) return "head_too_large";
+  if (text.length > HEAD_BYTES_MAX) return HEAD_TOO_LARGE;
   buffer.write(text, "latin1");
   const fault = parseRequestHead(buffer, 0, text.length, head);
-  if (fault !== 0) return errorForStatus(fault);
+  if (fault !== 0) return fault;
   // A length that no body follows: one that is too short or too long is found when the body ends.
-  return endsWithHead && head.contentLength > 0 ? "bad_request" : SHARED;
+  return endsWithHead && head.contentLength > 0 ? BAD_REQUEST : SHARED;
 }

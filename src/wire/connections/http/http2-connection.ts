@@ -1,29 +1,41 @@
-import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { Chunk } from "#wire/http2/frame-writer.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
 import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/session.ts";
 import type { ServerStream } from "#wire/http2/stream.ts";
-import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
-import type { EdgeLimits } from "#edge/config.ts";
-import { networkOf } from "#edge/limits/admission.ts";
-import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
-import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
-import { Http2Stream } from "./stream.ts";
+import type { WindowShare } from "#wire/http2/window-budget.ts";
+import { ClientDeadlines } from "./client-deadlines.ts";
+import type { ClientOwner, OpenConnection } from "./client-owner.ts";
+import { Http2Request, type RequestConnection } from "./http2-request.ts";
+import type { RequestService } from "./request-service.ts";
+
+export interface Http2Owner extends ClientOwner {
+  readonly http2: SessionLimits;
+}
+
+export interface Http2Options {
+  /** The share of the client's network in what windows may grow by. */
+  readonly windows: WindowShare;
+  /** That requests must name; null for any. */
+  readonly scheme: string | null;
+  /** Serves one request. */
+  createService(request: Http2Request): RequestService;
+}
 
 /** While so much waits for a client that takes nothing, nothing more is read from it either: each answer it asks for would wait as well. */
 const OUTPUT_BYTES_MAX = 262_144;
 
-/** One visitor's connection of HTTP/2, which carries many requests at once. */
-export class Http2Connection implements OpenConnection, SessionOwner, TransportHandler, TickTask {
-  private readonly edge: EdgeContext;
-  private readonly arrival: ConnectionInfo;
+/** A client's connection of HTTP/2, which carries many requests at once; each has a service of the plane. */
+export class Http2Connection implements OpenConnection, SessionOwner, RequestConnection, TransportHandler, TickTask {
+  private readonly owner: Http2Owner;
+  private readonly options: Http2Options;
   private readonly transport: Transport;
   private readonly session: Session;
-  private readonly requests = new Set<Http2Stream>();
+  private readonly requests = new Set<Http2Request>();
   /** Requests of which something was handed on in this read, and is to be sent. */
-  private unsent: Http2Stream[] = [];
+  private unsent: Http2Request[] = [];
   private readonly deadlines: ClientDeadlines;
   private isReading = false;
   private isPaused = false;
@@ -35,21 +47,21 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   private isClosed = false;
   private sinceMs: number;
 
-  constructor(edge: EdgeContext, transport: Transport, arrival: ConnectionInfo) {
-    this.edge = edge;
-    this.arrival = arrival;
+  constructor(owner: Http2Owner, transport: Transport, options: Http2Options) {
+    this.owner = owner;
+    this.options = options;
     this.transport = transport;
-    this.sinceMs = edge.timers.nowMs;
-    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
-    this.session = new Session(this, sessionLimits(edge.limits), edge.windows.forConnection(networkOf(arrival.clientIp)));
+    this.sinceMs = owner.timers.nowMs;
+    this.deadlines = new ClientDeadlines(owner.deadlines, owner.timers);
+    this.session = new Session(this, owner.http2, options.windows);
     transport.attach(this);
-    edge.timers.add(this);
-    edge.connections.add(this);
+    owner.timers.add(this);
+    owner.connections.add(this);
     this.onOutput();
   }
 
   get nowMs(): number {
-    return this.edge.timers.nowMs;
+    return this.owner.timers.nowMs;
   }
 
   drain(): void {
@@ -63,7 +75,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   }
 
   check(nowMs: number): void {
-    const { limits } = this.edge;
+    const limits = this.owner.deadlines;
     for (const request of this.requests) request.check(nowMs);
     // Whoever takes nothing of what waits for all its streams loses them.
     if (this.deadlines.exchanging(nowMs, this.isWriting ? this.transport.bytesTaken : null, null) !== "fine") return this.destroy();
@@ -78,14 +90,14 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   }
 
   onRequest(stream: ServerStream, fields: RequestFields): void {
-    const request = new Http2Stream(this.edge, this.arrival, stream, this);
+    const request = new Http2Request(this.owner, this, stream);
     stream.handler = request;
     this.requests.add(request);
-    request.take(fields, this.arrival.scheme);
+    request.serve(this.options.createService(request), fields, this.options.scheme);
   }
 
   /** A request's stream has closed. */
-  forget(request: Http2Stream): void {
+  forget(request: Http2Request): void {
     this.requests.delete(request);
     this.sinceMs = this.nowMs;
     // What is left to do is done when all that came with it was read.
@@ -93,13 +105,17 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   }
 
   /** Something was handed on of a request's body: it leaves when all of the read was. */
-  flushLater(request: Http2Stream): void {
+  flushLater(request: Http2Request): void {
     if (this.isReading) this.unsent.push(request);
-    else request.flushRequest();
+    else request.flush();
   }
 
   get encoder(): Session["encoder"] {
     return this.session.encoder;
+  }
+
+  get allowsWebSockets(): boolean {
+    return this.owner.http2.allowsWebSockets;
   }
 
   onOutput(): void {
@@ -145,7 +161,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   private flushUnsent(): void {
     const { unsent } = this;
     this.unsent = [];
-    for (const request of unsent) request.flushRequest();
+    for (const request of unsent) request.flush();
   }
 
   private send(): void {
@@ -190,8 +206,8 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
 
   private closed(): void {
     this.isClosed = true;
-    this.edge.timers.remove(this);
-    this.edge.connections.delete(this);
+    this.owner.timers.remove(this);
+    this.owner.connections.delete(this);
     this.session.stop();
     this.session.output.clear();
   }
@@ -218,18 +234,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   }
 
   private broken(error: unknown): void {
-    this.edge.report(error);
+    this.owner.report(error);
     this.destroy();
   }
 }
-
-const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
-  streamsMax: limits.http2StreamsMax,
-  windowBytes: limits.http2WindowBytes,
-  windowBytesMax: limits.http2WindowBytesMax,
-  headBytesMax: limits.http2HeadBytesMax,
-  // Cookies come in pieces, each a field.
-  fieldsMax: limits.http2FieldsMax,
-  resetsMax: limits.http2ResetsMax,
-  resetsPerSecond: limits.http2ResetsPerSecond,
-});

@@ -1,0 +1,103 @@
+import { isBodiless } from "#wire/http/framing.ts";
+import type { Http2Request } from "#wire/connections/http/http2-request.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import { dateText, isFieldValue } from "./answer-fields.ts";
+import type { AnswerSink, AnswerWatcher } from "./response-writer.ts";
+
+/** What an answer needs of its request. */
+export interface StreamAnswerOwner {
+  readonly nowMs: () => number;
+  /** The answer is over; its last bytes follow. */
+  finished(): void;
+}
+
+/** Fields of a connection, which HTTP/2 does not have (RFC 9113 §8.2.2). */
+const OF_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+
+/** Writes the answer to one request of an HTTP/2 connection. What all streams write in one turn leaves together. */
+export class StreamAnswer implements AnswerSink {
+  watcher: AnswerWatcher | undefined;
+  onOver: (() => void) | undefined;
+  hasBegun = false;
+  isGone = false;
+  readonly #owner: StreamAnswerOwner;
+  readonly #request: Http2Request;
+  readonly #isHead: boolean;
+  #isBodiless = false;
+  #isOver = false;
+
+  constructor(owner: StreamAnswerOwner, request: Http2Request, isHead: boolean) {
+    this.#owner = owner;
+    this.#request = request;
+    this.#isHead = isHead;
+  }
+
+  /** Called when the stream has closed. */
+  gone(): void {
+    if (this.#isOver) return;
+    this.isGone = true;
+    this.#settle();
+    this.watcher?.clientGone();
+  }
+
+  begin(status: number, headers: FlatHeaders): void {
+    if (this.#isOver || this.hasBegun) return;
+    const { encoder, stream } = this.#request;
+    this.hasBegun = true;
+    this.#isBodiless = this.#isHead || isBodiless(status);
+    let hasDate = false;
+    encoder.begin();
+    encoder.status(status);
+    for (let i = 0; i + 1 < headers.length; i += 2) {
+      const [name, value] = [headers[i] as string, headers[i + 1] as string];
+      // RFC 9110 §8.6: a 204 has no length.
+      if (OF_CONNECTION.has(name) || !isFieldValue(value) || (status === 204 && name === "content-length")) continue;
+      hasDate ||= name === "date";
+      encoder.text(name, value);
+    }
+    if (!hasDate) encoder.text("date", dateText(this.#owner.nowMs()));
+    stream.sendHead();
+  }
+
+  write(bytes: Buffer): void {
+    if (!this.#isOver) this.#body(bytes);
+  }
+
+  /** Bytes that the client has no room for yet. */
+  get backlogBytes(): number {
+    return this.#request.stream.pendingBytes;
+  }
+
+  /** The connection sends at the end of each turn. */
+  flush(): void {}
+
+  end(bytes?: Buffer): void {
+    if (this.#isOver) return;
+    if (bytes !== undefined) this.#body(bytes);
+    this.#settle();
+    this.#owner.finished();
+    this.#request.stream.end([]);
+  }
+
+  /** The stream is reset, so that the answer does not look complete. */
+  cut(last: Buffer | undefined): void {
+    if (this.#isOver) return;
+    if (last !== undefined) this.#body(last);
+    this.#settle();
+    this.#owner.finished();
+    this.#request.cutWhenSent();
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    this.onOver?.();
+  }
+
+  #body(bytes: Buffer): void {
+    if (this.#isBodiless || bytes.length === 0) return;
+    const { stream } = this.#request;
+    stream.send(bytes, 0, bytes.length);
+    // Asks to hear when the client has room again.
+    stream.hasRoom();
+  }
+}

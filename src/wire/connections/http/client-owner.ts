@@ -1,0 +1,22 @@
+import type { Checked, Timers } from "#kernel/timers.ts";
+import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { ClientDeadlineLimits } from "./client-deadlines.ts";
+
+/** A client's connection, as its plane tracks it. */
+export interface OpenConnection extends Checked {
+  /** Accepts no further request: closes when idle, or after the current response. */
+  drain(): void;
+  destroy(): void;
+}
+
+/** What client connections need of their plane. */
+export interface ClientOwner {
+  readonly timers: Timers;
+  readonly deadlines: ClientDeadlineLimits;
+  readonly connections: Set<OpenConnection>;
+  isDraining(): boolean;
+  /** An unexpected exception, which costs one connection. */
+  report(error: unknown): void;
+  /** Serves a connection that begins with the preface of HTTP/2 without TLS (RFC 9113 §3.3). Absent: such a connection is refused. */
+  readonly onHttp2?: (transport: Transport) => void;
+}

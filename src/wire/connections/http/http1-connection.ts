@@ -1,0 +1,312 @@
+import type { Socket } from "node:net";
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
+import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import { ClientDeadlines, type Waiting } from "./client-deadlines.ts";
+import type { ClientOwner, OpenConnection } from "./client-owner.ts";
+import {
+  ANSWERED,
+  ANSWERED_BEHIND,
+  ANSWERED_EARLY,
+  AWAITING,
+  BEGUN,
+  BEHIND,
+  CAUGHT_UP,
+  CLOSED,
+  CLOSING,
+  EXCHANGE,
+  GONE,
+  IMPOSSIBLE,
+  ImpossibleEventError,
+  LAST,
+  nextState,
+  PASSING_OVER,
+  StalledExchangeError,
+  SWITCHED,
+  TUNNEL,
+} from "./client-states.ts";
+import { Http1Reader, PADDING, type RequestHandler } from "./http1-reader.ts";
+import type { RequestService } from "./request-service.ts";
+
+const REQUEST_TIMEOUT = 408;
+const VERSION_NOT_SUPPORTED = 505;
+
+/**
+ * A client's connection of HTTP/1.x: reads its requests one after the other, each when the one before has its response, and hands
+ * them to a service of its plane. States, timers and flow control are the same for all planes; the service writes responses.
+ */
+export class Http1Connection implements RequestHandler, TransportHandler, OpenConnection, Waiting {
+  readonly transport: Transport;
+  readonly reader: Http1Reader;
+  readonly writer: SocketWriter;
+  hasServed = false;
+  /** Bytes from the client in all. */
+  received = 0;
+  private readonly owner: ClientOwner;
+  private readonly deadlines: ClientDeadlines;
+  private service!: RequestService;
+  private state: number = AWAITING;
+  private isPaused = false;
+  private isLeaving = false;
+
+  constructor(owner: ClientOwner, transport: Transport) {
+    this.owner = owner;
+    this.transport = transport;
+    this.deadlines = new ClientDeadlines(owner.deadlines, owner.timers);
+    this.reader = new Http1Reader(this);
+    this.writer = new SocketWriter(transport);
+  }
+
+  /** Reads from now on; called once. */
+  serve(service: RequestService): void {
+    this.service = service;
+    this.transport.attach(this);
+    this.owner.timers.add(this);
+    this.owner.connections.add(this);
+  }
+
+  /** Both sides send what they like. */
+  get isTunnel(): boolean {
+    return this.state === TUNNEL;
+  }
+
+  /** Reads the body of the request. */
+  admitBody(): void {
+    this.reader.admitBody();
+    // During a read, the body follows at once and leaves together with the head.
+    if (!this.reader.isRunning) this.settle();
+  }
+
+  /** Sends what the service has gathered of the body, and reads on if both sides have room. */
+  settle(): void {
+    if (this.isLeaving) return;
+    if (this.isFull()) this.pause();
+    else this.unpause();
+  }
+
+  /**
+   * The whole response is written. With `keepsAlive`, the next request follows, after the rest of a body that nobody admitted;
+   * otherwise, or when the plane is draining, the connection closes.
+   */
+  answered(keepsAlive: boolean): void {
+    if (!keepsAlive || this.reader.isStopped || this.owner.isDraining()) return this.close();
+    if (this.reader.isComplete) return this.next();
+    if (this.move(ANSWERED_EARLY)) this.admitBody();
+  }
+
+  /** Makes the connection a tunnel after the response that switches protocols. Returns the bytes sent ahead; null if that is impossible. */
+  openTunnel(): Buffer | null {
+    return this.move(SWITCHED) ? this.reader.stop() : null;
+  }
+
+  /** Bytes through the tunnel. */
+  sendRaw(buffer: Buffer, start: number, end: number): void {
+    this.deadlines.restart();
+    this.writer.bytes(buffer, start, end, true);
+  }
+
+  /** Gives the socket away after the head of an upgrade. `first`: bytes that came after the head. */
+  handOver(taken: (socket: Socket, first: Buffer) => void): void {
+    if (!this.move(SWITCHED)) return;
+    this.isLeaving = true;
+    this.transport.pause();
+    // The rest of this read is known only after it.
+    queueMicrotask(() => {
+      const first = this.reader.stop();
+      this.leave();
+      taken(this.transport.intoSocket(), first);
+    });
+  }
+
+  /** Ends our side, and reads on for a moment: closing with unread bytes would reset the connection before the response arrives. */
+  close(): void {
+    if (this.state === CLOSED || this.state === CLOSING || !this.move(LAST)) return;
+    this.reader.stop();
+    this.transport.end();
+    this.unpause();
+  }
+
+  drain(): void {
+    if ((this.state === AWAITING || this.state === BEHIND) && !this.reader.isMidHead) this.close();
+  }
+
+  destroy(): void {
+    this.transport.destroy();
+  }
+
+  check(nowMs: number): void {
+    const verdict = this.deadlines.judge(this.state, nowMs, this);
+    if (verdict === "refuse") this.guard(() => this.refuse(REQUEST_TIMEOUT));
+    else if (verdict === "close") this.close();
+    else if (verdict === "destroy") this.transport.destroy();
+    else if (verdict === "stalled") this.broken(new StalledExchangeError());
+  }
+
+  get isMidHead(): boolean {
+    return this.reader.isMidHead;
+  }
+
+  get bytesTaken(): number | null {
+    const { needsDrain, queuedBytes } = this.transport;
+    const isTaking = this.state === CLOSING ? queuedBytes > 0 : needsDrain;
+    return isTaking ? this.writer.bytesTaken : null;
+  }
+
+  /** A body that waits for its origin or provider waits by that one's time. */
+  get bytesSent(): number | null {
+    return this.reader.isReadingBody && !this.isPaused && !this.service.hasBegun ? this.received : null;
+  }
+
+  get bytesMoved(): number {
+    return this.received + this.writer.written + this.writer.bytesTaken;
+  }
+
+  onBytes(buffer: Buffer, length: number): void {
+    // No closure per read.
+    try {
+      this.receive(buffer, length);
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  onDrain(): void {
+    this.guard(() => {
+      if (this.state !== BEHIND) this.service.onDrain();
+      else if (this.move(CAUGHT_UP)) this.readNext();
+    });
+  }
+
+  /** A client that ends its side during an exchange is gone. */
+  onEnd(): void {
+    this.guard(() => {
+      if (this.state === TUNNEL) this.service.onRawEnd();
+      else if (this.state === EXCHANGE) this.transport.destroy();
+      else this.transport.end();
+    });
+  }
+
+  onClosed(): void {
+    this.guard(() => {
+      this.move(GONE);
+      this.reader.stop();
+      this.leave();
+      this.service.onClosed();
+    });
+  }
+
+  onHead(buffer: Buffer, head: Head): void {
+    if (this.move(BEGUN)) this.service.onHead(buffer, head);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    if (this.state === EXCHANGE) this.service.onBody(buffer, start, end);
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    if (this.state === EXCHANGE) this.service.onRequestEnd(trailers);
+    else if (this.state === PASSING_OVER) this.next();
+  }
+
+  onMalformed(status: number): void {
+    if (status === PADDING) this.close();
+    else this.refuse(status);
+  }
+
+  onPreface(bytes: Buffer): void {
+    const { onHttp2 } = this.owner;
+    if (onHttp2 === undefined) return this.refuse(VERSION_NOT_SUPPORTED);
+    if (!this.move(GONE)) return;
+    this.leave();
+    this.transport.unread(bytes);
+    onHttp2(this.transport);
+  }
+
+  private receive(buffer: Buffer, length: number): void {
+    this.received += length;
+    if (this.state === TUNNEL && !this.isLeaving) {
+      this.deadlines.restart();
+      if (!this.service.onRaw(buffer, 0, length)) this.pause();
+      return;
+    }
+    const { isMidHead } = this.reader;
+    this.reader.feed(buffer, length);
+    // The time for a head runs from its first byte, without empty lines before it.
+    if (this.state === AWAITING && this.hasServed && !isMidHead && this.reader.isMidHead) this.deadlines.restart();
+    this.settle();
+  }
+
+  private isFull(): boolean {
+    if (this.state !== EXCHANGE) return this.state === BEHIND;
+    return this.reader.isReadingBody ? !this.service.flushBody() : this.reader.isFull;
+  }
+
+  private next(): void {
+    this.hasServed = true;
+    // Otherwise a client that asks without reading would make us collect responses without end.
+    if (this.state === EXCHANGE && this.transport.needsDrain) {
+      if (this.move(ANSWERED_BEHIND)) this.settle();
+    } else if (this.move(ANSWERED)) this.readNext();
+  }
+
+  private readNext(): void {
+    try {
+      this.reader.next();
+    } catch (error) {
+      // Requests sent ahead begin here, called by whoever ended the one before.
+      return this.broken(error);
+    }
+    this.settle();
+  }
+
+  private refuse(status: number): void {
+    this.reader.stop();
+    if (this.state === PASSING_OVER) return this.close();
+    if (this.state === AWAITING && !this.move(BEGUN)) return;
+    this.service.onRefused(status);
+  }
+
+  /** Returns false if the event is impossible in this state: the connection is then closed. */
+  private move(event: number): boolean {
+    const next = nextState(this.state, event);
+    if (next === IMPOSSIBLE) {
+      this.broken(new ImpossibleEventError(this.state, event));
+      return false;
+    }
+    this.state = next;
+    this.deadlines.restart();
+    return true;
+  }
+
+  private pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.transport.pause();
+  }
+
+  private unpause(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.transport.resume();
+  }
+
+  private leave(): void {
+    this.owner.timers.remove(this);
+    this.owner.connections.delete(this);
+  }
+
+  /** An exception costs this connection, not the thread. */
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  private broken(error: unknown): void {
+    this.owner.report(error);
+    this.transport.destroy();
+  }
+}
