@@ -10,6 +10,7 @@ import { startSelvedge } from "../support/selvedge.ts";
 
 const SECLANG = "5ec1a46e0b7d4c21a9f35d80e6b7c2d4";
 const OWASP = "4814384a9e5d4991b9815dcfc25d2f1f";
+const SENSITIVE_DATA = "e22d83c647c64a3eae91b71b499d988e";
 const CORE =
   `SecComponentSignature "OWASP_CRS/1"\n` +
   `SecRule ARGS "@contains attack" "id:942100,phase:2,pass,msg:'x',setvar:tx.inbound_anomaly_score_pl1=+100"\n`;
@@ -21,7 +22,11 @@ interface Envelope {
 
 test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, events that name them, and errors with their place", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-seclang-"));
-  const origin = createServer((_, res) => res.end("origin"));
+  const origin = createServer((req, res) => {
+    if (req.url?.startsWith("/debug") === true) res.setHeader("x-debug-token", "4711");
+    if (req.url === "/broken") res.statusCode = 500;
+    res.end("origin");
+  });
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
   t.after(async () => {
     origin.close();
@@ -55,9 +60,9 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
         { action: "execute", expression: "true", action_parameters: { id: OWASP } },
       ],
     });
-  const statusOf = (host: string, path: string): Promise<number> =>
+  const statusOf = (host: string, path: string, headers: object = {}): Promise<number> =>
     new Promise((resolve, reject) => {
-      httpGet(new URL(path, selvedge.ready.http), { agent: false, headers: { host } }, (res) => {
+      httpGet(new URL(path, selvedge.ready.http), { agent: false, headers: { ...headers, host } }, (res) => {
         res.resume();
         resolve(res.statusCode ?? 0);
       }).on("error", reject);
@@ -92,6 +97,7 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
       rule_id: string;
       ruleset_id: string;
       action: string;
+      phase: string;
       rule_description: string;
     }[];
   await eventually(async () => (await events()).some(({ rule_id }) => rule_id === "1002"));
@@ -114,6 +120,35 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
     rule_id: "1002",
     action: "block",
   });
+
+  // The head of a response, before it is sent.
+  const ofResponses = [
+    `SecRule REQUEST_HEADERS:X-Admin "@streq yes" "id:2000,phase:1,pass,nolog,setvar:tx.admin=1"`,
+    `SecRule RESPONSE_HEADERS:X-Debug-Token "@rx ." "id:2001,phase:3,deny,msg:'A debug token',chain"`,
+    `SecRule &TX:ADMIN "@eq 0"`,
+    `SecRule RESPONSE_STATUS "@eq 500" "id:2002,phase:3,pass,msg:'A broken page'"`,
+  ].join("\n");
+  const respond = (text: string, phase = "http_response_firewall_managed") =>
+    call("PUT", `/zones/${one}/rulesets/phases/${phase}/entrypoint`, {
+      rules: [
+        { action: "execute", expression: "true", action_parameters: { id: SECLANG, seclang: text } },
+        { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA } },
+      ],
+    });
+  const answered = await respond(ofResponses);
+  assert.equal(answered.status, 200, JSON.stringify(answered.answer));
+  const paths = ["/", "/debug", "/broken"];
+  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.one.test", path))), [200, 403, 500]);
+  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.two.test", path))), [200, 200, 500]);
+  assert.equal(await statusOf("www.one.test", "/debug", { "x-admin": "yes" }), 200);
+  await eventually(async () => (await events()).some(({ rule_id }) => rule_id === "2002"));
+  const told = (await events()).filter(({ rule_id }) => rule_id.startsWith("200"));
+  assert.deepEqual(told.map(({ rule_id, action, phase }) => [rule_id, action, phase]).toSorted(), [
+    ["2001", "block", "http_response_firewall_managed"],
+    ["2002", "log", "http_response_firewall_managed"],
+  ]);
+  const late = await respond(`SecRule RESPONSE_BODY "@contains a" "id:2003,phase:4,deny"`);
+  assert.match(late.answer.errors[0]?.message ?? "", /rules of phase 4 do not run here; use phase 1 or 3/);
 
   await deploy(one);
   assert.deepEqual(await Promise.all(["/?coupon=free12", "/editor?text=attack"].map((path) => statusOf("www.one.test", path))), [200, 403]);

@@ -26,6 +26,7 @@ import { mediaType } from "#edge/http/media-type.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";
 import type { AcmeChallenges } from "#edge/stages/acme-challenge.ts";
 import type { Challenges } from "#edge/stages/challenge.ts";
+import { judgeResponse } from "#edge/stages/judge-response.ts";
 import { customError } from "#edge/stages/custom-error.ts";
 import { countResponse, isFromOrigin } from "#edge/stages/count-response.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
@@ -137,6 +138,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     readsBodyLater,
     substitute: (exchange, buffer, head) => {
       if (exchange.later.length > 0) countResponse(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
+      const judging = exchange.zone?.rulesets(SCANS) ?? NO_RULESETS;
+      if (judging.some(({ judges }) => judges)) {
+        const refused = judgeResponse(judging, exchange, responseView(exchange, buffer, head));
+        if (refused !== null) return finishPage(exchange, refused);
+      }
       const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
       if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
       const page = customError(exchange, responseView(exchange, buffer, head));

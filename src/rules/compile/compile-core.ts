@@ -2,13 +2,12 @@ import { bodyReading } from "#rules/body/request-body.ts";
 import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import type { CompiledRule, CompiledRuleset } from "#rules/engine/compiled-rule.ts";
-import type { Predicate, RequestView } from "#rules/views.ts";
+import type { Predicate } from "#rules/views.ts";
 import type { RulesetDefinition } from "#rules/definition.ts";
 import type { ManagedRule, ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
-import type { CoreMatches, CoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
+import type { CoreRuleSet, Find } from "#rules/managed/core/core-rule-set.ts";
 import { isCut } from "#rules/managed/core/transaction-of.ts";
 import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
-import { rememberLast } from "#rules/text/memo.ts";
 import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 import { shownCause } from "#rules/managed/matched-part.ts";
 import { compileTarget } from "#rules/seclang/run/compiled-rule.ts";
@@ -28,7 +27,7 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   const withFind = (find: Find, exceptions: PartExceptions | null): CompiledRuleset => {
     const predicates = new Map<string, Predicate>();
     for (const { id, core: number, cause } of rules) {
-      if (number !== undefined) predicates.set(id, (request) => find(request).has(number));
+      if (number !== undefined) predicates.set(id, (request, response) => find(request, response).has(number));
       if (cause !== undefined)
         predicates.set(id, (request) => bodyReading(request).causes.has(cause) || (cause === "size" && isCut(bodyReading(request))));
     }
@@ -40,8 +39,8 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
       if (number !== undefined)
         return {
           ...rule,
-          points: (request) => find(request).get(number)?.score ?? 0,
-          explain: (request) => find(request).get(number)?.places ?? [],
+          points: (request) => find(request, null).get(number)?.score ?? 0,
+          explain: (request) => find(request, null).get(number)?.places ?? [],
         };
       if (cause === undefined) return rule;
       const told: CompiledRule = { ...rule, explain: (request) => [shownCause(cause, request)] };
@@ -52,15 +51,10 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   };
   const excepting = rememberVariants((exceptions) => {
     const excluded = excludedTargets(exceptions, numbers);
-    return withFind(
-      rememberLast((request: RequestView) => core.findExcepting(request, paranoia, excluded)),
-      exceptions,
-    );
+    return withFind(core.findExcepting(paranoia, excluded), exceptions);
   });
-  return { ...withFind((request) => core.find(request, paranoia), null), excepting };
+  return { ...withFind(core.find(paranoia), null), excepting };
 }
-
-type Find = (request: RequestView) => CoreMatches;
 
 /** Asks the rules that have been found, and those that the set does not decide, in their order. */
 function createCoreDispatch(rules: readonly CompiledRule[], numbers: ReadonlyMap<string, number | undefined>, find: Find): Dispatch {
@@ -73,7 +67,7 @@ function createCoreDispatch(rules: readonly CompiledRule[], numbers: ReadonlyMap
   }
   return {
     scan: (request, response, asking = { asked: 0 }) => {
-      const found = Array.from(find(request).keys()).flatMap((number) => places.get(number) ?? []);
+      const found = Array.from(find(request, response).keys()).flatMap((number) => places.get(number) ?? []);
       return new ListScan(
         rules,
         [...always, ...found].sort((a, b) => a - b),

@@ -12,7 +12,7 @@ import { compileHeaderChanges } from "#rules/actions/header-changes.ts";
 import { type Compile, compileManaged, runsElsewhere } from "./compile-managed.ts";
 import { compileSecLang } from "./compile-seclang.ts";
 import { SECLANG_RULESET_ID } from "#rules/managed/request-rulesets.ts";
-import { secLangRuleset } from "#rules/managed/seclang-ruleset.ts";
+import { type SecLangPhase, secLangRuleset } from "#rules/managed/seclang-ruleset.ts";
 import { executionOf, MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
@@ -74,7 +74,18 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
   const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
   const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
   const steps = rules.reduce((sum, rule) => sum + rule.definition.expression.length * CHARACTER_STEPS, 0);
-  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, steps, readsBody, problems };
+  const judges = rules.some(({ executes }) => executes?.tells === true);
+  return {
+    id: definition.id,
+    phase: definition.phase,
+    version: definition.version ?? "",
+    rules,
+    dispatch,
+    steps,
+    readsBody,
+    judges,
+    problems,
+  };
 }
 
 /** Whether the rules of a phase, and what they execute, look at the request's body. */
@@ -93,7 +104,7 @@ const CHARACTER_STEPS = 5;
 const DISPATCH_RULES_MIN = 16;
 
 function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {
-  const executes = rule.action === "execute" ? executed(rule, deps) : null;
+  const executes = rule.action === "execute" ? executed(rule, deps, ruleset.phase) : null;
   const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
   const { increment, threshold } = scoreOf(rule);
   const changes = rule.action === "rewrite" ? compileHeaderChanges(rule.action_parameters, ruleset.phase, options) : NO_CHANGES;
@@ -158,11 +169,11 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
   };
 }
 
-function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
+function executed(rule: RuleDefinition, deps: CompileDeps, phase: string): Executed {
   const id = String(rule.action_parameters["id"]);
   const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };
   if (id === SECLANG_RULESET_ID) {
-    const compiled = compileSecLang(secLangRuleset(String(rule.action_parameters["seclang"])), compileWith);
+    const compiled = compileSecLang(secLangRuleset(String(rule.action_parameters["seclang"]), phase as SecLangPhase), compileWith);
     return { id, ruleset: () => compiled, managed: null, tells: true, publicKey };
   }
   const managed = deps.managed === undefined ? shipped(id) : deps.managed.get(id);

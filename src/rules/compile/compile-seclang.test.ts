@@ -9,7 +9,8 @@ import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts"
 import { programOf } from "#rules/seclang/testing/requests.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import { createRun } from "#rules/engine/run.ts";
-import { compileRuleset } from "./compile-ruleset.ts";
+import { testResponse } from "#rules/testing/views.ts";
+import { compileRuleset, readsBody } from "./compile-ruleset.ts";
 
 const PHASE = "http_request_firewall_managed";
 const CORE = programOf(`
@@ -121,6 +122,25 @@ test("a match says which variable it found, and its value", () => {
   assert.deepEqual(match?.found, [{ rule_id: "7", places: [{ part: "ARGS", name: "q", value: "a shop" }], score: 0 }]);
 });
 
+test("rules of responses see the head, and what rules of the request have remembered", () => {
+  const seclang = [
+    `SecRule ARGS:q "@rx ." "id:1,phase:1,pass,nolog,setvar:tx.asked=1"`,
+    `SecRule RESPONSE_HEADERS:X-Debug "@rx ." "id:2,phase:3,deny,chain"`,
+    `SecRule TX:ASKED "@eq 1"`,
+    `SecRule RESPONSE_STATUS "@ge 500" "id:3,phase:3,pass"`,
+  ].join("\n");
+  const entry = compileRuleset({ id: "entry", phase: "http_response_firewall_managed", rules: [execute(SECLANG_RULESET_ID, { seclang })] });
+  assert.deepEqual([entry.problems, entry.judges, readsBody([entry])], [[], true, false]);
+  const found = (query: string, status: number, headers: Readonly<Record<string, string[]>>): readonly string[] =>
+    runPhase([entry], createRun(), managedRequest({ query }), testResponse({ status, headers })).map(
+      ({ rule, action, found: [first] }) => `${rule.id} ${action} ${first?.places[0]?.part}`,
+    );
+  assert.deepEqual(found("q=a", 200, {}), []);
+  assert.deepEqual(found("q=a", 200, { "X-Debug": ["1"] }), ["2 block RESPONSE_HEADERS"]);
+  assert.deepEqual(found("", 200, { "X-Debug": ["1"] }), []);
+  assert.deepEqual(found("", 503, {}), ["3 log RESPONSE_STATUS"]);
+});
+
 const around = () => ({
   kind: "zone" as const,
   customRulesets: new Map(),
@@ -168,7 +188,7 @@ test("a text is for the managed phase of requests, and those of one ruleset have
   assert.deepEqual(problemsOf({ seclang: rule(1), version: "latest" }), []);
   assert.match(
     problemsOf({ seclang: rule(1) }, "http_request_firewall_custom")[0] ?? "",
-    /rules in SecLang run in phase http_request_firewall_managed/,
+    /rules in SecLang run in http_request_firewall_managed and http_response_firewall_managed, not in http_request_firewall_custom/,
   );
   assert.match(problemsOf({ seclang: rule(1), overrides: {} })[0] ?? "", /unknown parameter "overrides"/);
   const within = around();

@@ -10,8 +10,10 @@ import { type Compile, compileManaged } from "./compile-managed.ts";
 export function compileSecLang(ruleset: SecLangRuleset, compile: Compile): CompiledRuleset {
   const { program } = ruleset;
   const byId = new Map(rulesOf(program).map((rule) => [String(rule.id), rule]));
+  const readsBody = program.phases[2]!.length > 0;
   const withSkips = (compiled: CompiledRuleset): CompiledRuleset => ({
     ...compiled,
+    readsBody,
     rules: compiled.rules.map((rule) => told(rule, byId.get(rule.definition.id), program.controls ?? [])),
   });
   const compiled = compileManaged(ruleset, executionOf(ruleset, {}), compile);

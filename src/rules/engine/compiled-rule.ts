@@ -67,6 +67,8 @@ export interface CompiledRuleset {
   readonly steps: number;
   /** A rule of its own looks at the request's body. */
   readonly readsBody: boolean;
+  /** One of its rules executes rules that decide here, rather than in the detector. */
+  readonly judges: boolean;
   /** The same, but that some rules do not look at some parts of requests; absent where rules have no parts. */
   readonly excepting?: (exceptions: PartExceptions) => CompiledRuleset;
   /** Rules that were left out: one bad rule must not take its zone down. */

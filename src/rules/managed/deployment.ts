@@ -14,7 +14,7 @@ import {
 import { RegexError } from "#rules/regex/regex.ts";
 import { SecLangError } from "#rules/seclang/syntax/source-error.ts";
 import { SECLANG_RULESET_ID } from "./request-rulesets.ts";
-import { SECLANG_BYTES_MAX, SECLANG_PHASE, secLangRuleset } from "./seclang-ruleset.ts";
+import { SECLANG_BYTES_MAX, SECLANG_PHASES, type SecLangPhase, secLangRuleset } from "./seclang-ruleset.ts";
 import { OWN_CATEGORY } from "./own-patterns.ts";
 import type { OwnPattern } from "#rules/parameters/rule-context.ts";
 import { MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
@@ -61,7 +61,7 @@ const secLangText: Shape = (value, at, place) => {
   const problems = text({ bytesMax: SECLANG_BYTES_MAX })(value, at, place);
   if (problems.length > 0) return problems;
   try {
-    const { places, coreRuleSet } = secLangRuleset(String(value));
+    const { places, coreRuleSet } = secLangRuleset(String(value), place.phase as SecLangPhase);
     place.around.regexes?.take(places);
     coreRuleSet.prepare();
     return [];
@@ -74,13 +74,13 @@ const secLangText: Shape = (value, at, place) => {
 };
 
 const secLangExecution: Shape = (parameters, at, place) =>
-  place.phase === SECLANG_PHASE
+  Object.hasOwn(SECLANG_PHASES, place.phase)
     ? object({ id: anyId, version: latest, seclang: secLangText, matched_data: matchedRequestData }, { required: ["seclang"] })(
         parameters,
         at,
         place,
       )
-    : [problem(`${at}/id`, `rules in SecLang run in phase ${SECLANG_PHASE}, not in ${place.phase}`)];
+    : [problem(`${at}/id`, `rules in SecLang run in ${Object.keys(SECLANG_PHASES).join(" and ")}, not in ${place.phase}`)];
 
 const OVERRIDES_MAX = 1000;
 

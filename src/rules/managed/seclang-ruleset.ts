@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PhaseName } from "#rules/phases.ts";
 import { rulesOf, type Disruption, type Program, type Rule } from "#rules/seclang/program/program.ts";
 import { rulePlaces } from "#rules/seclang/program/program-limits.ts";
 import { readProgram } from "#rules/seclang/program/read-program.ts";
@@ -8,7 +9,14 @@ import type { ManagedRule, ManagedRuleset } from "./managed-ruleset.ts";
 import { SCORES_RULESET_ID, SECLANG_RULESET_ID } from "./request-rulesets.ts";
 import { MANAGED_RULESETS } from "./rulesets.ts";
 
-export const SECLANG_PHASE = "http_request_firewall_managed";
+/** Phases of the edge that run such rules, and the phases of ModSecurity that each of them has. */
+export const SECLANG_PHASES = {
+  http_request_firewall_managed: [1, 2],
+  // Bodies of responses are not kept back.
+  http_response_firewall_managed: [1, 3],
+} as const satisfies Partial<Record<PhaseName, readonly number[]>>;
+
+export type SecLangPhase = keyof typeof SECLANG_PHASES;
 
 /** Of one rule. Those of one ruleset count with the places of its regular expressions (regex-table.ts). */
 export const SECLANG_BYTES_MAX = 32_768;
@@ -25,15 +33,15 @@ export interface SecLangRuleset extends ManagedRuleset {
 }
 
 /** Reads a customer's text, once for as long as it is kept. Throws SecLangError with line and column. */
-export function secLangRuleset(text: string): SecLangRuleset {
+export function secLangRuleset(text: string, phase: SecLangPhase): SecLangRuleset {
   const core = MANAGED_RULESETS.get(SCORES_RULESET_ID)?.coreRuleSet;
   const key = createHash("sha256")
-    .update(`${core?.digest ?? ""}\n${text}`)
+    .update(`${phase} ${core?.digest ?? ""}\n${text}`)
     .digest("hex");
   let ruleset = known.get(key);
   if (ruleset === undefined) {
     if (known.size === KNOWN_MAX) known.clear();
-    known.set(key, (ruleset = rulesetOf(readText(text, core?.program), key, Buffer.byteLength(text))));
+    known.set(key, (ruleset = rulesetOf(readText(text, phase, core?.program), phase, key, Buffer.byteLength(text))));
   }
   return ruleset;
 }
@@ -41,27 +49,26 @@ export function secLangRuleset(text: string): SecLangRuleset {
 const known = new Map<string, SecLangRuleset>();
 const KNOWN_MAX = 16;
 
-function readText(text: string, core: Program | undefined): Program {
+function readText(text: string, phase: SecLangPhase, core: Program | undefined): Program {
   return readProgram({
     files: [{ name: FILE, content: Buffer.from(text, "utf8").toString("latin1") }],
     dataFile: () => null,
     others: core === undefined ? [] : rulesOf(core),
-    limits: { rules: RULES_MAX, phases: REQUEST_PHASES, disruptions: DISRUPTIONS },
+    limits: { rules: RULES_MAX, phases: SECLANG_PHASES[phase], disruptions: DISRUPTIONS },
   });
 }
 
-const REQUEST_PHASES = [1, 2];
 /** `redirect` and `drop` are not among them: other phases redirect, and a connection may have the requests of others. */
 const DISRUPTIONS: readonly Disruption[] = ["pass", "block", "deny", "allow", "allow-phase", "allow-request"];
 
-function rulesetOf(program: Program, digest: string, bytes: number): SecLangRuleset {
+function rulesetOf(program: Program, phase: SecLangPhase, digest: string, bytes: number): SecLangRuleset {
   const all = rulesOf(program);
   const rules = all.flatMap((rule) => managedRule(rule, program) ?? []);
   return {
     id: SECLANG_RULESET_ID,
     name: "SecLang Rules",
     description: "Rules in SecLang that the rule executing them carries",
-    phase: SECLANG_PHASE,
+    phase,
     version: digest.slice(0, 12),
     actions: [],
     has_sensitivity: false,

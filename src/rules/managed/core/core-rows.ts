@@ -8,7 +8,7 @@ export interface CoreRow {
   readonly title: string;
   /** From 1 to 4. */
   readonly paranoia: number;
-  /** What one value that it hits adds. */
+  /** Points that each value adds that it hits. */
   readonly score: number;
   /** Its tags, the paranoia level apart. */
   readonly categories: readonly string[];

@@ -1,11 +1,10 @@
-import { rememberLastOfTwo } from "#rules/text/memo.ts";
 import type { Program } from "#rules/seclang/program/program.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
 import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
 import type { RuleMatch } from "#rules/seclang/run/outcome.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
-import type { RequestView } from "#rules/views.ts";
-import { transactionOf } from "./transaction-of.ts";
+import type { RequestView, ResponseView } from "#rules/views.ts";
+import { responseOf, transactionOf } from "./transaction-of.ts";
 
 /** The Core Rule Set that a thread uses. */
 export interface CoreRuleSet {
@@ -14,11 +13,17 @@ export interface CoreRuleSet {
   readonly digest: string;
   /** Makes its engine, which takes a while, unless that was done. */
   prepare(): void;
-  /** What it finds in a request at a level of paranoia, by the numbers of its rules. Each request is asked once. */
-  find(request: RequestView, paranoia: number): CoreMatches;
+  /** Finds its rules at a level of paranoia. Each request is asked once, whoever has the function for the level. */
+  find(paranoia: number): Find;
   /** The same where rules do not look at some values. */
-  findExcepting(request: RequestView, paranoia: number, excluded: readonly ExcludedTarget[]): CoreMatches;
+  findExcepting(paranoia: number, excluded: readonly ExcludedTarget[]): Find;
 }
+
+/**
+ * Finds the rules that apply, by their numbers. `response`: null in the phases of requests; to explain a match, null stands for the
+ * response that was asked about last.
+ */
+export type Find = (request: RequestView, response: ResponseView | null) => CoreMatches;
 
 export type CoreMatches = ReadonlyMap<number, CoreMatch>;
 
@@ -41,18 +46,35 @@ function createRules(program: Program, digest: string, counts: (match: RuleMatch
   // Made when the first zone wants it: no zone needs it by itself.
   let engine: SecLangEngine | undefined;
   const made = (): SecLangEngine => (engine ??= createEngine(program));
+  const findExcepting: CoreRuleSet["findExcepting"] = (paranoia, excluded) =>
+    rememberLast((request, response) => findIn(made(), request, response, paranoia, excluded, counts));
+  const finds = new Map<number, Find>();
   return {
     program,
     digest,
     prepare: () => void made(),
-    find: rememberLastOfTwo((request, paranoia) => findIn(made(), request, paranoia, [], counts)),
-    findExcepting: (request, paranoia, excluded) => findIn(made(), request, paranoia, excluded, counts),
+    find: (paranoia) => {
+      let find = finds.get(paranoia);
+      if (find === undefined) finds.set(paranoia, (find = findExcepting(paranoia, [])));
+      return find;
+    },
+    findExcepting,
+  };
+}
+
+function rememberLast(find: Find): Find {
+  let known: { readonly request: RequestView; readonly response: ResponseView | null; readonly matches: CoreMatches } | undefined;
+  return (request, response) => {
+    if (known === undefined || known.request !== request || (response !== null && known.response !== response))
+      known = { request, response, matches: find(request, response) };
+    return known.matches;
   };
 }
 
 function findIn(
   engine: SecLangEngine,
   request: RequestView,
+  response: ResponseView | null,
   paranoia: number,
   excluded: readonly ExcludedTarget[],
   counts: (match: RuleMatch) => boolean,
@@ -65,7 +87,8 @@ function findIn(
     variables: { paranoia_level: level, executing_paranoia_level: level, blocking_paranoia_level: level, detection_paranoia_level: level },
   });
   transaction.requestHeaders();
-  const { matches } = transaction.requestBody();
+  const outcome = transaction.requestBody();
+  const { matches } = response === null ? outcome : transaction.responseHeaders(responseOf(response));
   return new Map(matches.filter(counts).map((match) => [match.id, matchOf(match)]));
 }
 

@@ -4,8 +4,8 @@ import { formArguments } from "#rules/body/form.ts";
 import { readBody } from "#rules/body/read-body.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import { joinUri } from "#rules/expression/request/request-parts.ts";
-import type { NamedValue, TransactionBody, TransactionRequest } from "#rules/seclang/transaction/transaction.ts";
-import type { RequestView } from "#rules/views.ts";
+import type { NamedValue, TransactionBody, TransactionRequest, TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
+import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /** A request as rules in SecLang see it. What programs may read in several ways is there in each of them. */
 export function transactionOf(request: RequestView): TransactionRequest {
@@ -31,6 +31,12 @@ export function transactionOf(request: RequestView): TransactionRequest {
     bodyProcessor: PROCESSORS[body.kind],
     readBody: (processor) => bodyOf(request, body, processor),
   };
+}
+
+/** The head of a response as rules in SecLang see it. */
+export function responseOf(response: ResponseView): TransactionResponse {
+  const { names, values } = response.header_fields?.() ?? { names: [], values: [] };
+  return { status: response.status, protocol: "HTTP/1.1", headers: names.map((name, i) => ({ name, value: values[i] ?? "" })), body: "" };
 }
 
 /**
