@@ -257,7 +257,7 @@ export function createControl(deps: ControlDeps): Control {
     rulesets,
     wafMigration: createWafMigration({ store, clock, rulesets }),
     previousWaf: createPreviousWaf({ store, clock }),
-    ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
+    ruleLists: createRuleLists({ store, clock, removals, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock, slices }),
     eventExceptions: createEventExceptions({ store, reads: eventReads }),

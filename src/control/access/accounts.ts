@@ -131,7 +131,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind }))
             unit.change({ kind, id: row.id, value: null });
         if ((await accountSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
-        await deleteAccount(unit.db, id);
+        await deleteAccount(unit.db, id, unit.clock.nowMicros());
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
       });
       deps.invalidate(id);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import type { RuleListItemWrite } from "#model/rulesets/rule-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
+import type { Store } from "#store/database/store.ts";
+import { deleteRuleList, deleteSomeItems } from "#store/rulesets/rule-lists.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -56,6 +58,41 @@ storeTest("items: added, replaced, removed and found, under operations that end"
   assert.equal((await ruleLists.get(account_id, id)).num_items, 1);
   for (const [at, item] of [{ ip: "nowhere" }, { asn: 1 }, {}, { ip: "10.0.0.1", asn: 1 }].entries())
     await assert.rejects(items.add(call(), account_id, id, [...written.slice(0, at), item]), failing(10006, `/${Math.min(at, 3)}`));
+});
+
+storeTest("a list goes at once, and its items some in each unit", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { ruleLists, ruleListItems: items } = control;
+  const { id } = await ruleLists.create(call(), account_id, { name: "l", kind: "asn" });
+  await items.add(
+    call(),
+    account_id,
+    id,
+    Array.from({ length: 1_200 }, (_, asn) => ({ asn })),
+  );
+  await items.idle();
+  const left = async (db: Store["read"]): Promise<number> =>
+    (await db.selectFrom("rule_list_items").select("id").where("list_id", "=", id).execute()).length;
+  assert.equal(await left(store.read), 1_200);
+  const units: number[] = [];
+  await store.write(async ({ db }) => {
+    await deleteRuleList(db, id, 0);
+    units.push(await left(db));
+  });
+  await assert.rejects(ruleLists.get(account_id, id), failing(10005));
+  for (let more = true; more;) {
+    more = (await store.write(({ db }) => deleteSomeItems(db, id, 500))).result;
+    units.push(await left(store.read));
+  }
+  assert.deepEqual(units, [1_200, 700, 200, 0]);
+  assert.equal(await control.removals.run(call()), 1);
+
+  const again = await ruleLists.create(call(), account_id, { name: "l", kind: "asn" });
+  await items.add(call(), account_id, again.id, [{ asn: 1 }]);
+  await items.idle();
+  await ruleLists.delete(call(), account_id, again.id);
+  await control.removals.run(call());
+  assert.equal((await store.read.selectFrom("rule_list_items").select("id").execute()).length, 0);
 });
 
 storeTest("items of each kind are read into one form", async ({ store }) => {

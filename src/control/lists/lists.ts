@@ -1,7 +1,8 @@
-import type { Call } from "#control/call.ts";
+import { type Call, systemCall } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { listEntryId, listOps, partsOf } from "#control/lists/list-entries.ts";
 import { listReferences } from "#control/lists/references.ts";
+import type { Removals } from "#control/zones/removals.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
@@ -32,6 +33,7 @@ export function createRuleLists(deps: {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits?: Partial<RuleListLimits>;
+  readonly removals: Pick<Removals, "wake">;
 }): RuleLists {
   const { store, clock } = deps;
   const { listsMax } = { ...RULE_LIST_LIMITS, ...deps.limits };
@@ -81,19 +83,22 @@ export function createRuleLists(deps: {
         return after;
       }),
 
-    delete: (call, accountId, id) =>
-      commit(deps, call, async (unit) => {
+    delete: async (call, accountId, id) => {
+      const deleted = await commit(deps, call, async (unit) => {
         const row = await ownList(unit.db, accountId, id);
         const [reference] = (await listReferences(unit.db, accountId)).get(row.name) ?? [];
         if (reference !== undefined)
           throw new PlatformError("rule_list_in_use", {
             message: `rule ${reference.rule_id} of ruleset ${reference.ruleset_id} (phase ${reference.phase}) names the list $${row.name}`,
           });
-        await deleteRuleList(unit.db, id);
+        await deleteRuleList(unit.db, id, clock.nowMicros());
         unit.audit({ ...listAudit(call, row, "rule_list.delete"), before: listView(row, 0) });
         for (let part = 0; part < partsOf(row.num_items); part++) unit.change({ kind: "list", id: listEntryId(id, part), value: null });
         return { id };
-      }),
+      });
+      deps.removals.wake(systemCall("remove-leftovers"));
+      return deleted;
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts"
 import { deleteOrdersOfZone } from "#store/certificates/certificate-orders.ts";
 import { someHostnamesOfZone } from "#store/hostnames/custom-hostnames.ts";
 import { endRemoval, type RemovalRow, someRemovals } from "#store/database/removals.ts";
+import { deleteSomeItems } from "#store/rulesets/rule-lists.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
 /** Deletes invisible rows, a few per unit, so that other writes wait for a few rows at most. */
@@ -25,6 +26,7 @@ export interface Removals {
 const RECORDS_AT_ONCE = 200;
 const HOSTNAMES_AT_ONCE = 20;
 const VERSIONS_AT_ONCE = 20;
+const ITEMS_AT_ONCE = 500;
 const REMOVALS_AT_ONCE = 20;
 
 export function createRemovals({ store }: { readonly store: Store }): Removals {
@@ -79,5 +81,6 @@ const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) =
     });
     return true;
   },
+  list: ({ db }, { zone_id }) => deleteSomeItems(db, zone_id, ITEMS_AT_ONCE),
   parts: (unit, { zone_id, parts_key }) => deleteSomeParts(unit.db, zone_id, parts_key ?? 0, VERSIONS_AT_ONCE),
 };

@@ -1,4 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { removeListItems } from "#store/database/removals.ts";
 import { deleteOwned } from "#store/queries/in-pieces.ts";
 import type { AccountsTable, Tables } from "#store/queries/tables.ts";
 
@@ -59,7 +60,10 @@ export async function updateAccount(db: Kysely<Tables>, id: string, change: Upda
   await db.updateTable("accounts").set(change).where("id", "=", id).execute();
 }
 
-export async function deleteAccount(db: Kysely<Tables>, id: string): Promise<void> {
+/** Items of its lists go over time. */
+export async function deleteAccount(db: Kysely<Tables>, id: string, nowMicros: number): Promise<void> {
+  const lists = await db.selectFrom("rule_lists").select("id").where("account_id", "=", id).execute();
+  for (const list of lists) await removeListItems(db, list.id, nowMicros);
   await deleteOwned(db, "accounts", sql`id = ${id}`);
   await db.deleteFrom("accounts").where("id", "=", id).execute();
 }

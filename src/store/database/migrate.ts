@@ -36,6 +36,7 @@ import { history } from "#store/migrations/0068-history.ts";
 import { zoneNamesReversed } from "#store/migrations/0136-zone-names-reversed.ts";
 import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
 import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-zones.ts";
+import { listItemsOutliveLists } from "#store/migrations/0186-list-items-outlive-lists.ts";
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 136, name: "zone-names-reversed", statements: zoneNamesReversed },
   { version: 160, name: "owned-by-index", statements: ownedByIndex },
   { version: 161, name: "hostnames-outlive-zones", statements: hostnamesOutliveZones },
+  { version: 186, name: "list-items-outlive-lists", statements: listItemsOutliveLists },
   { version: 203, name: "api-dates", statements: apiDates },
   { version: 204, name: "deprecation-notices", statements: deprecationNotices },
   { version: 205, name: "recorded-calls", statements: recordedCalls },

@@ -15,6 +15,14 @@ export async function removeZoneRows(db: Db, zone_id: string, nowMicros: number)
     .execute();
 }
 
+/** The same of a list's items. */
+export async function removeListItems(db: Db, listId: string, nowMicros: number): Promise<void> {
+  await db
+    .insertInto("removals")
+    .values({ id: newId(), kind: "list", zone_id: listId, parts_key: null, created_on: isoMicros(nowMicros) })
+    .execute();
+}
+
 export async function removeParts(db: Db, zone_id: string, partsKeys: readonly number[], created_on: string): Promise<void> {
   for (const parts_key of partsKeys)
     await db.insertInto("removals").values({ id: newId(), kind: "parts", zone_id, parts_key, created_on }).execute();

@@ -94,7 +94,6 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
   dns_records: [{ table: "dns_record_tags", key: ["record_id", "tag_key"], by: ["record_id"] }],
   dns_import_jobs: [{ table: "dns_import_files", key: ["job_id", "part"], by: ["job_id"], holdsDocuments: true }],
   custom_hostnames: [{ table: "custom_hostname_certificates", key: ID, by: ["custom_hostname_id"] }],
-  rule_lists: [{ table: "rule_list_items", key: ["list_id", "id"], by: ["list_id"] }],
   rulesets: [{ table: "ruleset_versions", key: ["ruleset_id", "version"], by: ["ruleset_id"], holdsDocuments: true }],
   gateways: [ofGateway("gateway_datasets"), ofGateway("gateway_evaluations")],
   notification_policies: [

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces, deleteOwned } from "#store/queries/in-pieces.ts";
+import { removeListItems } from "#store/database/removals.ts";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import { escapeLike } from "#store/queries/like.ts";
 import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable, Tables } from "#store/queries/tables.ts";
 
@@ -23,9 +24,19 @@ export async function updateRuleList(db: Kysely<Tables>, id: string, values: Par
   await db.updateTable("rule_lists").set(values).where("id", "=", id).execute();
 }
 
-export async function deleteRuleList(db: Kysely<Tables>, id: string): Promise<void> {
-  await deleteOwned(db, "rule_lists", sql`id = ${id}`);
+/** Its items go over time, some rows a unit. */
+export async function deleteRuleList(db: Kysely<Tables>, id: string, nowMicros: number): Promise<void> {
+  await removeListItems(db, id, nowMicros);
   await db.deleteFrom("rule_lists").where("id", "=", id).execute();
+}
+
+/** Deletes some items of a list that is gone; whether there may be more. */
+export async function deleteSomeItems(db: Kysely<Tables>, listId: string, limit: number): Promise<boolean> {
+  const ids = (await db.selectFrom("rule_list_items").select("id").where("list_id", "=", listId).limit(limit).execute()).map(
+    ({ id }) => id,
+  );
+  await deleteItems(db, listId, ids);
+  return ids.length === limit;
 }
 
 /** By id, starting after `after`; `search` is a part of the item or its comment. */
