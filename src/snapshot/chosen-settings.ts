@@ -58,7 +58,7 @@ const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F],
   brotli: (value, modified_on) => ({ brotli: { value: onOff(value), modified_on } }),
   browser_cache_ttl: (value, modified_on) => ({ browser_cache_ttl: { value, modified_on } }),
   cache_level: (value, modified_on) => ({ cache_level: { value, modified_on } }),
-  // What is stored is when it began.
+  // The stored time is when it began.
   development_mode_until_ms: (value) => ({
     development_mode: { value: "on", modified_on: new Date(value - DEVELOPMENT_MODE_MS).toISOString() },
   }),

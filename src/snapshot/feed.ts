@@ -7,9 +7,12 @@ export interface Position {
   readonly rev: number;
 }
 
-/** A message from a publisher. `full` replaces everything; a `delta` that does not follow is a gap. */
+/**
+ * A message from a publisher. `full` replaces everything; it may come in pages: those after the first one have `continues`, those before the
+ * last one `more`, and the replica asks for each. A `delta` that does not follow is a gap.
+ */
 export type FeedMessage =
-  | ({ readonly type: "full"; readonly ops: readonly Op[] } & Position)
+  | ({ readonly type: "full"; readonly ops: readonly Op[]; readonly continues?: true; readonly more?: true } & Position)
   | { readonly type: "delta"; readonly delta: Delta }
   /** The answer to `subscribe` ends here: the replica now has everything up to `rev`. */
   | { readonly type: "live"; readonly rev: number };
@@ -18,6 +21,8 @@ export type FeedMessage =
 export type FeedReply =
   /** `kinds` are the kinds that the replica wants; absent: all. A `rev` below 0 asks for a full copy. */
   | ({ readonly type: "subscribe"; readonly name: string; readonly kinds?: readonly EntryKind[] } & Position)
+  /** The replica wants the next page of a full copy. */
+  | { readonly type: "next" }
   /** Every listener of the replica has applied this revision, and earlier ones except those in `pending`. */
   | { readonly type: "applied"; readonly rev: number; readonly pending?: readonly number[] };
 

@@ -24,6 +24,8 @@ export interface RecordLayers {
   /** Returns the visible record until the release. */
   stage(layerId: string, zoneId: string, id: string, value: RecordEntry | null): RecordEntry | undefined;
   staged(): Iterable<StagedLayer>;
+  /** Whether a released change still moves to the other entries; going through these must then not take several turns. */
+  isFolding(): boolean;
   stagedSize(layerId: string): number;
   release(layerId: string): void;
   forget(layerId: string): void;
@@ -90,6 +92,7 @@ export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers 
       return get(id);
     },
     staged: () => staged.values(),
+    isFolding: () => shown.length > 0,
     stagedSize: (layerId) => staged.get(layerId)?.changes.size ?? 0,
     release: (layerId) => {
       const layer = staged.get(layerId);

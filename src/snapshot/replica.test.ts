@@ -17,7 +17,7 @@ function handFeed() {
   const port: FeedPort = {
     send: (message) =>
       replies.push(
-        message.type === "live" || message.type === "delta"
+        message.type === "live" || message.type === "delta" || message.type === "next"
           ? message.type
           : `${message.type} ${message.rev}${message.type === "applied" && message.pending ? ` but ${message.pending.join()}` : ""}`,
       ),

@@ -2,6 +2,7 @@ import { begins, FEED } from "#kernel/process/heartbeat.ts";
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
 import { NO_HISTORY } from "#snapshot/last-good/base-file.ts";
 import type { AppliedOp, FeedLog, FeedMessage, FeedPort, Position, Replica, Rest } from "./feed.ts";
+import { type ArrivingCopy, comparedCopy, replacingCopy } from "./full-copy.ts";
 import { largeDelta, NAMES_AT_ONCE, namesOf } from "./large-delta.ts";
 import { readLastGood } from "#snapshot/last-good/last-good.ts";
 import { createSnapshotState } from "./state.ts";
@@ -62,6 +63,13 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     log("warn", "gap in the snapshot feed; subscribing again", { name, at: state.rev, next });
     subscribe();
   };
+  const startOver = (what: string, error: unknown): void => {
+    log("error", `${what}; requesting a full copy`, { name, reason: String(error) });
+    isSound = false;
+    copy = null;
+    resubscribed = true;
+    subscribe(-1);
+  };
   function* applyDelta(delta: Delta): Generator<void> {
     // A resumed feed may repeat deltas that are already applied.
     if (delta.rev <= state.rev) return;
@@ -73,16 +81,29 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       yield* audience.tell(state.apply(delta.rev, large?.shown ?? delta.ops));
       acknowledge();
     } catch (error) {
-      log("error", "a delta does not match the local copy; requesting a full copy", { name, reason: String(error) });
-      resubscribed = true;
-      subscribe(-1);
+      startOver("a delta does not match the local copy", error);
     }
   }
+  /** Whether listeners have what the state has: a delta that failed halfway leaves them apart. */
+  let isSound = true;
+  let copy: ArrivingCopy | null = null;
   function* replace(message: FeedMessage & { readonly type: "full" }): Generator<void> {
-    state.replace(message.rev, message.ops);
-    ({ history } = message);
-    yield* audience.tell(null);
-    acknowledge();
+    try {
+      if (message.continues !== true)
+        copy = audience.isThere() && isSound ? comparedCopy(state, audience.tell, trim) : replacingCopy(state, audience.tell);
+      // Of a copy that another subscription has ended.
+      if (copy === null) return;
+      begins(FEED, "full copy");
+      yield* copy.add(message.ops);
+      if (message.more === true) return port.send({ type: "next" });
+      yield* copy.take(message.rev);
+      copy = null;
+      isSound = true;
+      ({ history } = message);
+      acknowledge();
+    } catch (error) {
+      startOver("a full copy cannot be applied", error);
+    }
   }
   /** The position of the last good copy; null without one. */
   const openLastGood = async (path: string): Promise<Position | null> => {
@@ -160,6 +181,7 @@ function createAudience(log: FeedLog) {
     add: (listener: Listener): void => {
       listeners.push(listener);
     },
+    isThere: (): boolean => listeners.length > 0,
     /** Whether every listener matches the snapshot. */
     isCurrent: (): boolean => stale.size === 0,
     /** Later work of listeners for all changes since the last call. Never rejects. */

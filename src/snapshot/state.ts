@@ -14,6 +14,10 @@ export interface SnapshotState extends Snapshot {
   replace(rev: number, ops: readonly Op[]): void;
   /** The same with entries that arrive over time; until `take` the current state stays. */
   replacement(): { add(op: Op): void; take(rev: number): void };
+  /** The kinds that have entries, but for what is staged. */
+  kinds(): readonly EntryKind[];
+  /** As of `RecordLayers`. */
+  isFolding(): boolean;
 }
 
 interface Content {
@@ -50,6 +54,8 @@ export function createSnapshotState(trim?: (record: RecordEntry) => void): Snaps
         readonly [string, EntryTypes[K]]
       >,
     staged: () => content.records.staged(),
+    kinds: () => ["record", ...content.kinds.keys()],
+    isFolding: () => content.records.isFolding(),
     apply: (next, ops) => {
       const applied = ops.map((op) => applyOp(content, op, trim));
       rev = next;

@@ -25,6 +25,7 @@ export interface SubscriberDeps {
 }
 
 const RETRY_MS = 250;
+const OPS_A_PAGE = 1_000;
 
 export function createSubscriber(deps: SubscriberDeps): Subscriber {
   const { port, log } = deps;
@@ -37,13 +38,29 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Increased with each subscription, so that an earlier catch-up stops. */
   let turn = 0;
 
+  /** The replica has asked for the next page, or does not want it any more. */
+  let onNext: (() => void) | null = null;
+  const nextTurn = (): number => {
+    onNext?.();
+    return ++turn;
+  };
+
   const send = (delta: Delta): void => {
     port.send({ type: "delta", delta: { ...delta, ops: wanted(delta.ops) } });
     sent = { ...sent, rev: delta.rev };
   };
-  const sendFull = (copy: FullCopy): void => {
-    const { history, rev } = copy;
-    port.send({ type: "full", history, rev, ops: wanted(copy.ops) });
+  /** Page by page, each when it is asked for, so that no turn of either thread has all of it. */
+  const sendFull = async (copy: FullCopy, mine: number): Promise<void> => {
+    const { history, rev, ops } = copy;
+    for (let at = 0; ; at += OPS_A_PAGE) {
+      const isLast = at + OPS_A_PAGE >= ops.length;
+      const page = { type: "full", history, rev, ops: wanted(ops.slice(at, at + OPS_A_PAGE)) } as const;
+      const asked = isLast ? null : new Promise<void>((resolve) => void (onNext = resolve));
+      port.send({ ...page, ...(at === 0 ? {} : { continues: true }), ...(isLast ? {} : { more: true }) });
+      await asked;
+      if (mine !== turn) return;
+      if (isLast) break;
+    }
     sent = { history, rev };
     // It may have been further, in a history that the source no longer has.
     subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
@@ -67,8 +84,9 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       const deltas = await deps.since(sent);
       const copy = deltas === null ? await deps.full() : null;
       if (mine !== turn) return;
-      if (copy) sendFull(copy);
+      if (copy) await sendFull(copy, mine);
       else deltas!.forEach(send);
+      if (mine !== turn) return;
       // The source may be ahead of the publisher, whose deltas up to `sent`, or of a former history, are then ignored.
       const head = deps.head();
       const isNewest = copy !== null || deltas!.length === 0;
@@ -103,8 +121,9 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
           subscriber.pending = [];
           live = false;
           deps.subscribed(subscriber);
-          void keepCatchingUp(++turn);
-        } else if (message.type === "applied") {
+          void keepCatchingUp(nextTurn());
+        } else if (message.type === "next") onNext?.();
+        else if (message.type === "applied") {
           subscriber.acked = message.rev;
           subscriber.pending = message.pending ?? [];
           if (message.rev >= (deps.head()?.rev ?? 0)) subscriber.late = false;
@@ -112,7 +131,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
         }
       });
       port.onClose(() => {
-        turn++;
+        nextTurn();
         live = false;
         deps.left(subscriber);
       });
@@ -122,7 +141,10 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       if (live && delta.from === sent.rev && sent.history === deps.head()?.history) send(delta);
     },
     offerFull: (copy) => {
-      if (live && !isSame(sent, copy)) sendFull(copy);
+      if (!live || isSame(sent, copy)) return;
+      live = false;
+      const mine = nextTurn();
+      void sendFull(copy, mine).then(() => keepCatchingUp(mine));
     },
   };
   return subscriber;

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ListEntry } from "#snapshot/entries.ts";
+import type { ListEntry, Op, ZoneEntry } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { countedWork } from "../../../test/support/counted-work.ts";
 import { createRuleLists } from "./rule-lists.ts";
+import { createZones } from "./zones.ts";
 
 const ACCOUNT = "a";
 const PARTS = 8;
@@ -51,3 +53,20 @@ for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
     // A part of addresses is sorted at once.
     assert.ok(most <= 12 * PER_PART, `${most} in one step`);
   });
+
+test("lists that are there at the start are made before anybody is served", () => {
+  const zone = { id: "z", account_id: ACCOUNT, name: "a.example", status: "active" } as ZoneEntry;
+  const parts = Array.from({ length: PARTS }, (_, n): Op => ({ kind: "list", id: `l/${n}`, value: part("redirect", n) }));
+  const replica = createMemoryReplica([{ kind: "zone", id: "z", value: zone }, ...parts]);
+  const zones = createZones(replica, () => {});
+  let found = false;
+  const work = countedWork(() => {
+    found =
+      zones
+        .byId("z")
+        ?.redirects("redirect")
+        ?.has(KINDS.redirect[1](PARTS * PER_PART - 1)) ?? false;
+  });
+  assert.ok(found);
+  assert.ok(work < PER_PART, `${work} for the first request`);
+});

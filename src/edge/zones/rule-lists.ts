@@ -16,7 +16,9 @@ export interface RuleLists {
   step(): boolean;
   /** The same over the next turns of the event loop. */
   stepLater(): void;
-  /** What an account's rules may name. */
+  /** Makes all of them at once: before anybody is served, so that no visitor's request has to. */
+  finish(): void;
+  /** Lists that an account's rules may name. */
   of(accountId: string): NamedLists;
   redirects(accountId: string, name: string): RedirectList | undefined;
 }
@@ -68,6 +70,9 @@ export function createRuleLists(): RuleLists {
     step,
     stepLater: () => {
       if (changed.size > 0) inSlices(step);
+    },
+    finish: () => {
+      while (step());
     },
     of: (accountId) => ({ find: (name) => find(accountId, name) }),
     redirects: (accountId, name) => {

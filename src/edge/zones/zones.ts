@@ -146,7 +146,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     while (staging.step());
     entryPoints.replace(replica.snapshot.entries("ruleset"));
     customHostnames.rebuild(replica.snapshot);
-    lists.stepLater();
+    lists.finish();
   };
 
   const servedAs = (hostname: CustomHostnameEntry | undefined): Serving | null => {
