@@ -48,6 +48,8 @@ export interface ProtocolRule {
 /** The endpoint answers 410 from the date on. */
 export interface EndpointGone {
   readonly kind: "endpoint_gone";
+  /** A part of the path, where the endpoint goes on under another name. */
+  readonly renamed?: readonly [from: string, to: string];
 }
 
 /** Fields that responses carry until the date. Handlers do not know them: `value` says where they come from. */
@@ -130,6 +132,8 @@ export interface LegacyAlias {
   readonly kind: "legacy_alias";
   /** `endpoint`: requests and answers have the legacy fields alone. `fields`: they stand beside the newest ones. */
   readonly of: "endpoint" | "fields";
+  /** The newest path of an endpoint, whose parameters are at the same places. */
+  readonly stands_for?: string;
   /** Where several stand for one newest field, a request is read by the first that it has. */
   readonly fields: readonly AliasField[];
   /** What an endpoint's answers hold besides, always the same. */

@@ -9,6 +9,7 @@ const DNS_RECORD_ROUTES = [LIST_DNS_RECORDS, CREATE_DNS_RECORD, `GET ${DNS_RECOR
 
 const ACCOUNT_ROUTES = ["GET /accounts", "POST /accounts", "GET /accounts/:account_id", "PUT /accounts/:account_id"];
 const CNAME_FLATTENING = "/zones/:zone_id/settings/cname_flattening";
+const DNS_SETTINGS = "/zones/:zone_id/dns_settings";
 const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
 const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
 
@@ -145,6 +146,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: {
       kind: "legacy_alias",
       of: "endpoint",
+      stands_for: DNS_SETTINGS,
       constants: { id: "cname_flattening", editable: true, modified_on: null },
       fields: [
         {
@@ -310,6 +312,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: {
       kind: "legacy_alias",
       of: "endpoint",
+      stands_for: DNS_SETTINGS,
       constants: { id: "use_apex_ns" },
       fields: [{ field: "value", newest: "multi_provider", values: BOOLEANS }],
     },
@@ -325,6 +328,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: {
       kind: "legacy_alias",
       of: "endpoint",
+      stands_for: DNS_SETTINGS,
       constants: { id: "secondary_overrides" },
       fields: [{ field: "value", newest: "secondary_overrides", values: BOOLEANS }],
     },
@@ -481,7 +485,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
       ...withMethods(`${SCRIPT_MONITOR}/scripts`, "GET"),
       ...withMethods(`${SCRIPT_MONITOR}/scripts/:script_id`, "GET"),
     ],
-    effect: { kind: "endpoint_gone" },
+    effect: { kind: "endpoint_gone", renamed: ["script_monitor", "page_shield"] },
     replacement: "the same paths with page_shield in place of script_monitor",
     was: "Page Shield was called `script_monitor` in its paths.",
     hollow: "Page Shield has nothing to show under its newer paths either.",

@@ -249,6 +249,11 @@ test("selvedge deprecations rehearse --log reads calls from a file, without a se
       ["account-settings-nameservers", "ignored", 1],
       ["zone-setting-cname-flattening", "gone", 1],
     ]);
+    assert.deepEqual(report.findings.find(({ deprecation_id }) => deprecation_id === "dns-records-filter-prefixes")?.rewrite, {
+      before: `curl -X GET -H "Authorization: Bearer $TOKEN" "$API"'/zones/:zone_id/dns_records?name=contains%3Ax'`,
+      curl: `curl -X GET -H "Authorization: Bearer $TOKEN" "$API"'/zones/:zone_id/dns_records?name.contains=x'`,
+      sdk: 'client.get("/zones/:zone_id/dns_records", {"query":{"name.contains":"x"}})',
+    });
     const page = readFileSync(html, "utf8");
     assert.ok(page.includes("<td>old &lt;tool&gt;") && !page.includes("<tool>"));
     const text = await run(args);

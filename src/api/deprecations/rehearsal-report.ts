@@ -1,5 +1,8 @@
 import type { CallShape } from "#deprecations/call-shape.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
+import { curlOf, sdkOf } from "#deprecations/call-text.ts";
+import { rewritten, type WrittenCall } from "#deprecations/rewrite.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Finding, isBreaking, rehearse } from "#deprecations/rehearsal.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { Rehearsal, RehearsalFinding } from "#model/access/rehearsal.ts";
@@ -49,10 +52,24 @@ const total = (calls: readonly CountedCall[]): number => calls.reduce((sum, { ca
 const findingOf = ({ row, call, outcome, error, isKept }: Finding<Looked>): RehearsalFinding => ({
   ...{ deprecation_id: row.id, date: row.date, outcome, error, why: row.why, replacement: row.replacement },
   ...{ route: call.route, token_id: call.token_id },
+  ...rewriteOf(row, call),
   ...(call.token_name === null ? {} : { token_name: call.token_name }),
   ...(call.api_date === null ? {} : { api_date: call.api_date }),
   ...{ is_kept: isKept, calls: call.calls, last: call.day },
 });
+
+function rewriteOf(row: Deprecation, { route, shape }: Looked): Pick<RehearsalFinding, "rewrite"> {
+  const [method = "", path = ""] = route.split(" ");
+  const before: WrittenCall = { method, path, query: shape.query, ...(shape.body === undefined ? {} : { body: shape.body }) };
+  try {
+    const newest = rewritten(row, before);
+    return newest === null ? {} : { rewrite: { before: curlOf(before), curl: curlOf(newest), sdk: sdkOf(newest) } };
+  } catch (error) {
+    // A placeholder may stand where the older reading needs one of a few values.
+    if (error instanceof PlatformError) return {};
+    throw error;
+  }
+}
 
 const merged = (known: RehearsalFinding, { calls, day }: CountedCall): RehearsalFinding => ({
   ...known,

@@ -25,6 +25,8 @@ export const RehearsalFinding = Type.Object({
   replacement: Type.Union([Type.String(), Type.Null()]),
   /** Method and path template. */
   route: Type.String(),
+  /** The call and the one that takes its place, if it is mechanical. Values are placeholders: only the form of calls is known. */
+  rewrite: Type.Optional(Type.Object({ before: Type.String(), curl: Type.String(), sdk: Type.String() })),
   token_id: Type.String(),
   token_name: Type.Optional(Type.String()),
   /** The caller's own API date, which keeps it working where `is_kept`. */

@@ -1,7 +1,7 @@
 import { escapeHtml } from "#kernel/escape-html.ts";
 import type { Rehearsal, RehearsalFinding } from "#model/access/rehearsal.ts";
 
-const HEADS = ["Date", "Deprecation", "Outcome", "Token", "Calls", "Route", "Why", "Use instead"];
+const HEADS = ["Date", "Deprecation", "Outcome", "Token", "Calls", "Route", "Why", "Use instead", "Rewritten"];
 
 /** A rehearsal as one HTML file without scripts, for people without a terminal. */
 export const rehearsalPage = (report: Rehearsal): string => `<!doctype html>
@@ -11,6 +11,7 @@ export const rehearsalPage = (report: Rehearsal): string => `<!doctype html>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }
 table { border-collapse: collapse; }
+td:last-child { white-space: pre-wrap; font-family: monospace; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #ccc; }
 .gone, .refused, .ignored { color: #a00; }
 .kept, .answer { color: #666; }
@@ -32,6 +33,7 @@ function row(finding: RehearsalFinding): string {
     finding.route,
     finding.error === null ? finding.why : `${finding.error.message} (${finding.error.code})`,
     finding.replacement ?? "",
+    finding.rewrite === undefined ? "" : `${finding.rewrite.before}\n→ ${finding.rewrite.curl}\n→ ${finding.rewrite.sdk}`,
   ];
   return `<tr class="${finding.is_kept ? "kept" : finding.outcome}">${cells.map((cell) => `<td>${escapeHtml(cell)}`).join("")}`;
 }

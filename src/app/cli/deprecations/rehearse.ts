@@ -123,7 +123,14 @@ const lineOf = (finding: RehearsalFinding): readonly string[] => [
 function linesOf(report: Rehearsal): readonly string[] {
   const head = `${report.calls} calls, of which ${report.breaking} would break on ${report.as_of}`;
   if (report.findings.length === 0) return [head];
-  return [head, ...columns([["DATE", "ID", "OUTCOME", "TOKEN", "CALLS", "ROUTE", "USE INSTEAD"], ...report.findings.map(lineOf)])];
+  const rewrites = report.findings.flatMap(({ rewrite }) =>
+    rewrite === undefined ? [] : ["", rewrite.before, `→ ${rewrite.curl}`, `→ ${rewrite.sdk}`],
+  );
+  return [
+    head,
+    ...columns([["DATE", "ID", "OUTCOME", "TOKEN", "CALLS", "ROUTE", "USE INSTEAD"], ...report.findings.map(lineOf)]),
+    ...rewrites.map(printable),
+  ];
 }
 
 function dayOf(option: string, text: string): IsoDate {
