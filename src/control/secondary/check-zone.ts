@@ -58,6 +58,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     store,
     outcomes,
     budget,
+    accountId: source.zone.account_id,
     primaryAllowed: deps.primaryAllowed,
     limits: { ...deps.limits, recordsMax: recordsMax(source) },
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),

@@ -25,7 +25,7 @@ const fetch = async (
   signal = new AbortController().signal,
   primaryAllowed: AddressPolicy = () => true,
 ): Promise<Transfer> => {
-  const deps = { limits, budget, primaryAllowed, nowSeconds: () => 1_780_000_000 };
+  const deps = { limits, budget, accountId: "account", primaryAllowed, nowSeconds: () => 1_780_000_000 };
   const connection = await connectPrimary(deps, { address: "127.0.0.1", port, key: null }, parseAbsoluteName(NAME), signal);
   try {
     await connection.soa();
@@ -71,7 +71,7 @@ test("a turn of the event loop reads only a part of any amount of received data"
   const turns = itemsPerTurn();
   const counting = { lease: () => ({ take: turns.add, release: () => undefined }) };
   const limits = { ...LIMITS, bytesMax: 10_000_000, recordsMax: 30_000 };
-  const deps = { limits, budget: counting, primaryAllowed: () => true, nowSeconds: () => 1_780_000_000 };
+  const deps = { limits, budget: counting, accountId: "account", primaryAllowed: () => true, nowSeconds: () => 1_780_000_000 };
   const to = { address: "127.0.0.1", port: primary.port, key: null };
   const connection = await connectPrimary(deps, to, parseAbsoluteName(NAME), new AbortController().signal);
   const transfer = await connection.transfer(null);
@@ -87,8 +87,8 @@ test("bytes, records and time are limited", async (t) => {
   assert.equal(transfer.kind === "full" && transfer.records.length, 20);
   await assert.rejects(fetch(primary.port, { ...LIMITS, bytesMax: 500 }), failing(/longer than 500 bytes/));
   await assert.rejects(fetch(primary.port, { ...LIMITS, recordsMax: 21 }), failing(/more than 21 records/));
-  const others = budget.lease();
-  others.take(50);
+  const others = budget.lease("others");
+  others.take(40);
   await assert.rejects(fetch(primary.port), failing(/busy with other transfers/));
   others.release();
   assert.ok(await fetch(primary.port), "what others have given back is there again");

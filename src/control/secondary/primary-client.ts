@@ -38,6 +38,8 @@ export interface PrimaryClientDeps {
   readonly primaryAllowed: AddressPolicy;
   readonly limits: PrimaryLimits;
   readonly budget: RecordBudget;
+  /** Account of the zone, whose share of the budget the transfer uses. */
+  readonly accountId: string;
   nowSeconds(): number;
 }
 
@@ -47,13 +49,13 @@ export async function connectPrimary(
   zone: DnsName,
   signal: AbortSignal,
 ): Promise<PrimaryConnection> {
-  const { limits, budget, nowSeconds, primaryAllowed } = deps;
+  const { limits, budget, accountId, nowSeconds, primaryAllowed } = deps;
   const { key } = primary;
   if (!primaryAllowed(primary.address, primary.port))
     throw new TransferError("this server sends no queries to its address (dns.primary_allow)");
   if (key === undefined) throw new TransferError("this server cannot decrypt its TSIG key: enter the secret again");
   const stream = await openMessageStream(primary, limits, signal);
-  const lease = budget.lease();
+  const lease = budget.lease(accountId);
 
   const ask = (type: number, authorities: readonly ResourceRecord[]): AnswerReader => {
     const question: Question = { name: zone, type, class: CLASS.IN };
@@ -85,7 +87,8 @@ export async function connectPrimary(
           taken = 0;
         }
         const { answers } = await answer.next();
-        taken += answers.length;
+        // A message without records takes its time as well.
+        taken += answers.length + 1;
         lease.take(answers.length);
         for (const record of answers) reader.take(record);
         reader.endMessage();

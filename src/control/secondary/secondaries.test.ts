@@ -3,6 +3,7 @@ import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { type Op, opWeight, type SerialEntry, type ZoneEntry } from "#snapshot/entries.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
+import { insertAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";
 import { updateZone } from "#store/zones/zones.ts";
 import { RCODE } from "#wire/dns/codes.ts";
@@ -11,6 +12,7 @@ import { controlOver } from "../../../test/support/control.ts";
 import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { dump } from "../../../test/support/feed.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
@@ -227,6 +229,45 @@ storeTest("what is broken, cut short, too long or not of the zone changes nothin
   } finally {
     await secondary.control.secondaries.close();
     await primary.close();
+  }
+});
+
+storeTest("primaries of one account that never finish leave places and records for the checks of others", async ({ store }) => {
+  const endless = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
+  endless.tamper = (messages, type) => (type === 252 ? [] : messages);
+  const honest = await startFakePrimary([zoneVersion("honest.example", 5, [`honest.example 300 NS ns1.honest.example.`])]);
+  const { control, account_id, call } = await controlOver(store, {
+    clock: fixedClock("2026-05-01T00:00:00Z"),
+    secondaryLimits: { idleTimeoutMs: 60_000, zonesAtOnce: 4 },
+  });
+  const { transfers } = control;
+  const open = async (account: string, name: string, port: number) => {
+    const { id } = await control.zones.create(call(), { name, account: { id: account }, type: "secondary" });
+    const peer = await transfers.peers.create(call(), account, { name, ip: "127.0.0.1", port, ixfr_enable: false, tsig_id: null });
+    const zone = { id, name, account_id: account, plan: "free" };
+    await transfers.incoming.create(call(), zone, { peers: [peer.id] });
+    return zone;
+  };
+  try {
+    for (let i = 0; i < 9; i++) {
+      const name = `z${i}.example`;
+      endless.versions = [zoneVersion(name, 5, [`${name} 300 NS ns1.${name}.`])];
+      await open(account_id, name, endless.port);
+      await control.secondaries.startDue();
+      await eventually(() => endless.asked.filter((type) => type === "AXFR").length === Math.min(i + 1, 2));
+    }
+    const other = "5e".repeat(16);
+    await store.write(({ db }) =>
+      insertAccount(db, { id: other, name: "Other", type: "standard", settings: "{}", created_on: "2026-05-01T00:00:00Z" }),
+    );
+    const zone = await open(other, "honest.example", honest.port);
+    await control.secondaries.startDue();
+    await eventually(async () => (await transfers.incoming.get(zone)).soa_serial === 5);
+    assert.equal(endless.asked.filter((type) => type === "AXFR").length, 2);
+  } finally {
+    await control.secondaries.close();
+    await endless.close();
+    await honest.close();
   }
 });
 

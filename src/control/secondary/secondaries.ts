@@ -8,6 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { createCheckZone } from "./check-zone.ts";
 import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
+import { createShares } from "#kernel/shares.ts";
 import { CHECK_MS_MAX } from "./timers.ts";
 
 /** Keeps secondary zones in sync with their primaries. */
@@ -47,7 +48,7 @@ export interface SecondariesDeps {
 }
 
 export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
-  /** Concurrent checks. */
+  /** Concurrent checks; those of one account are at most half of them. */
   readonly zonesAtOnce: number;
   /** Records that running transfers hold together; one takes about 400 bytes of memory. */
   readonly recordsAtOnceMax: number;
@@ -59,11 +60,13 @@ const LIMITS: SecondaryLimits = {
   idleTimeoutMs: 15_000,
   totalTimeoutMs: 300_000,
   bytesMax: 512 * 1024 * 1024,
-  zonesAtOnce: 8,
+  zonesAtOnce: 16,
   recordsAtOnceMax: 4_000_000,
   unprovedRecordsMax: 10_000,
 };
 
+/** Part of the free places that the checks of one account can hold: primaries that never finish leave the rest to others. */
+const ACCOUNT_SHARE = 0.5;
 /** Minimum interval between two checks that peers announce. */
 const NOTIFIED_AGAIN_MS = 1_000;
 /** A node that does not renew its claim for this long loses the zone's check to other nodes, or to its next start. */
@@ -80,6 +83,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     recordsAtOnceMax: limits.recordsAtOnceMax,
     unprovedRecordsMax: limits.unprovedRecordsMax,
   });
+  const places = createShares({ total: limits.zonesAtOnce, share: ACCOUNT_SHARE });
   /** Running checks by zone; true: check again afterwards. */
   const underWay = new Map<string, boolean>();
   /** Addresses of the peers to query first, by zone. */
@@ -101,7 +105,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: clock.nowMs() + ms }));
   };
 
-  const check = async (zoneId: string, claimedMs: number): Promise<void> => {
+  const check = async (zoneId: string, accountId: string, claimedMs: number): Promise<void> => {
     const claim = keepClaim(deps, zoneId, claimedMs);
     const announcer = announcers.get(zoneId);
     announcers.delete(zoneId);
@@ -112,6 +116,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
       await claim.end();
       const again = underWay.get(zoneId);
       underWay.delete(zoneId);
+      places.release(accountId, 1);
       if (again === true) await dueIn(zoneId, NOTIFIED_AGAIN_MS);
     }
   };
@@ -120,18 +125,25 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     const now = clock.nowMs();
     // Zones with a running check are usually not due; the limit is increased by their number so that they do not displace
     // others.
-    const zones = stop.signal.aborted ? [] : await dueIncoming(store.read, now, now + CHECK_MS_MAX, limits.zonesAtOnce + underWay.size);
+    const most = limits.zonesAtOnce + underWay.size;
     let started = 0;
-    for (const { zone_id, next_check_ms } of zones) {
-      if (underWay.size >= limits.zonesAtOnce) break;
-      if (underWay.has(zone_id)) continue;
-      underWay.set(zone_id, false);
-      const claimed = await store.write(({ db }) => claimIncoming(db, zone_id, next_check_ms, now + CLAIM_MS));
-      if (!claimed.result) underWay.delete(zone_id);
-      else {
-        follow(check(zone_id, now + CLAIM_MS));
-        started += 1;
+    // Zones of an account that has its share of the places do not displace those of others either.
+    for (let isMore = !stop.signal.aborted; isMore;) {
+      const full = places.full();
+      const zones = await dueIncoming(store.read, now, now + CHECK_MS_MAX, most, full);
+      for (const { zone_id, account_id, next_check_ms } of zones) {
+        if (underWay.has(zone_id) || !places.take(account_id, 1)) continue;
+        underWay.set(zone_id, false);
+        const claimed = await store.write(({ db }) => claimIncoming(db, zone_id, next_check_ms, now + CLAIM_MS));
+        if (claimed.result) {
+          follow(check(zone_id, account_id, now + CLAIM_MS));
+          started += 1;
+        } else {
+          underWay.delete(zone_id);
+          places.release(account_id, 1);
+        }
       }
+      isMore = zones.length === most && places.full().length > full.length;
     }
     return started;
   };

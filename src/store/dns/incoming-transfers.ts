@@ -11,22 +11,24 @@ export const incomingState = (db: Db, zoneId: string): Promise<IncomingState | u
 
 /**
  * Secondary zones whose check is due, the longest overdue first. A check later than `latestMs` also counts as due: it was
- * set by a clock that was ahead.
+ * set by a clock that was ahead. Zones of the accounts in `without` are left out.
  */
 export const dueIncoming = (
   db: Db,
   nowMs: number,
   latestMs: number,
   limit: number,
-): Promise<Pick<IncomingState, "zone_id" | "next_check_ms">[]> =>
+  without: readonly string[] = [],
+): Promise<(Pick<IncomingState, "zone_id" | "next_check_ms"> & { account_id: string })[]> =>
   db
     .selectFrom("incoming_transfer_states")
     .innerJoin("zones", "zones.id", "incoming_transfer_states.zone_id")
-    .select(["incoming_transfer_states.zone_id", "incoming_transfer_states.next_check_ms"])
+    .select(["incoming_transfer_states.zone_id", "incoming_transfer_states.next_check_ms", "zones.account_id"])
     .where((eb) =>
       eb.or([eb("incoming_transfer_states.next_check_ms", "<=", nowMs), eb("incoming_transfer_states.next_check_ms", ">", latestMs)]),
     )
     .where("zones.type", "=", "secondary")
+    .$if(without.length > 0, (query) => query.where("zones.account_id", "not in", without))
     .orderBy("incoming_transfer_states.next_check_ms")
     .limit(limit)
     .execute();
