@@ -77,6 +77,9 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "systemd-notify", debianPackage: "systemd", neededBy: "test", purpose: "tells systemd how the service is" },
   { name: "systemd-analyze", debianPackage: "systemd", neededBy: "test", purpose: "judges the unit of the service" },
   { name: "dpkg-deb", debianPackage: "dpkg", neededBy: "test", purpose: "builds and opens the Debian package" },
+  { name: "promtool", debianPackage: "prometheus", neededBy: "test", purpose: "reads the alert rules and the queries of dashboards" },
+  { name: "fish", debianPackage: "fish", neededBy: "test", purpose: "completes commands" },
+  { name: "zsh", debianPackage: "zsh", neededBy: "test", purpose: "completes commands" },
   { name: "age", debianPackage: "age", neededBy: "test", purpose: "decrypts backups, and encrypts some for us to open" },
   { name: "gcc", debianPackage: "gcc", neededBy: "test", purpose: "reads the system's headers" },
   {

@@ -141,6 +141,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
       live,
       log,
       metrics,
+      onDone: runFile.reloaded,
       listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
     });
     const shown = async (): Promise<void> => (token === null ? undefined : firstTokenShown(store));

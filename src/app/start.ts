@@ -7,6 +7,7 @@ import type { Config } from "#app/config/config.ts";
 import { createLog } from "#app/log/log.ts";
 import { trimMemory } from "#app/threads/memory-trim.ts";
 import { readyText } from "#app/operations/ready.ts";
+import { createServiceManager } from "#app/operations/service-manager.ts";
 import { listenForSignals } from "#app/threads/signals.ts";
 
 /** Time for requests in progress at SIGTERM. */
@@ -31,6 +32,8 @@ export async function startServer(
   const asked = signals.end();
   process.stdout.write(config.json ? `${JSON.stringify(ready)}\n` : readyText(ready, config.data));
   await running.shown();
+  const manager = createServiceManager({ env: process.env, pid: process.pid, log });
+  manager.ready();
   log.info(
     { api: ready.api, gateway: ready.gateway, dns: ready.dns, http: ready.http, https: ready.https, took_ms: ready.took_ms },
     "ready",
@@ -39,6 +42,7 @@ export async function startServer(
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
   trimMemory(running.onNotNative);
   await asked;
+  manager.stopping();
   log.info("draining");
   await running.close(DRAIN_MS);
   log.info("stopped");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -276,4 +276,29 @@ test("runtime.native says whether native system calls are used, and log, metrics
     assert.equal(/^notice +.*runtime\.native is off/m.test(status), native === "off");
     assert.match(selvedge.log(), native === "auto" ? /"msg":"native system calls are in use"/ : /"native":\[\],"fallback":\{/);
   }
+});
+
+test("selvedge reload says what has become of the new configuration", async (t) => {
+  const dir = await directory(t);
+  const config = join(dir, "selvedge.toml");
+  await writeFile(config, "[api]\nrate_limit_requests = 100\n");
+  const server = await startSelvedge({ args: ["--config", config], env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: undefined } });
+  t.after(() => server.stop());
+  const reload = (...args: readonly string[]) => {
+    const program = join(import.meta.dirname, "../../bin/selvedge.js");
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, "reload", "--data", server.dataDir, ...args], {
+      ...{ encoding: "utf8", timeout: 120_000 },
+    });
+    return { status, stdout, stderr };
+  };
+  await writeFile(config, "[api]\nrate_limit_requests = 200\n");
+  assert.deepEqual(reload(), { status: 0, stdout: "changed: api.rate_limit_requests\n", stderr: "" });
+  await writeFile(config, '[api]\nrate_limit_requests = "many"\n');
+  const refused = reload();
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /selvedge\.toml:2: api\.rate_limit_requests must be a whole number[^]*nothing was changed/);
+  await writeFile(config, "[api]\nrate_limit_requests = 200\n[dns]\nworkers = 2\n");
+  const third = JSON.parse(reload("--json").stdout) as object;
+  assert.deepEqual(third, { number: 3, problems: [], changed: [], need_restart: ["dns.workers"], has_new_certificate: false });
+  assert.equal(reload("--data", join(dir, "none")).status, 3);
 });

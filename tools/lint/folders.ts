@@ -182,6 +182,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "doctor",
     "deprecations",
     "backup",
+    "server",
     ".",
   ],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],

@@ -68,6 +68,16 @@ function createProgram(finish: Finish): Command {
   addWaf(group("waf", "Manage the rules of the web application firewall."), finish);
   addDeprecations(group("deprecations", "Show what ends on which day, and who still calls it."), finish);
   addConfig(group("config", "Check the configuration."), finish);
+  program
+    .command("completions")
+    .argument("<shell>", "bash, zsh or fish")
+    .description(
+      "Print a script that completes commands and flags, for example: selvedge completions bash > ~/.local/share/bash-completion/completions/selvedge",
+    )
+    .action(async (shell: string) => {
+      process.stdout.write((await import("./completions.ts")).completions(program, shell));
+      finish(EXIT.ok);
+    });
   return program;
 }
 

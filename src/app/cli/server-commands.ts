@@ -8,6 +8,7 @@ import type { StartOptions } from "./start.ts";
 export function addServerCommands(parent: Command, finish: Finish): void {
   addStart(parent, finish);
   addStatus(parent, finish);
+  addReload(parent, finish);
   addDoctor(parent, finish);
 }
 
@@ -41,7 +42,17 @@ function addStatus(parent: Command, finish: Finish): void {
     .command("status")
     .description("Show whether a server uses the data directory, and where its planes listen. Exits 3 if none does.");
   const flags = addConfigFlags(command, CLIENT_KEYS);
-  command.action(async () => finish(await (await import("./status.ts")).status(flags)));
+  command.action(async () => finish(await (await import("./server/status.ts")).status(flags)));
+}
+
+function addReload(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("reload")
+    .description(
+      "Have the running server read its configuration and certificate again, and show what changed and what waits for a restart. Exits 1 if the configuration is invalid: then nothing changes. Exits 3 if no server runs.",
+    );
+  const flags = addConfigFlags(command, CLIENT_KEYS);
+  command.action(async () => finish(await (await import("./server/reload.ts")).reload(flags)));
 }
 
 /** Adds the commands of `selvedge config`. */

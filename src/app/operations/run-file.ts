@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Data for `selvedge status` and a second start about a running server; no secrets. */
@@ -13,6 +13,20 @@ export interface RunFile {
   readonly http: string;
   readonly https: string;
   readonly started_at: string;
+  /** The last reload of the configuration; absent before the first. */
+  readonly last_reload?: ReloadOutcome;
+}
+
+export interface ReloadOutcome {
+  /** Counted from the start of the server. */
+  readonly number: number;
+  /** Why nothing was changed; empty if the new configuration is in force. */
+  readonly problems: readonly string[];
+  /** Keys with new values. */
+  readonly changed: readonly string[];
+  /** Keys whose new values wait for a restart. */
+  readonly need_restart: readonly string[];
+  readonly has_new_certificate: boolean;
 }
 
 const path = (dataDir: string): string => join(dataDir, "run.json");
@@ -26,17 +40,26 @@ export function readRunFile(dataDir: string): RunFile | null {
   }
 }
 
-export const writeRunFile = (dataDir: string, run: RunFile): void =>
-  writeFileSync(path(dataDir), `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
+export const writeRunFile = (dataDir: string, run: RunFile): void => {
+  // Readers never see half of it.
+  const aside = `${path(dataDir)}.new`;
+  writeFileSync(aside, `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
+  renameSync(aside, path(dataDir));
+};
 
 const RETRY_MS = 1_000;
 
 /** Writes it now, or later if the disk is full, which is reported once to `onError`. */
-export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unknown) => void): { remove(): void } {
+export function keepRunFile(
+  dataDir: string,
+  run: RunFile,
+  onError: (error: unknown) => void,
+): { reloaded(outcome: ReloadOutcome): void; remove(): void } {
   let timer: NodeJS.Timeout | undefined;
+  let current = run;
   const write = (): void => {
     try {
-      writeRunFile(dataDir, run);
+      writeRunFile(dataDir, current);
     } catch (error) {
       if (timer === undefined) onError(error);
       timer = setTimeout(write, RETRY_MS).unref();
@@ -44,6 +67,12 @@ export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unkn
   };
   write();
   return {
+    reloaded: (outcome) => {
+      current = { ...run, last_reload: outcome };
+      clearTimeout(timer);
+      timer = undefined;
+      write();
+    },
     remove: () => {
       clearTimeout(timer);
       rmSync(path(dataDir), { force: true });

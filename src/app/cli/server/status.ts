@@ -4,8 +4,8 @@ import https from "node:https";
 import { text } from "node:stream/consumers";
 import { loadConfig } from "#app/config/config.ts";
 import { isAlive, type RunFile, readRunFile } from "#app/operations/run-file.ts";
-import { configInput } from "./config-input.ts";
-import { columns, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "#app/cli/config-input.ts";
+import { columns, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
 const READY_TIMEOUT_MS = 3_000;
 

@@ -1,0 +1,88 @@
+import type { Command } from "commander";
+import { CliError, EXIT } from "./outcome.ts";
+
+/** A command by its names, as `token create`, and the words that may follow it. */
+interface Level {
+  readonly path: string;
+  readonly commands: readonly { readonly name: string; readonly about: string }[];
+  readonly flags: readonly { readonly name: string; readonly about: string; readonly takesValue: boolean }[];
+}
+
+const SHELLS: Readonly<Record<string, (levels: readonly Level[]) => string>> = {
+  bash: bashScript,
+  // Its own emulation of bash, which every zsh brings.
+  zsh: (levels) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(levels)}`,
+  fish: fishScript,
+};
+
+/** The script that completes commands and flags in this shell. Throws for another shell. */
+export function completions(program: Command, shell: string): string {
+  const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
+  if (write === undefined) throw new CliError(`completions exist for ${Object.keys(SHELLS).join(", ")}, not for ${shell}`, EXIT.usage);
+  return write(levelsOf(program, ""));
+}
+
+function levelsOf(command: Command, path: string): readonly Level[] {
+  const commands = command.commands.map((one) => ({ name: one.name(), about: firstSentence(one.description()) }));
+  const flags = command.options.flatMap((option) =>
+    option.long === undefined || option.long === null
+      ? []
+      : [{ name: option.long, about: firstSentence(option.description), takesValue: option.required }],
+  );
+  const level: Level = { path, commands, flags: [...flags, { name: "--help", about: "show help", takesValue: false }] };
+  return [level, ...command.commands.flatMap((one) => levelsOf(one, path === "" ? one.name() : `${path} ${one.name()}`))];
+}
+
+const firstSentence = (text: string): string => /^[^.;(]*/.exec(text)?.[0].trim() ?? "";
+
+function bashScript(levels: readonly Level[]): string {
+  const known = levels.flatMap(({ path }) => (path === "" ? [] : [`"${path}"`])).join("|");
+  const words = levels.map(
+    ({ path, commands, flags }) => `    "${path}") words="${[...commands, ...flags].map(({ name }) => name).join(" ")}" ;;`,
+  );
+  const values = [
+    ...new Set(levels.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ name }) => name))),
+  ].toSorted();
+  return `_selvedge() {
+  local path="" next="" words="" cur="\${COMP_WORDS[COMP_CWORD]}" i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    next="\${path:+$path }\${COMP_WORDS[i]}"
+    case "$next" in
+      ${known}) path="$next" ;;
+    esac
+  done
+  case "\${COMP_WORDS[COMP_CWORD - 1]}" in
+    ${values.join("|")})
+      COMPREPLY=($(compgen -f -- "$cur"))
+      return ;;
+  esac
+  case "$path" in
+${words.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -o filenames -F _selvedge selvedge
+`;
+}
+
+function fishScript(levels: readonly Level[]): string {
+  const names = new Set(levels.flatMap(({ commands }) => commands.map(({ name }) => name)));
+  const at = (path: string): string => `-n "__selvedge_at '${path}'"`;
+  const about = (text: string): string => (text === "" ? "" : ` -d '${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`);
+  const lines = levels.flatMap(({ path, commands, flags }) => [
+    ...commands.map((one) => `complete -c selvedge ${at(path)} -f -a ${one.name}${about(one.about)}`),
+    ...flags.map((flag) => `complete -c selvedge ${at(path)} -l ${flag.name.slice(2)}${flag.takesValue ? " -r" : ""}${about(flag.about)}`),
+  ]);
+  return `function __selvedge_at
+  set -l path
+  for word in (commandline -opc)[2..]
+    if contains -- $word ${[...names].join(" ")}
+      set -a path $word
+    end
+  end
+  test "$path" = "$argv[1]"
+end
+${lines.join("\n")}
+`;
+}

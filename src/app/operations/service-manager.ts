@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import type { LeveledLog } from "#app/log/log.ts";
+
+/** systemd, where it has started the server and wants to hear of it (`Type=notify`, `WatchdogSec=`; sd_notify(3)). */
+export interface ServiceManager {
+  /** Every plane serves. From now on it hears that the main thread answers, four times in each of its watchdog's periods. */
+  ready(): void;
+  stopping(): void;
+}
+
+export interface ServiceManagerDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly log: Pick<LeveledLog, "warn">;
+}
+
+const NOTIFY_MS_MAX = 10_000;
+
+/** Node.js has no datagrams over UNIX sockets, so that systemd's own program sends them. Does nothing under any other manager. */
+export function createServiceManager({ env, pid, log }: ServiceManagerDeps): ServiceManager {
+  let hasWarned = false;
+  const failed = (error: unknown): void => {
+    if (!hasWarned) log.warn({ err: error }, "systemd-notify failed; systemd does not know the state of the server");
+    hasWarned = true;
+  };
+  const notify = (...states: readonly string[]): void => {
+    if (env["NOTIFY_SOCKET"] === undefined) return;
+    const child = spawn("systemd-notify", states, { stdio: "ignore", timeout: NOTIFY_MS_MAX });
+    child.on("error", failed);
+    child.on("exit", (code) => code !== 0 && failed(new Error(`systemd-notify ended with ${code ?? "a signal"}`)));
+    child.unref();
+  };
+  const everyMs = watchdogMs(env, pid) / 4;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ready: () => {
+      notify("READY=1", "STATUS=serving");
+      if (everyMs > 0) timer = setInterval(() => notify("WATCHDOG=1"), everyMs).unref();
+    },
+    stopping: () => {
+      // A server that drains may be busy with nothing else; TimeoutStopSec bounds it.
+      clearInterval(timer);
+      notify("STOPPING=1", "STATUS=draining");
+    },
+  };
+}
+
+/** The watchdog's period; 0 where it watches nobody, or somebody else. */
+function watchdogMs(env: ServiceManagerDeps["env"], pid: number): number {
+  const usec = Number(env["WATCHDOG_USEC"] ?? 0);
+  const isOurs = env["WATCHDOG_PID"] === undefined || env["WATCHDOG_PID"] === String(pid);
+  return isOurs && Number.isFinite(usec) ? usec / 1000 : 0;
+}

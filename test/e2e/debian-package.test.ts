@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { CONFIG_ROWS, variableName } from "#app/config/config-schema.ts";
+import { stranger } from "../support/installed-package.ts";
+import { removeDirectory } from "../support/temporary.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const MS_MAX = 900_000;
+
+interface Packages {
+  readonly tarball: string;
+  readonly tarball_mb: number;
+  readonly deb: string;
+  readonly deb_mb: number;
+  readonly unpacked_mb: number;
+  readonly packages: number;
+}
+
+/** The machine with a layer over its disk, which goes with the process: what is installed there is installed nowhere else. */
+const IN_A_COPY = `
+set -eu
+mount -t tmpfs tmpfs "$PLACE"
+mkdir "$PLACE/upper" "$PLACE/work" "$PLACE/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$PLACE/upper,workdir=$PLACE/work" "$PLACE/root"
+mount -t proc proc "$PLACE/root/proc"
+mount --bind /dev "$PLACE/root/dev"
+ip link set lo up
+cp "$FILE" "$PLACE/root/root/$(basename "$FILE")"
+exec chroot "$PLACE/root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -euc "$1"
+`;
+
+/** Installed, judged, started as its user by what its unit starts, removed and purged. */
+const STORY = `
+dpkg -i /root/selvedge_*.deb >&2
+systemd-analyze verify selvedge.service 2>&1 | sed 's/^/verify: /'
+systemd-analyze security --offline=true --threshold=20 selvedge.service | tail -1 | sed 's/^/security: /'
+stat -c 'state: %U %a' /var/lib/selvedge
+stat -c 'config: %U %a' /etc/selvedge/selvedge.toml
+start="$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/selvedge.service) --ops-port 0 --api-port 0 --gateway-port 0 --dns-port 0 --http-port 0 --https-port 0 --json"
+setpriv --reuid=selvedge --regid=selvedge --clear-groups --no-new-privs $start > /tmp/ready 2> /tmp/log &
+pid=$!
+until grep -q '"event":"ready"' /tmp/ready; do kill -0 $pid || { cat /tmp/log >&2; exit 1; }; sleep 0.2; done
+api=$(sed 's/.*"api":"\\([^"]*\\)".*/\\1/' /tmp/ready)
+token=$(sed 's/.*"token":"\\([^"]*\\)".*/\\1/' /tmp/ready)
+echo "answer: $(curl -sS -H "Authorization: Bearer $token" "$api/user/tokens/verify")"
+echo "owner: $(stat -c %U /proc/$pid)"
+echo "backup: $(setpriv --reuid=selvedge --regid=selvedge --clear-groups selvedge backup /var/backups/selvedge/one.tar.gz --data /var/lib/selvedge 2>/dev/null)"
+kill $pid
+wait $pid && echo 'ended: 0'
+sed -i 's/8782/8783/' /etc/selvedge/selvedge.toml
+dpkg --remove selvedge >&2
+echo "removed: $(ls -d /usr/lib/selvedge /usr/bin/selvedge /etc/selvedge/selvedge.toml /var/lib/selvedge/control.db 2>/dev/null | tr '\\n' ' ')"
+dpkg -i /root/selvedge_*.deb >&2
+echo "again: $(grep -c 8783 /etc/selvedge/selvedge.toml)"
+dpkg --purge selvedge >&2
+echo "purged: $(ls -d /usr/lib/selvedge /etc/selvedge /var/lib/selvedge /var/backups/selvedge/* 2>/dev/null | tr '\\n' ' ')"
+getent passwd selvedge || echo 'user: gone'
+`;
+
+describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("systemd-analyze") }, () => {
+  let place: string;
+  let made: Packages;
+  before(() => {
+    place = mkdtempSync(join(tmpdir(), "selvedge-packages-"));
+    const out = execFileSync(process.execPath, [join(ROOT, "tools/package.ts"), place], { encoding: "utf8", timeout: MS_MAX });
+    made = JSON.parse(out.trim().split("\n").at(-1) ?? "") as Packages;
+  });
+  after(() => removeDirectory(place));
+
+  test("the tarball runs where it is unpacked, with its own Node.js and nothing that only tests need", (t) => {
+    t.diagnostic(JSON.stringify(made));
+    const unpacked = join(place, "unpacked here");
+    execFileSync("sh", ["-c", 'mkdir "$1" && tar -xzf "$2" -C "$1" --strip-components=1', "sh", unpacked, made.tarball]);
+    const run = (...args: readonly string[]): string =>
+      execFileSync(join(unpacked, "bin/selvedge"), args, { encoding: "utf8", env: { PATH: "/usr/bin:/bin" }, timeout: MS_MAX });
+    assert.match(run("--version"), /^\d+\.\d+\.\d+\n$/);
+    assert.equal(run("rules", "fmt", 'http.host=="a"'), 'http.host eq "a"\n');
+    const modules = readdirSync(join(unpacked, "lib/node_modules"));
+    for (const needed of ["selvedge", "fastify", `node-linux-${process.arch}`]) assert.ok(modules.includes(needed), needed);
+    for (const other of ["fast-check", "typescript", "esbuild", "react", "oxlint"]) assert.ok(!modules.includes(other), other);
+    assert.ok(made.unpacked_mb < 200, `${made.unpacked_mb} MB`);
+  });
+
+  test(
+    "the Debian package installs, serves as its user, keeps configuration and state when it is removed, and takes them along when it is purged",
+    { skip: stranger() === undefined && "only root can lay a layer over the disk" },
+    () => {
+      const lines = toldBy(inCopy(place, made.deb, STORY));
+      assert.match(lines["answer"] ?? "", /"success":true/);
+      assert.match(lines["backup"] ?? "", /^\/var\/backups\/selvedge\/one\.tar\.gz {2}\d+ bytes$/);
+      assert.match(lines["security"] ?? "", /exposure level for selvedge\.service: [01]\.\d OK/);
+      assert.deepEqual(without(lines, ["answer", "backup", "security"]), {
+        state: "selvedge 700",
+        config: "root 644",
+        owner: "selvedge",
+        ended: "0",
+        removed: "/etc/selvedge/selvedge.toml /var/lib/selvedge/control.db ",
+        again: "1",
+        purged: "/var/backups/selvedge/one.tar.gz ",
+        user: "gone",
+      });
+    },
+  );
+
+  test(
+    "the steps of the Containerfile make a server that its user can run, and the settings of compose.yaml exist",
+    { skip: stranger() === undefined && "only root can lay a layer over the disk" },
+    () => {
+      const steps = readFileSync(join(ROOT, "deploy/Containerfile"), "utf8")
+        .split("\n")
+        .filter((line) => line !== "" && !line.startsWith("#"))
+        .map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)] as const);
+      const of = (name: string): string => steps.find(([step]) => step === name)?.[1] ?? assert.fail(`no ${name}`);
+      const built = steps.flatMap(([step, text]) => {
+        if (step === "RUN") return [text];
+        if (step !== "ADD") return [];
+        const [from = "", to = ""] = text.split(" ");
+        return [`tar -xzf /root/${from} -C ${to}`];
+      });
+      const command = [...JSON.parse(of("ENTRYPOINT")), ...JSON.parse(of("CMD"))].join(" ");
+      const user = of("USER");
+      const script = `${built.join("\n")}
+cd ${of("WORKDIR")}
+${command.split(" ")[0]} --version >&2
+env ${of("ENV")} setpriv --reuid=${user} --regid=${user} --clear-groups ${command} --json > /tmp/ready 2> /tmp/log &
+pid=$!
+until grep -q '"event":"ready"' /tmp/ready; do kill -0 $pid || { cat /tmp/log >&2; exit 1; }; sleep 0.2; done
+echo "owner: $(stat -c %U /proc/$pid)"
+echo "status: $(env ${of("ENV")} setpriv --reuid=${user} --regid=${user} --clear-groups selvedge status | head -1)"
+kill $pid
+wait $pid && echo 'ended: 0'`;
+      assert.deepEqual(toldBy(inCopy(place, made.tarball, script)), { owner: "selvedge", status: "status      ready", ended: "0" });
+      const variables = new Set(Array.from(CONFIG_ROWS.keys(), variableName));
+      const compose = readFileSync(join(ROOT, "deploy/compose.yaml"), "utf8");
+      const named = Array.from(compose.matchAll(/^ {6}(SELVEDGE_\w+):/gm), ([, name = ""]) => name);
+      assert.ok(named.length > 8);
+      assert.deepEqual(
+        named.filter((name) => !variables.has(name)),
+        [],
+      );
+    },
+  );
+});
+
+/** Runs the script as root of a copy of this machine, where the file is in /root; what it prints. */
+function inCopy(place: string, file: string, script: string): string {
+  const copy = mkdtempSync(join(place, "copy-"));
+  const args = ["--mount", "--pid", "--fork", "--kill-child", "--net", "sh", "-c", IN_A_COPY, "sh", script];
+  return execFileSync("unshare", args, { encoding: "utf8", env: { ...process.env, PLACE: copy, FILE: file }, timeout: MS_MAX });
+}
+
+/** Lines of `name: value`. */
+const toldBy = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]),
+  );
+
+const without = (lines: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(lines).filter(([name]) => !names.includes(name)));
