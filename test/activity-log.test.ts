@@ -429,7 +429,7 @@ test("an export that cannot begin says so by its status, in either format, and i
     }
 });
 
-test("what is asked about one ray reads rows of its time alone, by parameter and by GraphQL", async (t) => {
+test("a query for one ray reads rows of its time only, by parameter and by GraphQL", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const { body } = await ask(server, "POST", "/zones", { body: { name: "ray.example", account: { id: server.account_id } } });

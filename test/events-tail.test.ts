@@ -71,7 +71,7 @@ test("its help has examples, whose options it knows", async () => {
   for (const option of named) assert.ok(options.includes(`  ${option} `), option);
 });
 
-test("where no server is, or one that refuses, the command ends and says so", async (t) => {
+test("without a server, or with one that refuses, the command ends with a message", async (t) => {
   const { api } = await serve(t);
   const [out, complaint, code] = await tail(api);
   assert.deepEqual([out, code], ["", 1]);
@@ -123,7 +123,7 @@ test("the time that it is to take is that of all its streams", async (t) => {
   assert.equal(usage, 2);
 });
 
-test("who has read enough ends it without a word", async (t) => {
+test("a reader that closes the output ends it silently", async (t) => {
   let write: (() => void) | undefined;
   const { api } = await serve(t, (_, res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });
@@ -139,7 +139,7 @@ test("who has read enough ends it without a word", async (t) => {
   assert.deepEqual([complaint, code], ["", 0]);
 });
 
-test("what visitors wrote cannot command the terminal, and JSON says it all the same", async (t) => {
+test("visitors' text cannot control the terminal, and JSON has the same content", async (t) => {
   const agent = "ua \u009b31m \u001b[31m \u007f \u202egnp.exe";
   const sent = (row: object) =>
     stream(`id: one\nevent: security_event\ndata: ${JSON.stringify({ id: "one", ...row })}\n\n`, (res) => res.end());

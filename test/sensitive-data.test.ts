@@ -108,7 +108,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   queries.close();
 });
 
-test("what visitors put into addresses and names of their programs is masked in rows of requests and of events", async (t) => {
+test("sensitive data in visitors' addresses and user agents is masked in rows of requests and of events", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Bytes as they are, and what comes back until the connection ends. */
+/** Sends raw bytes and returns the received ones until the connection ends. */
 function talk(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";

@@ -6,7 +6,7 @@ import { type ControlFixture, controlOver } from "../../test/support/control.ts"
 import { storeTest } from "../../test/support/store.ts";
 import { rebuildSnapshot } from "./rebuild.ts";
 
-/** What a replica holds that applied every delta from the first. */
+/** The content of a replica that applied every delta from the first. */
 async function fromDeltas(store: Store): Promise<Map<string, unknown>> {
   const entries = new Map<string, unknown>();
   const sets = (await store.changesSince(0, 10_000)) ?? [];

@@ -398,7 +398,7 @@ test("a combination is deleted once no row uses it, and gets a new number when i
   const day = 24 * HOUR_MS;
   const at = (ms: number, host: string): SecurityEventRow => testSecurityRow({ at_ms: ms, host });
   database.insert([packed("security_events", [at(START_MS, "old.example.com"), at(START_MS + 9 * day, "new.example.com")])]);
-  // The writer notes the day of its own clock, which is not that of these rows.
+  // The writer records the day of its clock, which differs from that of these rows.
   const db = new DatabaseSync(path);
   db.exec(`UPDATE facet_host SET used_day = ${Math.floor(START_MS / day)} WHERE host = 'old.example.com'`);
   db.close();

@@ -7,7 +7,7 @@ const skip = (await loadSystemSockets()) === undefined && "koffi does not load h
 
 const ROUNDS = 30;
 
-/** Ends one thread after the other amid datagrams, at moments that differ. */
+/** Ends one thread after the other during datagrams, at varying moments. */
 const PROGRAM = `
   import { createSocket } from "node:dgram";
   import { once } from "node:events";

@@ -408,7 +408,7 @@ testPaths("of many datagrams at once each sender gets the answers to its own", a
     t.after(() => socket.close());
     const seen = new Map<number, Buffer>();
     socket.on("message", (response) => seen.set(response.readUInt16BE(0), response));
-    // Without waiting: they pile up in the server's socket. What is lost there is asked again.
+    // Without waiting: they pile up in the server's socket. Lost queries are repeated.
     for (let tries = 0; seen.size < asked; tries++) {
       assert.ok(tries < 1000, `${asked - seen.size} questions are never answered`);
       for (let id = 0; id < asked; id++) {

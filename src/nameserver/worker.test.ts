@@ -100,7 +100,7 @@ test("no answer to a query sent after the acknowledgement is older than it, unde
   let settled = 0;
   let answered = 0;
   const stale: string[] = [];
-  /** What had been settled when the question of each identifier was sent. */
+  /** The revision that was settled when the query of each identifier was sent. */
   const flood = (): void => {
     const socket = createSocket("udp4");
     const floors = new Map<number, number>();

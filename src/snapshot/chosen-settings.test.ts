@@ -34,7 +34,7 @@ test("each setting has an effect at the edge", () => {
   };
   assert.deepEqual(Object.keys(chosen), Object.keys(EDITABLE_SETTINGS).toSorted());
   for (const [id, value] of Object.entries(chosen)) {
-    // What it turns on are rules, which the edge has beside the settings.
+    // It turns on rules, which are separate from the edge's settings.
     assert.equal(Object.keys(edgeSettings(column({ [id]: value })) ?? {}).length, id === "waf" ? 0 : 1, id);
   }
   assert.deepEqual(edgeSettings(column({ development_mode: "on" })), { development_mode_until_ms: Date.UTC(2026, 0, 1, 3) });

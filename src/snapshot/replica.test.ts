@@ -77,7 +77,7 @@ test("a revision that a plane still works on is pending, and later ones do not w
   say(delta(10));
   second!.reject(new Error("no"));
   await turn();
-  // It was built anew.
+  // It was rebuilt.
   assert.deepEqual(replies, ["applied 10 but 10", "applied 10"]);
 });
 

@@ -23,7 +23,7 @@ test("a full disk is reported to callers, undoes the unit, and recovers when it 
   const store = await openStore({ url: `sqlite:${join(directory(t), "control.db")}`, clock: systemClock });
   const put = (name: string, value: string) =>
     store.write(async ({ db }) => {
-      // What a full disk does, without a disk: the file may not grow.
+      // Simulates a full disk: the file may not grow.
       const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(db);
       await sql.raw(`PRAGMA max_page_count = ${Number(rows[0]?.page_count)}`).execute(db);
       await db.insertInto("secrets").values({ name, value, created_on: "" }).execute();

@@ -63,7 +63,7 @@ databaseTest("however often a backup is restored, serials are later than all tha
     const { result, rev } = await store.write(async (unit) => {
       const serial = (await touchZone(unit, "z"))?.serial ?? 0;
       unit.change({ kind: "serial", id: "z", value: { serial } });
-      // What a primary of somebody else has chosen does not count.
+      // The serial of an external primary does not count.
       unit.change({ kind: "serial", id: "y", value: { serial: 2_026_112_601 } });
       unit.audit(someAudit);
       return serial;

@@ -70,7 +70,7 @@ test("blocks are joined in their order, and an incomplete end is left out", () =
   ]);
 });
 
-test("what blocks differ by is told whatever they have in common", () => {
+test("the difference within blocks is reported independent of their common part", () => {
   const moods = [0, 500, 100, 900, 300, 200, 700, 50, 400, 600, 800, 150];
   const blocks = moods.map((mood, index) => ({ ours: [mood + 95, mood + 100 + (index % 3), 5000], others: [mood, mood + 1, mood - 1] }));
   const { middle, low, high } = differenceOfBlocks(blocks, 200);

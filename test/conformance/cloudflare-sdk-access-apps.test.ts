@@ -71,7 +71,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
       await assert.rejects(applications.get(made.id, other), failing(404, 11021));
     });
 
-  test("what no application can be is refused, with its place", async () => {
+  test("invalid applications are refused, with the place of the error", async () => {
     const { applications } = client().zeroTrust.access;
     await applications.create({ account_id, type: "self_hosted", domain: "taken.apps.example" });
     const cases: readonly (readonly [Record<string, unknown>, number, string])[] = [

@@ -197,7 +197,7 @@ test("memberships: list, get, update, and the last owner stays", async () => {
   assert.deepEqual(await all(client.memberships.list({ status: "pending" })), []);
 });
 
-test("what the client throws carries the code of the envelope", async () => {
+test("errors of the client have the code of the envelope", async () => {
   await assert.rejects(withToken("x".repeat(40)).user.tokens.verify(), failing(403, 9109));
   await assert.rejects(client.user.tokens.get("nonsense"), failing(404, 7003));
   await assert.rejects(client.accounts.get({ account_id: "f".repeat(32) }), failing(403, 9109));

@@ -231,7 +231,7 @@ describe("GraphQL analytics, as clients ask", () => {
     );
   });
 
-  test("what gateways cost, with and without their caches", async () => {
+  test("costs of gateways, with and without their caches", async () => {
     const rows = Array.from({ length: 24 }, (_, n) =>
       testGatewayRow({
         ...{ id: `01HF00000000000000000000${n + 10}`, account_id: server.account_id, gateway_id: n % 4 === 0 ? "b" : "a" },

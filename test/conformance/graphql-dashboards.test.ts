@@ -187,7 +187,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.match(errors?.[0]?.message ?? "none", /must start with a time/);
   });
 
-  test("what nothing here tells is null beside the rest, in rows, groups and orders", async () => {
+  test("unmeasured fields are null beside the rest, in rows, groups and orders", async () => {
     const query = `query ($zone: string, $filter: FirewallEventsAdaptiveFilter_InputObject) { viewer { zones(filter: { zoneTag: $zone }) {
       events: firewallEventsAdaptive(filter: $filter, limit: 1, orderBy: [datetime_DESC]) {
         action botScore botScoreSrcName clientIPClass clientRefererHost clientRefererPath clientRefererQuery clientRefererScheme
@@ -383,7 +383,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.equal((await get({})).status, 400);
   });
 
-  test("what there is not is refused by its name", async () => {
+  test("unknown names are refused by name", async () => {
     const within = (inner: string): string => `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { ${inner} } } }`;
     const refused: Readonly<Record<string, RegExp>> = {
       "workersInvocationsAdaptive(limit: 1) { sum { requests } }": /workersInvocationsAdaptive/,

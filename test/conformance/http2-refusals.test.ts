@@ -183,7 +183,7 @@ for (const [name, value] of TRAILERS)
     assert.doesNotMatch(origin.received(), /evil/i);
   });
 
-test("what is unusual and allowed arrives as it was meant", async () => {
+test("unusual but allowed input arrives with its meaning", async () => {
   assert.equal(
     await outcome((stream) => [
       request(stream, [

@@ -255,7 +255,7 @@ async function fetched(zone: string, key: SharedKey): Promise<readonly string[]>
     .sort();
 }
 
-test("whatever a zone has, its transfer has the same", async () => {
+test("a zone of any content has the same content in its transfer", async () => {
   const { zone, zoneId, key, records } = await zoneWithPeer("random.test", "hmac-sha256", 9);
   const { lines } = randomZone(seededRandom(9), `sub.${zone}.`, 60, ["away.example."]);
   // One by one, since the API takes some of them for mistakes.

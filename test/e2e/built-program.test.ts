@@ -150,7 +150,7 @@ test("servers that start at once build at once, and each runs a whole build", as
   );
 });
 
-test("who cannot write where the program is runs its build, or without one its sources", (t) => {
+test("a user who cannot write to the program's directory runs its build, or without one its sources", (t) => {
   const identity = stranger();
   if (identity === undefined) return t.skip("only an administrator can start the program as somebody else");
   const { run, file } = checkout(t);

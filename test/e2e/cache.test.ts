@@ -62,7 +62,7 @@ describe("cache: purged by the API, in every thread before the answer comes", ()
 });
 
 describe("cache: a kill between two starts", () => {
-  test("what was in use is there again, what was purged is not, and nothing torn is served", async (t) => {
+  test("used responses are kept, purged ones are not, and no partial one is served", async (t) => {
     const dataDir = await mkdtemp(join(tmpdir(), "selvedge-cache-"));
     let asked = 0;
     const origin = createServer((_req, res) => {

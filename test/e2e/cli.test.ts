@@ -97,7 +97,7 @@ test("the help of a command has the flags that it heeds, and no others", async (
   assert.doesNotMatch((await selvedge(["zone", "--help"])).out, /help \[command\]/);
 });
 
-test("what is missing or misspelt on a command line is said before anything else", async () => {
+test("missing or misspelt parts of a command line are reported before anything else", async () => {
   for (const [args, said] of [
     [["events", "tail"], /either --zone or --account/],
     [["events", "tail", "--zone", "a", "--account", "b"], /either --zone or --account/],

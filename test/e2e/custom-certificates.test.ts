@@ -67,7 +67,7 @@ describe("certificates of a zone's owner", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test("what is uploaded is shown by the edge at once, listed, and gone when it is deleted", async () => {
+  test("an uploaded certificate is used by the edge at once, listed, and gone when it is deleted", async () => {
     const issued = await shown("www.own.test");
     const made = await upload("legacy_custom", "own.test", "*.own.test");
     assert.deepEqual([made.status, made.hosts, made.priority, made.zone_id], ["active", ["own.test", "*.own.test"], 0, zone]);
@@ -130,7 +130,7 @@ describe("certificates of a zone's owner", () => {
     }
   });
 
-  test("what cannot be served is refused with what is wrong", async () => {
+  test("a certificate that cannot be served is refused with the reason", async () => {
     const good = await issue("own.test");
     const other = await issue("other.test");
     const past = createLocalCa({

@@ -181,7 +181,7 @@ describe("custom hostnames of a server", () => {
     assert.equal((await get("shop.customer.test", true)).body, "for shop.customer.test");
   });
 
-  test("what is deleted is served no longer, and the answer names it", async () => {
+  test("a deleted hostname is no longer served, and the answer names it", async () => {
     assert.deepEqual((await client.customHostnames.delete(shop, { zone_id: saas })).id, shop);
     assert.equal((await get("shop.customer.test")).status, 530);
     await assert.rejects(client.customHostnames.get(shop, { zone_id: saas }), failing(404, 1436));

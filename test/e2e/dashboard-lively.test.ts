@@ -344,7 +344,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     [`/zones/${ZONE}/hostnames`, "app.customer.example"],
   ] as const;
 
-  test("what visitors, customers and providers wrote is text on every page", async () => {
+  test("content from visitors, customers and providers is text on every page", async () => {
     for (const [path, text] of HOSTILE) {
       await open(path);
       await page.getByText(text).first().waitFor();

@@ -120,7 +120,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     }
   });
 
-  test("who signs out is out, and comes back with e-mail and password", async () => {
+  test("a user who signs out is signed out, and can sign in again with e-mail and password", async () => {
     await page.goto(origin());
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();

@@ -19,7 +19,7 @@ const QUERY = `query ($zone: String!, $filter: DnsAnalyticsFilter, $limit: Int!)
 }
 fragment asked on DnsAnalyticsAdaptiveGroup { dimensions { queryName queryType responseCode protocol } }`;
 
-test("what a zone's nameserver was asked can be counted by a GraphQL query, and only by those who may", async (t) => {
+test("queries to a zone's nameserver can be counted through GraphQL, and only with permission", async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const call = apiCaller(selvedge.ready);

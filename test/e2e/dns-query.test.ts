@@ -69,7 +69,7 @@ describe("a question to the nameserver", () => {
     assert.match(because.at(-1)?.message ?? "", /^It is signed by the key \d+\.$/);
   });
 
-  test("what is not a name of the zone, or not a type, is refused", async () => {
+  test("a name outside the zone, or an invalid type, is refused", async () => {
     for (const [body, source] of [
       [{ name: "www.other.example." }, "/name"],
       [{ name: "a..b" }, "/name"],

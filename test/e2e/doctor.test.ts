@@ -78,7 +78,7 @@ function putNoise(file: string, at: number): void {
   writeFileSync(file, bytes.fill(0x5a, at, at + NOISE_BYTES));
 }
 
-test("what a kill left is good, and a server that runs is not looked at", async (t) => {
+test("data after a kill is valid, and a running server is not checked", async (t) => {
   const dataDir = copyOf(t);
   const { code, good, said } = await doctor(dataDir);
   assert.deepEqual([code, good], [0, true], JSON.stringify(said));

@@ -31,7 +31,7 @@ test("a first start that fails keeps the token for the start that succeeds, and 
     assert.equal(readFileSync(join(dataDir, file)).includes(token), false, `${file} has the token in the clear`);
 });
 
-test("who stops the server right after its ready line gets a clean end", async (t) => {
+test("a server that is stopped right after its ready line ends cleanly", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "selvedge-first-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const ports = ["api", "gateway", "dns", "http", "https"].flatMap((plane) => [`--${plane}-port`, "0"]);

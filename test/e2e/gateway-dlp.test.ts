@@ -149,7 +149,7 @@ describe("data loss prevention of a gateway", () => {
     assert.equal((await openai.chat.completions.create(asking("hello"))).choices[0]?.message.content, "Thank you.");
   });
 
-  test("what is flagged passes, and the field tells", async () => {
+  test("flagged content passes, and the field reports it", async () => {
     const { data, response } = await client("flagging")
       .chat.completions.create(asking(`charge ${CARD}`))
       .withResponse();

@@ -71,7 +71,7 @@ describe("guardrails", () => {
     assert.equal(text, "All is well.");
   });
 
-  test("what is flagged passes, and a field names the categories that were asked about", async (t) => {
+  test("flagged content passes, and a field names the checked categories", async (t) => {
     const { openai } = await stage(t, { prompt: { S1: "FLAG", S2: "BLOCK" }, response: {} });
     const { response } = await openai.chat.completions.create(asking("a bomb")).withResponse();
     assert.deepEqual(JSON.parse(response.headers.get("svc-aig-guardrails") ?? ""), { prompt: ["S1"] });

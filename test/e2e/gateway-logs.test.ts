@@ -148,7 +148,7 @@ test("a request says itself whether it is logged, and whether with its bodies", 
   assert.equal(await total("open"), before);
 });
 
-test("whoever got an answer finds it in the list at once, and deletes it with those that fit", async () => {
+test("a client with an answer finds it in the list at once, and deletes it with the matching ones", async () => {
   assert.equal((await management("POST", "", { ...GATEWAY, id: "prompt", collect_logs: true })).status, 200);
   const filters = encodeURIComponent(JSON.stringify([{ key: "metadata.value", operator: "eq", value: ["gone"] }]));
   for (let round = 1; round <= 5; round++) {

@@ -428,7 +428,7 @@ describe("what exporters ask of a server with traffic", () => {
     ]);
   });
 
-  test("what models cost, by gateway, model and time", async () => {
+  test("costs of models, by gateway, model and time", async () => {
     const found = await viewer(
       `{ viewer { scope: accounts(filter: { accountTag: $account }) {
         spend: aiGatewayRequestsAdaptiveGroups(limit: $limit, filter: { gateway: "models", datetimeHour_geq: $from, datetimeHour_leq: $to }) {

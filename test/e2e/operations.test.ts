@@ -169,7 +169,7 @@ test("a port that is taken is named, and the process ends", async (t) => {
   assert.match(stderr, new RegExp(`the AI gateway cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\).*--gateway-port`));
 });
 
-test("what is secret at rest is hashed or sealed, in files that others cannot read", async (t) => {
+test("secrets at rest are hashed or sealed, in files that others cannot read", async (t) => {
   const dataDir = await directory(t);
   const selvedge = await startSelvedge({ dataDir });
   const token = selvedge.ready.token ?? "";

@@ -90,7 +90,7 @@ test("SIGHUP puts new certificates of API and gateway in force, for new connecti
   assert.match(selvedge.log(), /"has_new_certificate":true/);
 });
 
-test("what is wrong with a new configuration or certificate is logged, and changes nothing", async (t) => {
+test("errors in a new configuration or certificate are logged, and change nothing", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
   const dir = await directory(t);
@@ -220,7 +220,7 @@ test("a server whose terminal is closed ends as by Ctrl-C; while it is there, SI
   assert.equal(existsSync(runFile), false, "it has closed what it had opened");
 });
 
-test("where koffi does not load, the reason is logged once, and stands in status and metrics", async (t) => {
+test("if koffi does not load, the reason is logged once, and is in status and metrics", async (t) => {
   const hook = join(await directory(t), "without-koffi.mjs");
   await writeFile(
     hook,

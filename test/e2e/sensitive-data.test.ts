@@ -146,7 +146,7 @@ test("SPEC 4.5: another action, another phase and a key that is none are refused
   assert.deepEqual(await succeed(call("GET", at("http_response_firewall_managed"))), before);
 });
 
-test("what was found is in no file, no log and no metric", async () => {
+test("found data is in no file, no log and no metric", async () => {
   const { hostname, port } = new URL(selvedge.ready.api);
   const metrics = await (await fetch(`http://${hostname}:${port}/metrics`)).text();
   const files = await readdir(selvedge.dataDir, { recursive: true, withFileTypes: true });
@@ -161,7 +161,7 @@ test("what was found is in no file, no log and no metric", async () => {
       assert.ok(!content.includes(planted), `${planted.slice(0, 4)}… is in ${name}`);
 });
 
-test("what holds data of visitors and tenants is for the server's own user alone, whatever the directory's mode", async () => {
+test("files with data of visitors and tenants are for the server's own user only, whatever the directory's mode", async () => {
   for (const name of ["control.db", "control.db-wal", "events.db", "events.db-wal", "events.db-shm", "seal.key", "snapshot.last-good"]) {
     const file = await stat(join(selvedge.dataDir, name)).catch(() => null);
     if (file === null) assert.match(name, /-(?:wal|shm)$/, name);

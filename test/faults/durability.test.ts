@@ -26,7 +26,7 @@ async function writeUntilKilled(url: string, acknowledgements: number): Promise<
   return names.filter((name) => name.length === 32);
 }
 
-databaseTest("what was acknowledged is there after kill -9, whole and in order", async (url, dialect) => {
+databaseTest("acknowledged data exists after kill -9, complete and in order", async (url, dialect) => {
   const acknowledged = new Set<string>();
   for (let round = 1; round <= ROUNDS; round++) {
     for (const name of await writeUntilKilled(url, 40 * round)) acknowledged.add(name);

@@ -75,7 +75,7 @@ for (const [why, answer] of MALFORMED) {
   });
 }
 
-test("whatever an origin sends, in whatever pieces, its visitor gets an answer or a cut and nothing is thrown", async () => {
+test("property: for any bytes of an origin, in any chunks, its visitor gets an answer or a cut and nothing is thrown", async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "HTTP/1.1 200 OK\r\n",
@@ -189,7 +189,7 @@ test("an idle connection that the origin closed is replaced once, for requests t
   origin.close();
 });
 
-test("where an address does not answer the next one is tried", async () => {
+test("if an address does not answer the next one is tried", async () => {
   const origin = await httpOrigin((req, res) => req.pipe(res));
   const edge = await startEdge([...siteOps(origin.port), recordOp("www2", "zone", "www.example.com", "A", "127.0.0.2")]);
   try {

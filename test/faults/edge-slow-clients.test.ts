@@ -34,7 +34,7 @@ const UNROUTED = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
 const unrouted = (count: number) => UNROUTED.repeat(count - 1) + UNROUTED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
 const answersIn = (text: string) => text.match(/HTTP\/1\.1 530/g)?.length;
 
-test("who asks and asks and reads nothing is not read any more, and gets every answer once it reads", async () => {
+test("a client that sends requests and reads nothing is not read any more, and gets every answer once it reads", async () => {
   await serving(await echoLength(), { lingerMs: 100 }, async (edge) => {
     const COUNT = 40_000;
     const client = rawClient(edge.http);

@@ -136,7 +136,7 @@ describe("slow sides", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("what a client that left had received is counted, and marked as a guess", async (t) => {
+  test("the part that a lost client had received is counted, and marked as an estimate", async (t) => {
     const said = "The quick brown fox jumps over the lazy dog. ";
     for (const [path, model, beginning] of [
       ["openai/chat/completions", "gpt-4o", delta(said).repeat(10)],

@@ -196,7 +196,7 @@ for (const keepsReading of [true, false]) {
   });
 }
 
-test("what an origin sends behind the answer to a HEAD, or behind a 304, is never another visitor's answer", async () => {
+test("bytes that an origin sends after the answer to a HEAD, or after a 304, never answer another visitor", async () => {
   const EVIL = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
   const origin = await rawOrigin((socket) => {
     socket.on("data", (bytes) => {

@@ -279,7 +279,7 @@ describe("GraphQL analytics", () => {
     });
   });
 
-  test("what a client asks of the schema itself, and of the bounds", async () => {
+  test("queries of the schema itself, and of the limits", async () => {
     const { data } = await query(
       `{ described: __type(name: "HttpRequestsFilter") { inputFields { name } } viewer { zones(filter: { zoneTag: "${zone}" }) { settings { firewallEventsAdaptive { enabled maxPageSize } } } } }`,
     );
@@ -313,7 +313,7 @@ describe("GraphQL analytics", () => {
     assert.notEqual(await codeFor(`accounts(filter: { accountTag: "${server.account_id}" })`), "none");
   });
 
-  test("what is left open or empty is no error", async () => {
+  test("missing or empty values are not errors", async () => {
     assert.equal(
       (
         await node(
@@ -339,7 +339,7 @@ describe("GraphQL analytics", () => {
   };
   const nested = (depth: number): string => (depth === 0 ? 'clientIP: "192.0.2.1"' : `AND: [{ ${nested(depth - 1)} }]`);
 
-  test("what is too much, too deep or wrong is told, and the rest of the answer stands", async () => {
+  test("too large, too deep or wrong parts are reported, and the rest of the answer stays", async () => {
     assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 10001) { count }"), /limit must be between/);
     assert.match(await refusal("httpRequestsAdaptiveGroups { count }"), /limit must be between/);
     assert.match(await refusal(`httpRequestsAdaptive(limit: 1, filter: { ${nested(6)} }) { clientIP }`), /at most 5 levels deep/);

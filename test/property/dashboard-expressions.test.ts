@@ -28,7 +28,7 @@ const built = fc.record(
   { noNullPrototype: true },
 );
 
-test("what the builder makes is an expression of the language, and is shown again as it was built", () => {
+test("the builder's output is an expression of the language, and is shown again as it was built", () => {
   fc.assert(
     fc.property(built, (made: Built) => {
       const expression = expressionOf(made);
@@ -39,7 +39,7 @@ test("what the builder makes is an expression of the language, and is shown agai
   );
 });
 
-test("what the builder cannot show, it does not change", () => {
+test("an expression that the builder cannot show stays unchanged", () => {
   for (const expression of [
     '(http.host eq "a" or ssl) and ip.src eq 192.0.2.1',
     'lower(http.host) eq "a"',

@@ -317,7 +317,7 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       assert.equal((errors[0] as any).error.message, "busy");
     });
 
-    test("whatever events come, nothing crashes and nothing looks finished by chance", () => {
+    test("property: no events cause a crash, or look finished by accident", () => {
       const key = fc.constantFrom("type", "delta", "content_block", "index", "message", "usage", "candidates", "content", "parts", "text");
       const value = fc.anything({
         maxDepth: 4,

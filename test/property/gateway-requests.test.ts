@@ -245,7 +245,7 @@ describe("requests that have no words in another dialect", () => {
         (error) => error instanceof UntranslatableError && message.test(error.message),
       ));
 
-  test("whatever the body is, it is translated or refused, never a crash", () => {
+  test("property: any body is translated or refused, never a crash", () => {
     const value = fc.anything({
       maxDepth: 4,
       key: fc.constantFrom("messages", "role", "content", "type", "text", "tools", "function", "name"),

@@ -7,7 +7,7 @@ import { pick, seededRandom } from "../support/random-zone.ts";
 /** Bounded to seconds; `npm run bench -- edge-fuzz` goes on for longer, with other seeds. */
 const MESSAGES = 2500;
 
-test("whatever pieces the same bytes come in, the same requests are read", () => {
+test("the same bytes in any chunks give the same requests", () => {
   const random = seededRandom(20230701);
   for (let i = 0; i < MESSAGES * 2; i++) {
     const bytes = Buffer.from(mutatedRequests(random), "latin1");

@@ -77,7 +77,7 @@ const grant = (stream: number, increment: number): Buffer => {
   return frame(FRAME.WINDOW_UPDATE, 0, stream, payload);
 };
 
-test("whatever a client sends, legal or not: the right error of the right scope, and every other stream gets its answer", () => {
+test("property: for any frames, legal or not: the right error of the right scope, and every other stream gets its answer", () => {
   fc.assert(
     fc.property(conversation, fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 }), (frames, sizes) => {
       const server = new Answers();

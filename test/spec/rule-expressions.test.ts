@@ -32,7 +32,7 @@ test("an expression is formatted, and its first mistake named with its place", a
   assert.deepEqual(await check(value), { formatted: 'concat("a", http.host)', problem: null });
 });
 
-test("what may stand at a place is offered, lists of the account as well", async () => {
+test("the allowed names at a place are offered, including the account's lists", async () => {
   const at = async (expression: string, path?: string) => {
     const { completions } = await check({ expression, phase: PHASE, complete_at: expression.length }, path);
     return completions.items.map(({ label }: { readonly label: string }) => label);

@@ -17,7 +17,7 @@ const body = (): string => JSON.stringify({ name: "slow.example", account: { id:
 
 interface Client {
   readonly socket: Socket;
-  /** What came back so far. */
+  /** The received bytes so far. */
   answer(): string;
   send(text: string): Promise<void>;
 }

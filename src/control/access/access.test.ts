@@ -326,7 +326,7 @@ accessTest("the last owner cannot leave, and a narrow token cannot create accoun
   await assert.rejects(access.accounts.create(call(actor), { name: "x" }), isError("authentication_error"));
 });
 
-accessTest("what one node changes another node notices", async ({ access, store, clock, mint, owner, call }) => {
+accessTest("changes of one node are noticed by another node", async ({ access, store, clock, mint, owner, call }) => {
   const node = createAccess({ store: { ...store, onCommit: () => () => {} }, clock });
   const { id, secret } = await mint();
   await node.authenticate({ type: "token", secret }, IP);
@@ -336,7 +336,7 @@ accessTest("what one node changes another node notices", async ({ access, store,
   node.close();
 });
 
-accessTest("what a limited token creates, changes or rolls works no longer and from no other address", async (world) => {
+accessTest("tokens created, changed or rolled by a limited token work no longer than it and from no other address", async (world) => {
   const { access, account_id, call, mint } = world;
   const condition = { request_ip: { in: ["192.0.2.0/24", "2001:db8::/32"], not_in: ["192.0.2.128/25"] } };
   const expires_on = "2026-06-01T00:00:00Z";

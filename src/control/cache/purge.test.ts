@@ -25,7 +25,7 @@ storeTest("purges are numbered, and the newest stay with their zone until everyt
   await control.cachePurges.purge(call(), zone, { prefixes: ["WWW.one.example/A", "one.example"] });
   assert.deepEqual((await entry())?.recent[2], { by: "prefixes", values: ["www.one.example/A", "one.example/"] });
 
-  // What is many drives out what came before, and never itself.
+  // A large purge drops earlier ones, and never itself.
   const hosts = Array.from({ length: 100 }, (_, i) => `h${i}.one.example`);
   for (let i = 0; i < 3; i++) await control.cachePurges.purge(call(), zone, { hosts });
   assert.deepEqual([(await entry())?.count, (await entry())?.recent.length], [6, 2]);

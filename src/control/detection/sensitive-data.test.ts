@@ -60,7 +60,7 @@ storeTest("overrides decide what counts as enabled, and are refused where no rul
     await assert.rejects(scan(ZONE, { text: TEXT, overrides: wrong }), isRefused(/^\/overrides/), JSON.stringify(wrong));
 });
 
-storeTest("what a zone allows and looks for reaches the detector, and goes with the zone", async ({ store }) => {
+storeTest("a zone's allowed data and patterns reach the detector, and are deleted with the zone", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const zone = { id, account_id };
@@ -185,7 +185,7 @@ storeTest("patterns that could not be run are refused with the place of the mist
   assert.deepEqual(await control.sensitiveData.patterns.list({ zone: { id, account_id } }), []);
 });
 
-storeTest("what is allowed may be changed, a member taken away, and never to what fits nothing or everything", async ({ store }) => {
+storeTest("allowed data may be changed, a member removed, but never so that it matches nothing or everything", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id: zoneId } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const { allowed } = control.sensitiveData;

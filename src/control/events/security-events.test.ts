@@ -134,7 +134,7 @@ test("counts match the existing rows, also after some rows of an hour were delet
       zone_id: n % 2 === 0 ? "zone" : "another",
     }),
   );
-  // What arrived together goes together.
+  // Rows that arrived together are deleted together.
   for (let at = 0; at < rows.length; at += 10) database.insert([packed("security_events", rows.slice(at, at + 10))]);
   const { account_id } = testSecurityRow({});
   for (const goneMinutes of [0, 1, 90, 120, 295, 300]) {

@@ -91,7 +91,7 @@ storeTest("SPEC 7, error 1016: hostnames show at once that the fallback origin o
   assert.equal(await errors(), undefined);
 });
 
-storeTest("whoever wants to know is told of a hostname's certificate, of the zones that a policy names", async ({ store }) => {
+storeTest("policies report a hostname's certificate, for the zones that they name", async ({ store }) => {
   const { control, call, account_id, saas, customer, point } = await world(store);
   await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type", "universal_ssl_event_type"], { zones: [saas.id] });
   await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type"], { zones: [customer.id] });
@@ -227,7 +227,7 @@ const zoneOfName = async (
     .filter((zone) => zone.name === name)
     .map((zone) => ({ id: zone.id, name, account_id: zone.account.id, plan: "free" }))[0];
 
-storeTest("what a hostname needs, and the code of each thing that is wrong with it", async ({ store }) => {
+storeTest("required values of a hostname, and the code of each error", async ({ store }) => {
   const { control, call, saas } = await world(store);
   const create = (body: object) => control.customHostnames.create(call(), saas, body);
   const long = `${"a".repeat(60)}.customer.test`;

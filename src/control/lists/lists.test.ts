@@ -166,7 +166,7 @@ storeTest("a long list crosses in parts, of which a change resends its own", asy
   await items.idle();
   const [delta] = (await store.changesSince(rev, 10)) ?? [];
   assert.equal(delta?.changes.length, 1);
-  // What the deltas made is what a rebuild makes.
+  // The deltas give the same result as a rebuild.
   const change = delta?.changes[0];
   assert.deepEqual(new Set((change?.value as ListEntry | undefined)?.items), new Set((await entries()).get(change?.id ?? "")?.items));
   await items.replace(call(), account_id, id, [{ ip: "192.0.2.1" }]);

@@ -51,7 +51,7 @@ interface Receiver {
   readonly url: string;
 }
 
-/** Where logs are pushed to; `status` may be changed. Files that it did not take are not in `files`. */
+/** A destination for pushed logs; `status` may be changed. Files that it refused are not in `files`. */
 async function receiver(): Promise<Receiver & { close(): Promise<void> }> {
   const state = { status: 200, files: [] as Receiver["files"], texts: [] as string[] };
   const server = createServer((req, res) => {
@@ -129,7 +129,7 @@ const logpushTest = (
   });
 
 const ids = ({ files }: Receiver): unknown[] => files.slice(1).flatMap(({ records }) => records.map((record) => record["LogID"]));
-/** What was appended is in the file when the turn is over. */
+/** Appended logs are in the file at the end of the turn. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const failing = (code: number, source: string, message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof PlatformError, String(error));
@@ -354,7 +354,7 @@ logpushTest("a job is refused for a destination that is none or takes nothing, a
   assert.deepEqual(await control.logpush.exists(account_id, `${taker.url}/0`), { exists: false });
 });
 
-logpushTest("whoever can read a destination can show that it is theirs", async (given) => {
+logpushTest("a caller that can read a destination can prove that it is theirs", async (given) => {
   const { job, account_id, control, receiver: taker } = given;
   const { valid, filename } = await control.logpush.challenge(account_id, `${taker.url}?header_X=1`);
   assert.equal(valid, true);
@@ -428,7 +428,7 @@ logpushTest("files become objects of a bucket, signed, and what is pushed again 
     await assert.rejects(job({ destination_conf: wrong }), failing(10702, "/destination_conf", message), wrong);
 });
 
-logpushTest("where it is not known how far a job was, logs are pushed again, and none is left out", async (given) => {
+logpushTest("after a job's position was lost, logs are pushed again, and none is left out", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   await gateway("on");
   await job({ destination_conf: taker.url });

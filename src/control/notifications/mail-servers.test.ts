@@ -198,35 +198,38 @@ test("a server that never answers, or sends no greeting, is abandoned in time", 
   assert.equal((await faultOf(send(at(busy.port)))).isFinal, false, "a greeting is not about the message");
 });
 
-storeTest("what a server refuses for good is not sent again, what it refuses for now is; the history has both", async ({ store }) => {
-  const clock = fixedClock("2026-01-15T10:00:00Z");
-  const { account_id, call } = await controlOver(store, { clock });
-  const final = { logged: "RCPT TO: 550 5.1.1", isFinal: true };
-  let attempts = 0;
-  const deliveries = createDeliveries({
-    ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendWebhook: async () => undefined },
-    sendEmail: async (to) => {
-      attempts += 1;
-      if (to === "gone@example.net") throw new DeliveryError("the mail server refuses the message (550)", final);
-      if (attempts < 4) throw new DeliveryError("for now", { ...final, isFinal: false });
-    },
-  });
-  const { id } = await createNotificationPolicies({ store, clock, deliveries, ready: { email: true } }).create(call(), account_id, {
-    ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
-    mechanisms: { email: [{ id: "gone@example.net" }, { id: "here@example.net" }] },
-  });
-  const policy = (await policyById(store.read, account_id, id)) ?? assert.fail();
-  await store.write((unit) => deliveries.add(unit, policy, ALERT));
-  for (let n = 0; n < 8; n++) {
-    await deliveries.sendDue();
-    clock.advance(7_200_000);
-  }
-  const rows = await deliveriesOf(store.read, account_id, {}, { limit: 10, offset: 0 });
-  assert.deepEqual(rows.map(({ mechanism, status, attempts: made, error }) => [mechanism, status, made, error]).toSorted(), [
-    ["gone@example.net", "failed", 1, "the mail server refuses the message (550)"],
-    ["here@example.net", "sent", 3, null],
-  ]);
-});
+storeTest(
+  "messages that a server refuses permanently are not sent again, temporarily refused ones are; the history has both",
+  async ({ store }) => {
+    const clock = fixedClock("2026-01-15T10:00:00Z");
+    const { account_id, call } = await controlOver(store, { clock });
+    const final = { logged: "RCPT TO: 550 5.1.1", isFinal: true };
+    let attempts = 0;
+    const deliveries = createDeliveries({
+      ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendWebhook: async () => undefined },
+      sendEmail: async (to) => {
+        attempts += 1;
+        if (to === "gone@example.net") throw new DeliveryError("the mail server refuses the message (550)", final);
+        if (attempts < 4) throw new DeliveryError("for now", { ...final, isFinal: false });
+      },
+    });
+    const { id } = await createNotificationPolicies({ store, clock, deliveries, ready: { email: true } }).create(call(), account_id, {
+      ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
+      mechanisms: { email: [{ id: "gone@example.net" }, { id: "here@example.net" }] },
+    });
+    const policy = (await policyById(store.read, account_id, id)) ?? assert.fail();
+    await store.write((unit) => deliveries.add(unit, policy, ALERT));
+    for (let n = 0; n < 8; n++) {
+      await deliveries.sendDue();
+      clock.advance(7_200_000);
+    }
+    const rows = await deliveriesOf(store.read, account_id, {}, { limit: 10, offset: 0 });
+    assert.deepEqual(rows.map(({ mechanism, status, attempts: made, error }) => [mechanism, status, made, error]).toSorted(), [
+      ["gone@example.net", "failed", 1, "the mail server refuses the message (550)"],
+      ["here@example.net", "sent", 3, null],
+    ]);
+  },
+);
 
 /** The fields of the message's head, unfolded, with encoded words read (RFC 2047 §6.2). */
 function fieldsOf(source: string): ReadonlyMap<string, string> {

@@ -113,7 +113,7 @@ storeTest("a webhook gets a signed message, its outcome is shown, its secret nev
   }
 });
 
-storeTest("what could not be sent is tried again, later each time, and ends as failed; redirects are not followed", async ({ store }) => {
+storeTest("a failed message is tried again, later each time, and ends as failed; redirects are not followed", async ({ store }) => {
   const ends: (() => Promise<void>)[] = [];
   try {
     const hook = await receiver((end) => ends.push(end));

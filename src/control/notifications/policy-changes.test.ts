@@ -95,7 +95,7 @@ storeTest("other filters are no other spike: what was told is not told again, an
   );
 });
 
-storeTest("what waits for a policy that is disabled, or for a destination that it names no more, is not sent", async ({ store }) => {
+storeTest("messages waiting for a disabled policy, or for a destination that it no longer names, are not sent", async ({ store }) => {
   const { one, minute, policy, policies, control, call, account_id, webhook, deliveries, sent } = await watching(store);
   const { id: other } = await control.notifications.webhooks.create(call(), account_id, { name: "new", url: "https://new.example/" });
   const both = { webhooks: [{ id: webhook }, { id: other }] };
@@ -117,7 +117,7 @@ storeTest("what waits for a policy that is disabled, or for a destination that i
   ]);
 });
 
-storeTest("what waits for a webhook that was deleted is not tried again", async ({ store }) => {
+storeTest("messages waiting for a deleted webhook are not tried again", async ({ store }) => {
   const { one, minute, policy, policies, control, call, account_id, webhook, deliveries, sent, clock } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
   const { id: other } = await control.notifications.webhooks.create(call(), account_id, { name: "new", url: "https://new.example/" });

@@ -116,7 +116,7 @@ test("weeks of busy days and quiet nights: the first busy hour of an empty histo
     "03-05T08:10",
     "03-13T10:10",
     "03-14T03:10",
-    // Three days off are no reason to tell of what is usual, nor to miss an attack on the day after.
+    // Three days off neither cause an alert for usual traffic nor hide an attack on the day after.
     "03-19T12:10",
     // After more than a week off it is as at the beginning, for each hour that comes back.
     "03-31T09:10",

@@ -78,7 +78,7 @@ storeTest("firewall rules reach the edge in their order, and a filter or list th
   assert.equal((await filters.list(zone, {}, PAGE)).total_count, 0);
 });
 
-storeTest("what is wrong is refused with its place, and nothing of it is kept", async ({ store }) => {
+storeTest("invalid input is refused with its place, and none of it is kept", async ({ store }) => {
   const { control, zone, call } = await world(store);
   const { filters, firewallRules, rateLimits, pageRules, packages, overrides } = control.previousWaf;
   const good = { action: "block", filter: { expression: "ssl" } } as const;

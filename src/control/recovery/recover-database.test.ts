@@ -49,7 +49,10 @@ const gateway = {
   cache_epoch: "2026-01-02T03:04:05.000000Z",
 };
 
-/** Several of each kind that planes keep, with what may be in them and without. What takes a certificate comes in `before`. */
+/**
+ * Several entries of each kind of the planes, with and without optional members. Entries that need a certificate get it
+ * from `before`.
+ */
 const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
   zone: {
     [id("1")]: zone("1", "one.example"),

@@ -133,7 +133,7 @@ storeTest("PUT creates the entry point, keeps rules by id or ref, and counts ver
   assert.deepEqual((await rulesets.update(call(), zone, first.id, { rules: [] })).rules, []);
   await rulesets.delete(call(), zone, first.id);
   await assert.rejects(rulesets.delete(call(), zone, first.id), failing(10001));
-  // Those that come with the program are there, and nobody's to change.
+  // The program's rulesets exist and cannot be changed.
   for (const scope of [zone, account]) {
     await assert.rejects(rulesets.update(call(), scope, SCORES_RULESET_ID, { rules: [] }), failing(20015));
     await assert.rejects(rulesets.addRule(call(), scope, SCORES_RULESET_ID, block("true")), failing(20015));
@@ -180,7 +180,7 @@ storeTest("rules are placed, moved, replaced and deleted", async ({ store }) => 
   await assert.rejects(rulesets.editRule(call(), zone, id, await idOf("a"), { enabled: false }), failing(20015, "/action"));
 });
 
-storeTest("what cannot run is refused with its place, and nothing is stored", async ({ store }) => {
+storeTest("rules that cannot run are refused with their place, and nothing is stored", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   const before = await store.revision();
   const create = (phase: string, ...rules: object[]) => rulesets.create(call(), zone, { kind: "zone", phase, rules });

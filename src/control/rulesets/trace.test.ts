@@ -62,7 +62,7 @@ storeTest("a trace shows the path of a described request through every phase, ac
   });
   assert.deepEqual(trace.request, { method: "GET", url: "https://www.example.test/admin?x=1", headers: { "x-a": ["1"] } });
 
-  // Who may look at the zone alone learns what the account's rules did, and not what they say.
+  // A user with access to the zone only learns the effect of the account's rules, but not their text.
   const fromZone = await ruleTraces.trace(zone, { url: "http://example.test/ADMIN", ip: "198.51.100.7" });
   assert.deepEqual(
     fromZone.phases[1]?.steps.map(({ action, result, expression }) => [action, result, expression]),

@@ -182,7 +182,7 @@ storeTest("differences are fetched where the peer is asked for them, and the who
   }
 });
 
-storeTest("what is broken, cut short, too long or not of the zone changes nothing", async ({ store }) => {
+storeTest("a transfer that is broken, cut short, too long or not of the zone changes nothing", async ({ store }) => {
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const secondary = await secondaryOver(store, primary, { recordsPerZoneMax: 6 });
   try {
@@ -298,7 +298,7 @@ storeTest("a peer with a key is trusted with its signature only, and the status 
         [1, 2, 3, 4].map((i) => `h${i}.${NAME} 300 A 192.0.2.1`),
       ),
     ];
-    // What was signed is what was sent: a message that is changed on its way is noticed.
+    // Signed messages are unchanged: a message that is changed in transit is detected.
     for (const tamper of [
       [2, 1, 3],
       [1, 3],
@@ -519,7 +519,7 @@ storeTest(
       assert.deepEqual([entry?.type, entry?.expired], ["secondary", undefined]);
       primary.versions = [version(7, [`www.${NAME} 300 A 192.0.2.7`])];
       await secondary.notified();
-      // Whatever serial the zone had as its own: what counts is the primary's.
+      // Whatever serial the zone had before: only the primary's counts.
       assert.deepEqual([await secondary.records(), await secondary.serial()], [[`www.${NAME} 300 A 192.0.2.7`], 7]);
     } finally {
       await control.secondaries.close();

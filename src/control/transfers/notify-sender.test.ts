@@ -53,7 +53,7 @@ async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null
       notifier.published({ from: rev - 1, rev, ops: changes as readonly Op[] } satisfies Delta);
     }
   };
-  /** What has been told, which is so much; the database answers in its own time. */
+  /** The notifications sent, at least `count` of them; the database needs time to answer. */
   const heard = async (count: number): Promise<string[]> => {
     await eventually(() => told.length >= count);
     // Nothing more comes of it.
@@ -113,7 +113,7 @@ storeTest("nobody is told of other zones, nor after transfers were turned off or
   notifier.close();
 });
 
-storeTest("what has been missed is made up for", async ({ store }) => {
+storeTest("missed notifications are sent later", async ({ store }) => {
   const { notifier, heard } = await fixture(store);
   notifier.published(null);
   assert.deepEqual(await heard(2), ALL);

@@ -85,7 +85,7 @@ storeTest("peers and zones refer to what exists, and what is referred to stays",
   assert.deepEqual(await tsigs.remove(call(), account_id, tsig.id), { id: tsig.id });
 });
 
-storeTest("what an account keeps for transfers goes with it", async ({ store }) => {
+storeTest("an account's transfer objects are deleted with it", async ({ store }) => {
   const { control, call } = await controlOver(store);
   const id = newId();
   await store.write(({ db }) =>

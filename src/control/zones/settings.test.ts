@@ -23,7 +23,7 @@ async function world(store: Store) {
     const shown = await control.zoneSettings.edit(made, id, changes(values));
     return { ...made, shown: shown.map(({ value }) => value) };
   };
-  /** What planes were told by the change. */
+  /** The ops that the change sent to planes. */
   const told = async ({ rev }: Call) => {
     assert.ok(rev !== null);
     const [delta] = (await store.changesSince(rev - 1, 1)) ?? [];
@@ -90,7 +90,7 @@ storeTest("several changes are made together or not at all", async ({ store }) =
   assert.deepEqual(await control.zoneSettings.list(id), before);
 });
 
-storeTest("who sends back everything that was read changes nothing", async ({ store }) => {
+storeTest("a client that sends back everything it read changes nothing", async ({ store }) => {
   const { control, id, call } = await world(store);
   await control.zoneSettings.edit(call(), id, changes({ ssl: "full", security_header: { strict_transport_security: { enabled: true } } }));
   const before = await control.zoneSettings.list(id);

@@ -184,7 +184,7 @@ storeTest(
     const deletion = call();
     await control.zones.delete(deletion, id);
     const rev = deletion.rev ?? 0;
-    // Nobody sees them any more, and their names are free.
+    // The hostnames are no longer visible, and their names are free.
     assert.deepEqual(await activeHostnames(store.read, "h1.customer.test"), []);
     assert.deepEqual(await dueHostnames(store.read, 1, 10), []);
     const { ops } = await rebuildSnapshot(store);
@@ -212,7 +212,7 @@ storeTest(
   },
 );
 
-storeTest("what was left when the program ended is deleted by the next one", async ({ store }) => {
+storeTest("leftovers from the end of the program are deleted by the next one", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "large.example", account: { id: account_id } });
   await control.zoneFiles.import(call(), { id, name, account_id, plan: "enterprise" }, "a 300 A 192.0.2.1", { proxied: false });

@@ -36,7 +36,7 @@ function openStore(t: TestContext, nowMs?: () => number): Store {
   return { path, database, queries };
 }
 
-/** The rows in batches of these sizes, one after the other, until there are no more. */
+/** Inserts the rows in batches of these sizes, repeated until all are inserted. */
 function insert({ database }: Store, rows: readonly RequestRow[], sizes: readonly number[]): void {
   for (let at = 0, i = 0; at < rows.length; i++) {
     const size = sizes[i % sizes.length]!;
@@ -108,7 +108,7 @@ const anyCondition = fc.oneof(
         value: fc.constantFrom<number | string>(200, 404, 7.5, "404", "x"),
       }),
       fc.record({ column: fc.constant(column), operator: fc.constantFrom("in", "not_in"), value: fc.constantFrom([200, 503], []) }),
-      // Nobody asks for a fraction's digits, which SQL and JavaScript write in different ways.
+      // Digits of fractions are left out, because SQL and JavaScript write them in different ways.
       ...(column === "duration_ms"
         ? []
         : [fc.record({ column: fc.constant(column), operator: fc.constantFrom("like", "has"), value: fc.constantFrom("2", "%0%") })]),
@@ -188,7 +188,7 @@ test("a page after a row reads no blocks of other times, so that an export does 
     whole.map((page) => page.rows.length),
     [5, 5],
   );
-  // What cannot be read is not missed.
+  // Blocks of other times are damaged: the page does not need them.
   const db = new DatabaseSync(store.path);
   const spoil = db.prepare("UPDATE requests_blocks SET data = x'00' WHERE from_ms > ? OR to_ms < ?");
   spoil.run(START_MS + 4 * BLOCK_ROWS_MIN - 1, START_MS + 2 * BLOCK_ROWS_MIN);

@@ -298,7 +298,7 @@ test("sites that flood the names leave room for others, regardless of their numb
     ).size - 1;
   flood("one", "a");
   assert.equal(namesOf("a"), 50);
-  // What is told by the file.
+  // The state is read from the file.
   database.close();
   database = open();
   flood("one", "b");

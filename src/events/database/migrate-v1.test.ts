@@ -35,7 +35,7 @@ test("a database of version 1 is migrated, and stays beside the new one", (t) =>
     old.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`).run(...cells);
   }
   old.close();
-  // What a start left behind that was cut short.
+  // The remains of an interrupted start.
   writeFileSync(`${path}.carried`, "half a database");
 
   const database = openEventDatabase(path, () => 1234);

@@ -56,7 +56,7 @@ function stage(t: TestContext): Stage {
   };
 }
 
-/** What was appended is in its file once the turn of the event loop is over. */
+/** Appended entries are in their file at the end of the turn of the event loop. */
 const turnEnd = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const readAll = async (indexer: LogIndexer): Promise<void> => {
   await turnEnd();
@@ -108,7 +108,7 @@ test("each row is inserted once, across restarts of reader and writer and ends o
     for (let i = 0; i < 5; i++) {
       expected.push(`${start}-${i}`);
       journal.append(entry({ id: `${start}-${i}` }));
-      // The reader is killed at odd times: it has no end of its own.
+      // The reader is stopped at random times: it never ends by itself.
       if (i % 2 === start % 2) {
         await turnEnd();
         indexer.step();
@@ -186,7 +186,7 @@ test("erased bodies are gone from the file, and adjacent ones are not", async (t
     ["secret-a", undefined, "secret-c"],
   );
   assert.ok(!readFileSync(segmentPath(at.directory, 1)).includes("secret-b"));
-  // A database begun anew reads every segment again, but for what was erased.
+  // A new database reads every segment again, except erased records.
   const fresh = openEventDatabase(join(at.directory, "fresh.db"));
   t.after(() => fresh.close());
   await readAll(createLogIndexer({ directory: at.directory, logs: fresh.logs, damaged: () => assert.fail() }));

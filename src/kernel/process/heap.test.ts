@@ -26,7 +26,7 @@ test("an idle thread returns unneeded memory, and again after it has grown", asy
     held.push(...Array.from({ length: 100_000 }, (_, i) => ({ i, text: `object ${i}` })));
     await eventually(() => collections.length >= round, 100);
   }
-  // What works by then keeps its compiled code.
+  // Code that runs by then stays compiled.
   assert.equal(collections[1], true);
   assert.equal(held.length, 200_000);
 });

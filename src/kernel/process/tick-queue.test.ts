@@ -13,7 +13,10 @@ const inTurn = (work: () => void): void =>
     () => false,
   );
 
-/** What was done, with "over" where the turn that did the first task had ended. Sockets of other tests may bring turns at any time. */
+/**
+ * The tasks that ran, with "over" at the end of the turn that ran the first one. Sockets of other tests may cause turns
+ * at any time.
+ */
 function diary() {
   const done: string[] = [];
   const task = (name: string, then: () => void = () => undefined) => ({

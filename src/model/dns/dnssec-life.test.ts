@@ -16,7 +16,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 const TIMES: ZoneTimes = { dnskey_ttl: 3600, zone_ttl: 86_400, propagation: 12_400 };
-/** What the parent's servers lag behind, and what a resolver remembers an absence for; together the three hours that are assumed. */
+/** The lag of the parent's servers, and the time for which a resolver caches an absence; together the assumed three hours. */
 const PARENT_LAG_MS = 1.5 * HOUR_MS;
 const NEGATIVE_MS = 1.5 * HOUR_MS;
 const STEADY_MS = 7 * HOUR_MS;
@@ -57,7 +57,7 @@ class World {
     this.dsTtlSeconds = dsTtlSeconds;
   }
 
-  /** What the server takes for the time. */
+  /** The server's own time. */
   get clock(): number {
     return this.now + this.skew;
   }
@@ -69,7 +69,7 @@ class World {
     if (JSON.stringify(value) !== JSON.stringify(this.published.at(-1)?.value)) this.published.push({ from: this.now, value });
   }
 
-  /** No parent changes its mind between two looks, one of which may find what a resolver remembers. */
+  /** A parent changes at most once between two checks, of which one may find a resolver's cached data. */
   say(ds: readonly string[]): void {
     if (this.now >= (this.parent.at(-1)?.from ?? 0) + STEADY_MS) this.parent.push({ from: this.now, value: ds });
   }
@@ -79,7 +79,7 @@ class World {
     return since(this.parent, this.now - PARENT_LAG_MS - this.dsTtlSeconds * 1000);
   }
 
-  /** What a resolver may say: it remembers an absence for less time than a set. */
+  /** A possible answer of a resolver: it caches an absence for less time than a set. */
   look(pick: number): ParentSeen {
     const absences = since(this.parent, this.now - PARENT_LAG_MS - NEGATIVE_MS).filter((ds) => ds.length === 0);
     const possible = [...this.dsKnown().filter((ds) => ds.length > 0), ...absences];
@@ -111,7 +111,8 @@ const EVENTS: Readonly<Record<string, Event>> = {
   enable: (world) => world.become(enabled(world.life, world.clock)),
   disable: (world, pick) => {
     const seen = pick % 4 === 0 ? null : world.look(pick);
-    // Who turns off what was never active must not just have given the DS to the parent: nobody could see it yet.
+    // A zone that never was active must not be turned off just after its DS was given to the parent: it could not be
+    // visible yet.
     const { from, value } = world.parent.at(-1) as Said<readonly string[]>;
     const hidden = value.length > 0 && world.now <= from + PARENT_LAG_MS + NEGATIVE_MS;
     const unknown = world.life.ds_ttl === 0 && world.dsKnown().some((ds) => ds.length > 0);

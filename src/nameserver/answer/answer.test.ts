@@ -145,7 +145,7 @@ test("RFC 4592 §2.2.1: names that the wildcard answers, and names that it does 
   assert.match(heads("sub.*.example", "MX")[1] ?? "", /^ns example 1800 SOA/);
   assert.equal(heads("_telnet._tcp.host1.example", "SRV")[0], "NXDOMAIN aa");
   assert.deepEqual(ask(WILD, "host.subdel.example", "A"), ["NOERROR", "ns subdel.example 600 NS ns.example.com"]);
-  // `ghost.*.example` has the closest encloser `*.example`, below which there is no wildcard.
+  // `ghost.*.example` has the closest encloser `*.example`, which has no wildcard below it.
   assert.equal(heads("ghost.*.example", "MX")[0], "NXDOMAIN aa");
   assert.deepEqual(ask(WILD, "*.example", "TXT"), ["NOERROR aa", 'an *.example 600 TXT "this is a wildcard"']);
 });
@@ -255,7 +255,7 @@ test("RFC 6672: a DNAME makes aliases of the names below it, never of its own na
     "an a.deep.old.example.com 120 CNAME a.deep.ent.example.com",
     "an a.deep.ent.example.com 600 A 192.0.2.3",
   ]);
-  // What stands below is hidden, as below a zone cut.
+  // Names below are hidden, as below a zone cut.
   assert.deepEqual(ask(ops, "hidden.old.example.com", "A"), [
     "NXDOMAIN aa",
     dname,

@@ -17,7 +17,7 @@ const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db800
 const Z = "zone1";
 const ELSEWHERE = "www.elsewhere.example";
 
-/** What is known of names elsewhere, by name; whatever is not here has not been looked up. */
+/** Known data of external names, by name; other names have not been looked up. */
 type Known = Readonly<Record<string, Partial<OutsideSet>>>;
 
 const finderOf =

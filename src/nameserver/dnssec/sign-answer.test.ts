@@ -171,7 +171,7 @@ test("a zone below a signed one is known to be separate, even without a delegati
   assertAllSigned(found, zones, clock.nowMs());
   assert.ok(lines(found).includes("ns below.example.com NSEC \\000.below.example.com. NS RRSIG NSEC"), lines(found).join("\n"));
   assert.deepEqual(lines(signedAnswer(ask("www.below.example.com", "A"))), ["an www.below.example.com A 192.0.2.2"]);
-  // Where the parent is not signed, the child speaks for itself as ever.
+  // If the parent is unsigned, the child answers for itself as before.
   const unsigned = setUp([...BASE.filter(({ kind }) => kind !== "dnssec"), ...below]);
   const soa = signedAnswer(unsigned.ask("below.example.com", "DS")).authorities[0];
   assert.equal(formatName(soa?.name ?? Buffer.of(0)), "below.example.com");
@@ -253,7 +253,7 @@ test("an endless number of names gets only a network's share of signatures; exis
     Array.from({ length: 2000 }, (_, i) => ask(`random-${transport}-${i}-${clock.nowMs()}.example.com`, "A", { transport })).filter(
       ({ kind }) => kind === "signed",
     ).length;
-  // What is saved up is two seconds' worth, of which forged senders leave half.
+  // Two seconds' worth can be saved up, of which forged senders leave half.
   assert.equal(flood("udp"), 500);
   assert.equal(flood("tcp"), 500);
   assert.equal(flood("tcp"), 0);

@@ -174,7 +174,7 @@ test("addresses that had to be looked up externally are signed on arrival", asyn
   assert.deepEqual(typesOf(found.answers), [TYPE.A, TYPE.RRSIG]);
   const set = { owner: keyOf(parseAbsoluteName("example.com")), type: TYPE.A, ttl: 60, rdatas: [Buffer.of(198, 51, 100, 7)] };
   assertSigned(set, found.answers[1]?.rdata ?? Buffer.alloc(0), [keyRdata(key)], parts.clock.nowMs() / 1000);
-  // That there are none holds as long as it is known.
+  // A negative result is cached for its TTL.
   const none = await later(TYPE.AAAA);
   assert.deepEqual(typesOf(none.authorities), [TYPE.SOA, TYPE.RRSIG, TYPE.NSEC, TYPE.RRSIG]);
   assert.deepEqual([...new Set(none.authorities.map(({ ttl }) => ttl))], [60]);

@@ -57,7 +57,7 @@ test("used names are looked up again before they expire, while they are answered
   now = NEXT;
   clock.advance(85_000);
   assert.equal(await ask(), "good 100 1");
-  // Answers are made anew often now, so that the new address is seen at once.
+  // Answers are rebuilt often now, so that the new address is used at once.
   assert.ok((names.find(NAME, TYPE.A)?.keepMs ?? 0) <= 80_000);
   await settled();
   assert.equal(asked.length, 2);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFloodGauge } from "./burst-detector.ts";
 
-/** What the gauge says last when so many datagrams are taken in each of the milliseconds. */
+/** The gauge's last result when this number of datagrams is received in each of the milliseconds. */
 const after = (gauge: ReturnType<typeof createFloodGauge>, perMs: number, fromMs: number, toMs: number): boolean => {
   let isFlood = false;
   for (let nowMs = fromMs; nowMs < toMs; nowMs++) isFlood = gauge(perMs, nowMs);

@@ -60,7 +60,7 @@ test("places are counted exactly, whether connections are closed, displaced, or 
   for (let round = 0; round < 50; round++) {
     for (let host = 1; host <= 6; host++) assert.ok(admit(`192.0.2.${host}#${round % 3}`), `${round} ${host}`);
     if (round % 2 === 0) for (const name of open()) await close(name);
-    // Those that were pushed out say so later.
+    // Displaced connections report their end later.
     await new Promise(setImmediate);
   }
   table.destroyAll();

@@ -14,7 +14,7 @@ import { LOOPBACKS } from "../../../test/support/ipv6.ts";
 const sockets = await loadSystemSockets();
 const skip = sockets === undefined ? "the system's calls are not known here" : false;
 
-/** What a client is answered that has sent `count` questions: its number and theirs. All of them wait in the server's socket. */
+/** The answers to a client that has sent `count` queries: its number and theirs. All queries wait in the server's socket. */
 async function client(t: TestContext, number: number, count: number, host: string, port: number): Promise<readonly string[]> {
   const socket: Socket = createSocket(host.includes(":") ? "udp6" : "udp4");
   t.after(() => socket.close());

@@ -204,7 +204,7 @@ test("TLS: a client that leaves during a handshake is released at once, and answ
   const dial = (): TLSSocket => connectTls({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false });
   const leaving = dial();
   await once(leaving, "secureConnect");
-  // What ends the handshake on the other side is not there yet.
+  // The end of the handshake has not reached the other side yet.
   leaving.destroy();
   const asking = dial();
   asking.end(Buffer.concat([framed(1, true), framed(2, false)]));

@@ -21,7 +21,7 @@ const questions = fc.record({
 });
 type Question = typeof questions extends fc.Arbitrary<infer Q> ? Q : never;
 
-/** Where it stands among other bytes. */
+/** The question among other bytes. */
 function written(question: Question): { packet: Uint8Array; nameStart: number; nameEnd: number } {
   const name = Buffer.concat([Buffer.of(question.label.length), Buffer.from(question.label, "latin1"), Buffer.of(0)]);
   const tail = Buffer.of(question.type >> 8, question.type, question.class >> 8, question.class);

@@ -136,7 +136,7 @@ for (const [perSecond, slip, allPerSecond] of [
     const output = Buffer.alloc(4096);
     const seen = { quick: 0, cookies: 0, dropped: 0 };
     const answered = (packet: Buffer, start: number, address: readonly number[]): Buffer | undefined => {
-      // What stands around the message must not matter.
+      // Bytes around the message must not matter.
       input.fill(start);
       packet.copy(input, start);
       output.fill(0xee);
@@ -167,7 +167,7 @@ for (const [perSecond, slip, allPerSecond] of [
   });
 }
 
-/** With the address somewhere in memory of its own. */
+/** A datagram with the address in a separate buffer. */
 const datagram = (
   input: Buffer,
   start: number,

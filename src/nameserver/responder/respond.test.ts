@@ -208,7 +208,7 @@ test("RFC 7873: every answer to a cookie has one, for any answer from any source
   // Behind the extended error, which is everybody's.
   const refused = query("example.org", TYPE.A, { edns: 1232, options: CLIENT_COOKIE });
   assert.equal(optionsOf(ask(server, refused)), `000f00020014${SERVER_COOKIE}`);
-  // One client's cookie is no other client's.
+  // Cookies of two clients differ.
   assert.equal(optionsOf(ask(server, query("www.example.com", TYPE.A, { edns: 1232 }))), "");
 });
 
@@ -279,7 +279,7 @@ test("RFC 8467: encrypted responses to padded queries are padded to a multiple o
         assert.equal(response.length % 468, 0, `${name} over ${transport}: ${response.length}`);
         assert.match(optionsOf(decodeMessage(response)), /000c[0-9a-f]{4}0*$/);
       }
-      // Where anybody reads along, and where nobody asked for it, there is none.
+      // Without encryption, or without padding in the query, the answer has none.
       assert.doesNotMatch(optionsOf(ask(server, bytes, clientAt("tcp"))), /000c/);
       assert.doesNotMatch(optionsOf(ask(server, query(name, 16, { edns: 1232 }), clientAt("dot"))), /000c/);
     }
@@ -325,7 +325,7 @@ test("responses of one kind to one network are limited together; other kinds are
     const { server, answered, truncated } = limited(10, 0, questions);
     assert.deepEqual([answered, truncated.length], [10, 0], sort);
     assert.equal(server.count("selvedge_dns_rate_limited_total", { action: "dropped" }), 30, sort);
-    // Nobody connects from a forged address.
+    // Connections cannot come from a forged address.
     for (const transport of ["tcp", "dot", "doh"] as const) assert.equal(limited(10, 0, questions, transport).messages.length, 40, sort);
   }
   const mixed = rows.slice(0, 7).flatMap(([, questions]) => questions.slice(0, 10));

@@ -18,7 +18,7 @@ import { differences, wholeSignedZone, wholeZone } from "./transfer-records.ts";
 const Z = "zone1";
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [] };
 const NAMES = 6_000;
-/** What one name may cost, in look-ups and steps, times the names of a turn; and one sort of a list. */
+/** Cost limit of one name, in look-ups and steps, times the names of a turn; and one sort of a list. */
 const MOST = 40_000;
 
 function zoneOf(ops: readonly Op[]): ZoneIndex {

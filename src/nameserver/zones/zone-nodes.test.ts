@@ -48,7 +48,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-/** What a zone holds, plainly: each name's records by their place. */
+/** Simple model of a zone: each name's records by their place. */
 type Model = Map<string, { readonly key: NameKey; readonly record: StoredRecord }>;
 
 const setsIn = (model: Model, key: NameKey): string => {

@@ -55,7 +55,7 @@ const opArbitrary: fc.Arbitrary<Op> = fc.oneof(
 );
 const changeArbitrary = fc.tuple(opArbitrary, fc.boolean()).map(([op, put]) => (put ? op : remove(op)));
 
-/** What a client can see of every name. */
+/** All data of every name that a client can see. */
 function answers(zones: Zones): unknown {
   const shown = (sets: readonly AnswerSet[]): unknown =>
     sets.map((set) => [

@@ -53,7 +53,7 @@ test("the log stays small during continuous writes, and is released when there a
     }
     assert.ok(most < 250_000_000, `${most} bytes of a log of 400 MB`);
     await eventually(() => logBytes() === 0);
-    // What comes next is as safe as before.
+    // Later writes are as safe as before.
     await write(400);
     assert.ok(logBytes() > 1_000_000);
     assert.equal((await store.read.selectFrom("secrets").select("name").execute()).length, 401);

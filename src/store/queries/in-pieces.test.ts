@@ -87,7 +87,7 @@ async function insertRow(session: Session, table: string, given: Readonly<Record
 
 test("all data of an owner is deleted some rows per statement, before the owner", async (t) => {
   const session = await migrated(t);
-  // Whatever is gone at the end has not gone by a cascade.
+  // Without cascades, every missing row was deleted explicitly.
   await session.query("PRAGMA foreign_keys = OFF");
   let rows = 0;
   const fill = async (owner: keyof Tables, ids: Readonly<Record<string, unknown>>): Promise<void> => {

@@ -195,7 +195,7 @@ for (const type of typeNames) {
         // Names are written as a client would send them only when they are host names; a master file takes all.
         const options = { origin: ".", style: "master" } as const;
         assert.equal(hexOf(encodeContent(type, priority === null ? content : `${priority} ${content}`, options)), hexOf(wire));
-        // A zone file's signatures are passed over, since whoever serves the zone makes its own.
+        // A zone file's signatures are skipped, because the server makes its own.
         if (type === "RRSIG" || type === "NSEC") return;
         const line = `odd.example.com. 60 IN ${type} ${presentationText(type, wire)}\n`;
         const { records, errors } = parseZoneFile(line, { origin: "example.com" });

@@ -209,7 +209,7 @@ test("property: nearly valid files are read without an exception", () => {
 
 const ZONES = join(import.meta.dirname, "../../../test/golden/zones");
 
-/** As sets: BIND puts records in an order of its own. Owners are compared without their case. */
+/** As sets, because BIND reorders records. Owners are compared case-insensitively. */
 const written = (records: readonly WireRecord[]): string[] =>
   records.map(({ owner, type, ttl, rdata }) => `${keyOf(Buffer.from(owner, "hex"))} ${ttl} ${type} ${rdata}`).sort();
 

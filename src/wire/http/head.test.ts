@@ -23,7 +23,7 @@ function response(text: string) {
 
 const GET = "GET / HTTP/1.1\r\nHost: a.example\r\n";
 
-/** What must be refused, whatever follows: each of these reads differently in some other server. */
+/** Heads that must be refused, whatever follows: some other server parses each of them differently. */
 const REFUSED: readonly (readonly [why: string, head: string, status: number])[] = [
   ["Content-Length before Transfer-Encoding", `${GET}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400],
   ["Transfer-Encoding before Content-Length", `${GET}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n`, 400],

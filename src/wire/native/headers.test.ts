@@ -11,7 +11,7 @@ import { BUF_MEM_ST, OPENSSL } from "./openssl.ts";
 import { UV_READABLE } from "./wake-up.ts";
 
 const SRC = join(import.meta.dirname, "../..");
-/** Those that this Node.js was built with, OpenSSL's and libuv's among them. */
+/** The headers that this Node.js was built with, including those of OpenSSL and libuv. */
 const NODE_HEADERS = join(process.execPath, "../../include/node");
 const skip = toolOrSkip("gcc") || toolOrSkip("libc6-dev");
 

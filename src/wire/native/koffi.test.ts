@@ -17,7 +17,7 @@ const THREAD = `
   parentPort.postMessage("watching");
 `;
 
-/** No other thread of this process uses koffi. */
+/** Only the threads of this program use koffi. */
 const PROGRAM = `
   import { once } from "node:events";
   import { Worker } from "node:worker_threads";

@@ -22,7 +22,7 @@ test("a context requires a certificate and its key", { skip }, async () => {
   };
   assert.deepEqual([made({}), made({ chain: `${one.chain}\n${other.chain}` })], [true, true]);
   assert.equal(made({ privateKey: other.privateKey }), false, "the key of another");
-  // Nobody is asked for a password.
+  // A password is never requested.
   assert.equal(made({ privateKey: Buffer.from(locked) }), false, "a key with a password");
   for (const bad of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "\0"]) {
     assert.equal(made({ chain: bad }), false, JSON.stringify(bad));

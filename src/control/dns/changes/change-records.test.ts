@@ -100,7 +100,7 @@ storeTest("the first violation ends a batch, says which change it is, and nothin
   ];
   for (const [body, code, source] of rows) await assert.rejects(batch(body), refused(code, source), JSON.stringify(body));
   assert.deepEqual({ rev: await store.revision(), records: await all() }, before);
-  // What a later change would allow is judged when its turn has come.
+  // A change that a later one would allow is checked in its turn.
   await batch({
     deletes: [{ id: alias.id }],
     patches: [{ id: a.id, name: "alias" }],

@@ -77,7 +77,7 @@ storeTest("an undo that meets a changed record leaves everything as it was", asy
   await assert.rejects(control.dnsVersions.revert(call(), zone, version), failing("dns_undo_conflict", /h2599\.example\.com A/));
   assert.deepEqual([await total(), (await follow()).at(-1), (await versions()).length], [2_600, 2_600, 2]);
 
-  // What cannot come back is found piece by piece, and those before it are taken back.
+  // Records that cannot be restored are found chunk by chunk, and earlier chunks are undone.
   const { version: now } = (await versions())[0]!;
   const gone = await control.dnsVersions.restore(call(), zone, version - 1).catch(() => null);
   assert.equal(gone, null, "the version before the first one was never kept");

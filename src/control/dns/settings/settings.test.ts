@@ -87,7 +87,7 @@ storeTest("SPEC 2.4: only Enterprise changes SOA values, and what contradicts it
   assert.equal((await control.dnsSettings.ofZone(id)).soa.retry, 2400);
 });
 
-storeTest("what does not exist here is refused instead of stored", async ({ store }) => {
+storeTest("unsupported settings are refused instead of stored", async ({ store }) => {
   const fixture = await controlOver(store);
   const { control, account_id, call } = fixture;
   const id = await newZone(fixture, "one.example");

@@ -28,7 +28,7 @@ interface Zoned extends ControlFixture {
   readonly zone: PlannedZoneRef;
   create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
   load(file: string, proxied?: boolean, onError?: OnError): Promise<ImportResult>;
-  /** What a dry run says. */
+  /** Result of a dry run. */
   tried(file: string, onError?: OnError): Promise<ImportResult>;
   save(): Promise<string>;
   /** `name type content` of each record, apex names as `@`. */
@@ -178,7 +178,7 @@ test("every export is accepted by other name servers' checkers, with the same re
   }
 });
 
-storeTest("what the service makes itself and what is there already is counted and left alone", async ({ store }) => {
+storeTest("records that the service makes itself and existing records are counted and left alone", async ({ store }) => {
   const { create, load, shown } = await zoned(store);
   await create({ type: "A", name: "www", content: "192.0.2.1", ttl: 60, comment: "kept" });
   await create({ type: "CNAME", name: "alias", content: "WWW.example.com" });

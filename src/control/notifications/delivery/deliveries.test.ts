@@ -88,7 +88,7 @@ storeTest("a test is sent by who asks for it, who is told its outcome; it has it
   assert.equal((await deliveries.sendDue()).failures.length, 2, "the process of the second has gone");
 });
 
-storeTest("what another node tries at that moment is nothing that this one has sent", async ({ store }) => {
+storeTest("an attempt of another node at that moment does not count as sent by this one", async ({ store }) => {
   const { node, policy } = await delivering(store);
   const nodes = [node({}), node({})] as const;
   const one = await policy();
@@ -100,7 +100,7 @@ storeTest("what another node tries at that moment is nothing that this one has s
   );
 });
 
-storeTest("what arrives while its policy gives it up has arrived; what fails then is not tried again", async ({ store }) => {
+storeTest("a message that arrives while its policy gives it up has arrived; a failed one is not tried again", async ({ store }) => {
   const { account_id, call, node, policies, policy, rows } = await delivering(store);
   const attempts = new Map<string, PromiseWithResolvers<void>>();
   const deliveries = node({
@@ -162,7 +162,7 @@ storeTest("receivers of one account that hang hold up nobody else's, and many th
   for (const { account, url, count } of accounts) {
     const one = await policy([url], account);
     for (let n = 0; n < count; n++) await tell(store, deliveries, one);
-    // Those that hang have been due for longer.
+    // Messages to hanging servers have been due for longer.
     clock.advance(1);
   }
   const run = deliveries.sendDue();
@@ -202,7 +202,7 @@ storeTest("no more than a thousand e-mails an hour are sent for an account, whic
   assert.deepEqual(await deliveries.sendDue(), { sent: 1, failures: [] });
 });
 
-storeTest("what was told long ago is deleted, whether or not anything is due", async ({ store }) => {
+storeTest("old messages are deleted, whether or not any is due", async ({ store }) => {
   const { clock, node, policy, rows } = await delivering(store);
   const deliveries = node({});
   await tell(store, deliveries, await policy());
@@ -217,7 +217,7 @@ storeTest("what was told long ago is deleted, whether or not anything is due", a
   }
 });
 
-storeTest("what was to be sent by a clock that was ahead is sent by the right one", async ({ store }) => {
+storeTest("messages scheduled by a clock that was ahead are sent by the right one", async ({ store }) => {
   const { clock, node, policy, rows } = await delivering(store, START + 365 * 86_400_000);
   let attempts = 0;
   const deliveries = node({

@@ -4,7 +4,7 @@ import { webhookBody, webhookKindOf } from "./webhook-kinds.ts";
 
 const CONTEXT = { id: "i", account_id: "a", policy_id: "p", policy_name: "R&D", alert_type: "t", atMs: 1_700_000_000_999 };
 
-/** What a receiver at the address is sent of an alert. */
+/** The body of an alert for a receiver at the address. */
 function sentTo(url: string, subject: string, text: string): Record<string, unknown> {
   const kind = webhookKindOf(new URL(url));
   return JSON.parse(webhookBody(kind, { subject, text, data: { n: 1 } }, CONTEXT));

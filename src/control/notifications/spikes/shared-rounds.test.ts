@@ -122,10 +122,10 @@ storeTest("a spike that is spread over nodes is told of once, by all that they c
   }),
 );
 
-storeTest("what is usual over all nodes is no spike at any of them, with one more or one fewer", (fixture) =>
+storeTest("traffic that is usual over all nodes is not a spike at any of them, with one more or one fewer", (fixture) =>
   nodes(fixture, async ({ clock, policy, start, minute, told }) => {
     const [a, b] = [await start("a"), await start("b")];
-    // For a week, before anybody wanted to know of it: each has half of what comes.
+    // For a week, before any policy existed: each node has half of the traffic.
     for (let agoMs = 7 * DAY_MS + HOUR_MS; agoMs > 0; agoMs -= 5 * MINUTE_MS) {
       a.happen(100, agoMs);
       b.happen(100, agoMs);
@@ -176,7 +176,7 @@ storeTest("a node whose clock is a minute late is waited for, and one that was a
   }),
 );
 
-storeTest("whoever misses a look, and in whatever order they look: one spike is told of once", (fixture) =>
+storeTest("with missed checks, and checks in any order, one spike is reported once", (fixture) =>
   nodes(fixture, async ({ clock, policy, start, told }) => {
     await policy("clickhouse_alert_fw_anomaly", {}, "1m");
     const all = [await start("a"), await start("b", { lateMs: 20 * SECOND_MS }), await start("c")];

@@ -80,7 +80,7 @@ storeTest("a node that is late to say that a spike is over does not end the next
   for (let n = 0; n < 3; n++) assert.equal(await minute(events(one, 500)), 0);
 });
 
-storeTest("what fails for one policy is told to nobody else's cost, and with the next look", async ({ store }) => {
+storeTest("a failure for one policy does not affect others, and is reported with the next check", async ({ store }) => {
   let fails = "";
   const failing: Store = Object.create(store, {
     write: {
