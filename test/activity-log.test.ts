@@ -442,7 +442,7 @@ test("a query for one ray reads rows of its time only, by parameter and by Graph
   const database = openEventDatabase(server.eventsPath);
   for (const block of rows) database.insert([packed("requests", block)]);
   database.close();
-  // What cannot be read is not missed.
+  // Rows of other times are damaged: the query does not need them.
   const file = new DatabaseSync(server.eventsPath);
   file.prepare("UPDATE requests_blocks SET data = x'00' WHERE from_ms > ?").run(START_MS + HOUR_MS);
   file.close();

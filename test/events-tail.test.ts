@@ -16,14 +16,14 @@ const started = (api: string, ...args: readonly string[]) =>
     stdio: ["ignore", "pipe", "pipe"],
   });
 
-/** What it printed, complained of, and ended with. */
+/** Its output, its error output, and its exit code. */
 async function tail(api: string, ...args: readonly string[]): Promise<readonly [string, string, number]> {
   const child = started(api, ...args);
   const [out, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return [out, complaint, code as number];
 }
 
-/** What answers each request that comes, one after the other: what no server of ours does at a wish. */
+/** A server with scripted answers, one per request, which a real server cannot produce on demand. */
 async function serve(t: TestContext, ...answers: ((req: IncomingMessage, res: ServerResponse) => void)[]) {
   const asked: { readonly url: string; readonly seen: string | undefined }[] = [];
   const server = createServer((req, res) => {
@@ -49,7 +49,7 @@ const event = (id: string): string => `id: ${id}\nevent: security_event\ndata: {
 
 test("Ctrl-C ends it by that signal, as shells expect, without a word", async (t) => {
   const { api } = await serve(t, stream(event("one")));
-  // A group of its own, which is what a terminal interrupts.
+  // A separate process group, because a terminal interrupts the group.
   const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,

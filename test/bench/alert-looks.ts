@@ -93,7 +93,7 @@ function alertLooks(name: string, perWindow: number): Benchmark {
   };
 }
 
-/** How long others have to wait for the thread at most while the work is under way; it spends CPU time of its own. */
+/** The longest time that other work waits for the thread during the work; it uses CPU time itself. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let [last, longest, isOver] = [performance.now(), 0, false];
   const turns = (async () => {

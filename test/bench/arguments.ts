@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 
-/** What `npm run bench -- …` is asked for. */
+/** Arguments of `npm run bench -- …`. */
 export interface BenchArguments {
   /** Of the benchmarks to run; empty: all of them. */
   readonly names: readonly string[];

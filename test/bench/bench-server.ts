@@ -9,7 +9,7 @@ export interface BenchServer {
   createZone(name: string): Promise<string>;
 }
 
-/** What is measured may take long. */
+/** Measured calls may take long. */
 const CALL_TIMEOUT_MS = 1_800_000;
 
 export async function startBenchServer(args: readonly string[] = []): Promise<BenchServer> {

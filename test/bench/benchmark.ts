@@ -1,7 +1,7 @@
 /** One benchmark: a row of the table in benchmarks.ts. */
 export interface Benchmark {
   readonly name: string;
-  /** What one value counts: `creates/s`. */
+  /** Unit of one value: `creates/s`. */
   readonly unit: string;
   readonly better: "higher" | "lower";
   /** The project's own goal, where it has set one. */
@@ -14,9 +14,9 @@ export interface Benchmark {
   readonly tools: readonly string[];
   /** How often each side is measured, where nobody says; otherwise 5 times. */
   readonly rounds?: number;
-  /** Where one measurement takes so long that it is made this often at most. */
+  /** Limit of the rounds, if one measurement takes long. */
   readonly roundsMax?: number;
-  /** Where it is what the first work leaves that is measured: each side runs once, without a turn before it. */
+  /** If the effect of the first work is measured: each side runs once, without a turn before it. */
   readonly isOnce?: boolean;
   prepare(context: BenchContext): Promise<Contest>;
 }
@@ -33,7 +33,7 @@ export interface Contest {
   readonly ours: Contender;
   /** Other people's servers doing the same work in the same run; a ratio is told for each. */
   readonly peers?: readonly Contender[];
-  /** What all rounds say together, in lines: for what the values of rounds alone do not tell. */
+  /** A summary of all rounds, in lines: for results that the values of single rounds do not show. */
   conclude?(): readonly string[];
   close(): Promise<void>;
 }

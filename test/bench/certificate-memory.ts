@@ -48,7 +48,7 @@ for (let i = 0; i < CERTIFICATES; i++) {
     value: {
       zone_id: `zone-${i}`,
       hosts: [host(i)],
-      // A text of its own for each, as different certificates have.
+      // A separate text for each, as with different certificates.
       chain: Buffer.from(issued.chain).toString(),
       private_key: sealer.seal(issued.privateKey, `certificate:${id}`),
       not_after: issued.notAfter,

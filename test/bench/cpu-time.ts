@@ -10,7 +10,7 @@ export function cpuSeconds(pid: number): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-/** What one process has used while the work ran. */
+/** CPU time of one process while the work ran. */
 export async function cpuSecondsOf<T>(pid: number, work: () => Promise<T>): Promise<{ readonly result: T; readonly seconds: number }> {
   const before = cpuSeconds(pid);
   const result = await work();

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { quantile } from "./statistics.ts";
 
-// The client of `api-creates`, in a process of its own so that its work is not the server's. It speaks raw
-// HTTP/1.1: on two cores a client library would take much of what is measured.
+// The client of `api-creates`, in a separate process so that its work is not the server's. It uses raw HTTP/1.1: on two
+// cores a client library would take much of the measured CPU time.
 
 export interface CreateLoad {
   readonly host: string;
@@ -11,7 +11,7 @@ export interface CreateLoad {
   /** Selvedge: the zone's collection of records; PowerDNS: the zone. */
   readonly path: string;
   readonly zoneName: string;
-  /** What authorizes: a token, or PowerDNS's key. */
+  /** The credential: a token, or PowerDNS's key. */
   readonly secret: string;
   readonly connections: number;
   readonly seconds: number;
@@ -20,7 +20,7 @@ export interface CreateLoad {
 export interface CreateLoadResult {
   readonly acknowledged: number;
   readonly refused: number;
-  /** What the first refusal said. */
+  /** Text of the first refusal. */
   readonly refusal: string;
   readonly seconds: number;
   readonly latency_p50_ms: number;

@@ -14,7 +14,7 @@ import { PageVisitor, startPageOrigin, threadMicroseconds } from "./tap-load.ts"
 const execute = promisify(execFile);
 const MEGABYTE = 1_000_000;
 const PAGE = Buffer.alloc(MEGABYTE, "The edge of a cloth that finishes itself is called a selvedge. ");
-/** What the edge reads from an origin at once. */
+/** Chunk that the edge reads from an origin at once. */
 const CHUNK = PAGE.subarray(0, 64 * 1024);
 const SMALL_BYTES = 1024;
 const SMALL_PAGES = 64;
@@ -25,12 +25,13 @@ const [SCANNED, OTHER] = ["www.site.example", "www.other-site.example"];
 const IN_A_ROW = 2;
 
 /**
- * What detection costs the thread that answers requests: all of it, with what it does to the caches, since where memory goes
- * back and forth between two processors it is other work that becomes slower. An edge passes pages of 1 MB from an
- * origin to a visitor, over sockets, in rows for a zone that is scanned and for one that is not; the value is what the CPU time of
- * its thread for a page of the one is more than for a page of the other, as the scheduler counts it, in two rows that follow one another. `copied_us`
- * is the way of connections that are not of our own loop, by the clock: a MB handed to the tap in pieces of 64 KB, which copies
- * it; `page_of_1kb_us` the same of a small page. The latter two have no sockets, and so no other work between their pieces.
+ * Cost of detection for the thread that answers requests: all of it, including its effect on the caches, because memory
+ * that moves back and forth between two processors slows down other work. An edge passes pages of 1 MB from an origin to
+ * a visitor, over sockets, in rows for a scanned zone and for one that is not; the value is the difference of its
+ * thread's CPU time for a page of the one and of the other, as the scheduler counts it, in two consecutive rows.
+ * `copied_us` is the path of connections outside of our own loop, by the clock: a MB passed to the tap in chunks of 64
+ * KB, which copies it; `page_of_1kb_us` is the same for a small page. The latter two have no sockets, and therefore no
+ * other work between their chunks.
  */
 export const detectionTap: Benchmark = {
   name: "detection-tap",
@@ -82,7 +83,7 @@ async function startScannedEdge() {
   const visit = async (host: string): Promise<number> => {
     const [before, started] = [threadMicroseconds(engine.pid), performance.now()];
     await visitor.get(host);
-    // The detector has a period of its own, in which pages would otherwise always come at the same time.
+    // The detector has a fixed period, to which pages would otherwise be synchronized.
     await delay(Math.max(1, PERIOD_MS * (0.5 + Math.random()) - (performance.now() - started)));
     return threadMicroseconds(engine.pid) - before;
   };
@@ -97,7 +98,7 @@ async function startScannedEdge() {
       await pinUs(otherCpus());
       const end = performance.now() + seconds * 1000;
       while (performance.now() < end || blocks.length === 0) {
-        // Which of the two comes first is left to chance, so that neither always meets what the other leaves behind.
+        // The order of the two is random, so that neither always meets the other's effects.
         const isScannedFirst = Math.random() < 0.5;
         const first = await row(isScannedFirst ? SCANNED : OTHER);
         const second = await row(isScannedFirst ? OTHER : SCANNED);
@@ -131,7 +132,7 @@ async function startTap() {
       const pages = microseconds(() => {
         for (let page = 0; page < SMALL_PAGES; page++) copy(tap, SMALL_BYTES);
       });
-      // What the detector was too far behind for was not copied.
+      // Parts for which the detector was too far behind were not copied.
       if (shed() === before) {
         large.push(one);
         small.push(pages / SMALL_PAGES);

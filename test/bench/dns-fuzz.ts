@@ -42,7 +42,7 @@ async function flood(server: BenchServer, nextSeed: () => number): Promise<Measu
   let taken = 0;
   let early = 0;
   const started = performance.now();
-  // What the kernel drops because the server is busy does not count.
+  // Packets that the kernel drops because the server is busy do not count.
   while (taken < PACKETS) {
     const load: PacketLoad = { host, port: Number(port), packets: PACKETS_AT_ONCE, seed: nextSeed(), zone: ZONE };
     const { stdout } = await execute(process.execPath, [join(import.meta.dirname, "packet-load.ts"), JSON.stringify(load)]);

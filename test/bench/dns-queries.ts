@@ -23,7 +23,7 @@ const zoneOf = (name: string): ServedZone => ({
 });
 const ZONE = zoneOf("queries.example");
 
-/** What dnsperf tells of the codes of the answers. */
+/** dnsperf's line on the codes of the answers. */
 const NOERROR_AND_NXDOMAIN = /^NOERROR \d+ \([^)]*\), NXDOMAIN \d+ \([^)]*\)$/;
 const NOERROR = /^NOERROR \d+ \([^)]*\)$/;
 

@@ -83,7 +83,7 @@ async function ours({ selvedge, call, createZone }: Awaited<ReturnType<typeof st
   });
   const also: Record<string, number> = {};
   let worst = 0;
-  /** What follows in the background belongs to it: a few seconds. */
+  /** Background work afterwards belongs to it: a few seconds. */
   const during = async <T>(phase: string, work: () => Promise<T>): Promise<T> => {
     await watcher.longest();
     const started = performance.now();

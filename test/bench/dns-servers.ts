@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { startPowerDns } from "./power-dns.ts";
 import { freePort, type Server, startTool } from "./program.ts";
 
-/** What every server is asked about. */
+/** The zone that every server is queried for. */
 export interface ServedZone {
   readonly name: string;
   /** A name in it that has an address, by which a server is known to be up. */
@@ -92,7 +92,7 @@ const FILE_SERVER_TOOLS: readonly string[] = Object.values(LAUNCHES).map(({ tool
 export const DNS_SERVER_TOOLS: readonly string[] = [...FILE_SERVER_TOOLS, "pdns_server", "pdns-backend-sqlite3"];
 export const SIGNED_SERVER_TOOLS: readonly string[] = [...FILE_SERVER_TOOLS, "ldns-keygen", "ldns-signzone"];
 
-/** Starts all of them on the zone, each on a port of its own; stops those that run when one does not start. */
+/** Starts all of them on the zone, each on a separate port; stops the running ones if one does not start. */
 export async function startDnsServers(directory: string, zone: ServedZone): Promise<readonly DnsServer[]> {
   const servers = [...(await startFileServers(directory, zone))];
   try {

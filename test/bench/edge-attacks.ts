@@ -86,12 +86,12 @@ const ratio = (blocks: readonly Block[]): string => {
   return `p99 ${middle.toFixed(2)} times the quiet one (95 %: ${low.toFixed(2)} to ${high.toFixed(2)})`;
 };
 
-/** What requests took, in µs. */
+/** Latencies of requests, in µs. */
 type Latencies = readonly number[];
 
 /** Each client asks at its own steady pace over one connection. Throws where a request does not succeed. */
 async function goodRequests(port: number, log: string): Promise<Latencies> {
-  // It is written on, not anew.
+  // The file is appended to, so it must be deleted first.
   await rm(log, { force: true });
   const pace = ["-t", "1", "-c", String(CLIENTS), `--rps=${REQUESTS_PER_SECOND / CLIENTS}`, "-D", String(PHASE_SECONDS)];
   await runTool("h2load", [...pace, "--h1", `--log-file=${log}`, `--connect-to=127.0.0.1:${port}`, `http://${SITE_HOST}/good`]);
@@ -103,7 +103,7 @@ async function goodRequests(port: number, log: string): Promise<Latencies> {
   });
 }
 
-/** What it returns waits for the attackers, and throws where one of them did not reach the server any more. */
+/** The returned function waits for the attackers, and throws if one of them could not reach the server. */
 function startAttack(port: number): () => Promise<void> {
   const readers = Array.from({ length: SLOW_READERS }, () => slowReader(port));
   const attacks = Promise.all(

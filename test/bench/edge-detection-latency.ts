@@ -21,7 +21,7 @@ const PAGE = "The edge of a cloth that finishes itself is called a selvedge, and
 /** Zones of one server, asked over the same connections. Their names are as long as each other. They take turns in being scanned, by rounds: one may be slower than another. */
 const HOSTS = [SITE_HOST, "www.examined.example", "www.repeated.example"];
 const TURN_MS = 200;
-/** What a turn leaves to be scanned is scanned after so long. */
+/** Remaining data of a turn is scanned within this time. */
 const SETTLE_MS = 25;
 /** Of one turn for each zone. */
 const BLOCKS = 24;
@@ -31,11 +31,12 @@ const ROUNDS = 10;
 const BLOCKS_FOR_P99 = 6;
 
 /**
- * What visitors wait for at a load that leaves the machine room, with every response of one of three zones scanned and with none
- * of the others, which take turns so short that the machine's mood meets all, in every order alike; the ratio of the others tells what no ratio here can.
- * It is the edge's latency that the goal is about: on a machine of two cores that load, origin and edge fill, the detector's
- * share of the processor is what makes everything longer, wherever it runs. Requests come at drawn times, the same in each
- * turn of a block and others in each run, and wait where no connection is free; counting begins once the client's clock has come to them, not with its timer's own delay.
+ * Latency for visitors at a load that leaves the machine room, with every response of one of three zones scanned and none
+ * of the others. The zones take turns so short that the machine's variations affect all, in all orders equally; the ratio
+ * of the two others shows what no ratio here can resolve. The goal is the edge's latency: on a machine of two cores that
+ * are filled by load, origin and edge, the detector's share of the CPU makes everything slower, wherever it runs.
+ * Requests come at random times, the same in each turn of a block and different in each run, and wait if no connection is
+ * free; counting begins once the client's clock has reached them, without its timer's own delay.
  */
 export const edgeDetectionLatency: Benchmark = {
   name: "edge-detection-latency",
@@ -46,7 +47,7 @@ export const edgeDetectionLatency: Benchmark = {
   prepare: async ({ directory }) => {
     await writeFile(join(directory, "page"), PAGE);
     const site = await startEdgeSite(directory, { origin: `location / { root ${directory}; default_type text/html; }`, peers: [] });
-    // Detection has a thread of its own, which is for machines of more than one core.
+    // Detection has a separate thread, which needs a machine with more than one core.
     await execute("taskset", ["-a", "-p", "-c", `0-${cpus().length - 1}`, String(site.selvedge.pid)]);
     const zones = [site.zoneId];
     for (const host of HOSTS.slice(1)) zones.push(await addZone(site, host));
@@ -66,7 +67,7 @@ export const edgeDetectionLatency: Benchmark = {
       const all = latencies.flatMap((hosts) => hosts[scanned] ?? []);
       const lost = after.shed - before.shed;
       if (after.scanned - before.scanned + lost < all.length) throw new Error("not every response was scanned, and none says why");
-      // What is not told is the beginning of each turn, and of the whole.
+      // The beginning of each turn, and of the whole, is not counted.
       if (after.copied - before.copied > 2 * all.length) throw new Error("responses of others were scanned");
       // The first round warms up.
       if (round > 1) {
@@ -119,7 +120,7 @@ async function load(site: EdgeSite): Promise<PacedLatencies> {
   return JSON.parse(await runScript("paced-load.ts", [JSON.stringify(paced)])) as PacedLatencies;
 }
 
-/** What taps and the detector have counted. */
+/** Counts of the taps and the detector. */
 async function responses({ selvedge }: EdgeSite): Promise<{ readonly copied: number; readonly scanned: number; readonly shed: number }> {
   const text = await (await fetch(`${new URL(selvedge.ready.api).origin}/metrics`)).text();
   const sum = (name: string): number =>

@@ -18,7 +18,7 @@ export const edgeIdle: Benchmark = {
   tools: [],
   prepare: async () => {
     const site = await startMixedSite(["--edge-idle-timeout-seconds", "3600"]);
-    // What is made once for all is not counted. What an earlier turn took is: the system has not got that back.
+    // One-time allocations are not counted. Memory of an earlier turn is: the system has not got it back.
     (await visitor(Number(site.https.port))).destroy();
     const before = residentBytes(site.selvedge.pid);
     return { ours: { name: "selvedge", run: () => measure(site, before) }, close: site.close };

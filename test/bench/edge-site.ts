@@ -47,7 +47,7 @@ export interface PeerSpec {
 
 export const NGINX: PeerSpec = { name: "nginx" };
 
-/** What our own request row has, except for the tenant. */
+/** Fields of our request row, except the tenant. */
 const LOG_FIELDS =
   '"ray_id":"$request_id","at":"$msec","client_ip":"$remote_addr","method":"$request_method","scheme":"$scheme","host":"$host",' +
   '"path":"$uri","query":"$args","user_agent":"$http_user_agent","status":$status,"origin_status":"$upstream_status",' +

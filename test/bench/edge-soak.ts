@@ -10,11 +10,11 @@ import type { Benchmark } from "./benchmark.ts";
 import { MIXED_HOST, type MixedSite, startMixedSite } from "./mixed-site.ts";
 import { residentBytes } from "./resident-bytes.ts";
 
-/** Where nothing else was asked for: `--seconds` of less says how long other benchmarks load their servers. */
+/** Default duration: a shorter `--seconds` applies to the load of other benchmarks. */
 const SECONDS = 600;
 const SECONDS_MIN = 30;
 const VISITORS = 24;
-/** Each has a pace of its own, so that a run of ten minutes leaves the machine to others: some 80 visits a second in all. */
+/** Each has a fixed pace, so that a run of ten minutes leaves the machine to other work: about 80 visits per second in total. */
 const VISIT_EVERY_MS = 300;
 /** More than the cache has room for in memory. */
 const ASSETS = 4_000;
@@ -176,7 +176,7 @@ function ask(
           .on("end", () => resolve(res.statusCode === expected))
           .on("error", () => resolve(false)),
     );
-    // A kept connection that the server closes just then is no fault of either.
+    // A kept connection that the server closes at that moment is an error of neither.
     req.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNRESET" && req.reusedSocket));
     req.end(body);
   });

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { EVENT_EVERY, eventAt, requestAt, ROWS } from "./events-10m-rows.ts";
 
-// The peer of `events-10m`: SQLite with a table as anybody would make it, filled by a thread of its own.
+// The peer of `events-10m`: SQLite with a straightforward table, filled by a separate thread.
 
 /** Other than with our writer, more rows at a time cost less: an index by zone has a page for each zone to write. */
 const ROWS_PER_TRANSACTION = 10_000;

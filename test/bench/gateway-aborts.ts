@@ -76,7 +76,7 @@ async function besideLoad(context: BenchContext, gateway: BenchGateway, depart: 
   return { value: at(1), also: { p50_ms: at(0.5), p99_ms: at(0.99), departures: times.length } };
 }
 
-/** Who measures must not wait for the load's CPU. Where the system does not allow it, `direct` shows how long it did. */
+/** The measuring client must not wait for the load's CPU. If the system does not allow a priority, `direct` shows the wait. */
 function ahead(isAhead: boolean): void {
   try {
     setPriority(isAhead ? Math.max(constants.priority.PRIORITY_HIGHEST, NORMAL - 10) : NORMAL);

@@ -6,7 +6,7 @@ import { median } from "./statistics.ts";
 const STREAMS = 300;
 const PAUSE_MS = 2;
 
-/** What a gateway adds until the first event of a stream, while it has nothing else to do: pairs through it and beside it. */
+/** Time that an idle gateway adds until the first event of a stream: pairs through it and without it. */
 export const gatewayFirstToken: Benchmark = {
   name: "gateway-first-token",
   unit: "ms added at p50 until the first event of a stream",

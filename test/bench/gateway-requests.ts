@@ -59,7 +59,7 @@ export const gatewayStreams = row(
   { ...FAST, stream: true },
 );
 
-/** As models write: each event is a read and a write of its own. */
+/** As models write: each event is a separate read and write. */
 export const gatewayPacedStreams = row(
   {
     name: "gateway-paced-streams",

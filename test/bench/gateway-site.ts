@@ -16,7 +16,7 @@ export interface GatewaySite {
   close(): Promise<void>;
 }
 
-/** Where chats are sent. */
+/** Target of chats. */
 export interface Target {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

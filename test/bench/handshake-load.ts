@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 
-// The client of `edge-handshakes`, in a process of its own: connects over TLS 1.3, closes, and connects again.
+// The client of `edge-handshakes`, in a separate process: connects over TLS 1.3, closes, and connects again.
 
 export interface HandshakeLoad {
   readonly port: number;
@@ -9,7 +9,7 @@ export interface HandshakeLoad {
   /** Handshakes under way at a time. */
   readonly concurrency: number;
   readonly seconds: number;
-  /** With the ticket of a first connection, or each with a key exchange and a certificate of its own. */
+  /** With the ticket of a first connection, or each with a new key exchange and certificate. */
   readonly resume: boolean;
 }
 
@@ -23,9 +23,9 @@ const open = (session?: Buffer): TLSSocket =>
     servername: load.host,
     ALPNProtocols: ["http/1.1"],
     minVersion: "TLSv1.3",
-    // What both can: a proxy that also speaks the hybrid with ML-KEM must not pay for it here.
+    // Supported by both: a proxy that also supports the hybrid with ML-KEM must not be slower for it here.
     ecdhCurve: "X25519",
-    // What is measured is the server; trust in certificates has tests of its own.
+    // Only the server is measured; trust in certificates has separate tests.
     rejectUnauthorized: false,
     timeout: STEP_TIMEOUT_MS,
     ...(session === undefined ? {} : { session }),

@@ -58,7 +58,7 @@ interface Load {
   readonly also: Readonly<Record<string, number>>;
 }
 
-/** What the load got per CPU second of the proxy, and of its named threads where it has some. */
+/** The load per CPU second of the proxy, and of its named threads if it has any. */
 export async function measure({ pid, threads }: VisitedProxy, load: () => Promise<Load>): Promise<Measurement> {
   const before = threads === undefined ? 0 : threadCpuSeconds(pid, threads);
   const { result, seconds } = await cpuSecondsOf(pid, load);

@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { latin1 } from "#wire/http/bytes.ts";
 
-// The client of `edge-detection-latency`, in a process of its own: asks at times drawn beforehand, whatever is answered.
+// The client of `edge-detection-latency`, in a separate process: sends requests at predetermined times, whatever the
+// answers.
 
 export interface PacedLoad {
   readonly port: number;
@@ -11,7 +12,7 @@ export interface PacedLoad {
   readonly requestsPerSecond: number;
   readonly connections: number;
   readonly turnMs: number;
-  /** What is asked so soon after a turn began is not told: work of the turn before it may still go on. */
+  /** Requests this soon after the beginning of a turn are not counted: work of the turn before may still run. */
   readonly settleMs: number;
   /** Of one turn for each host. */
   readonly blocks: number;
@@ -27,7 +28,7 @@ interface Visit {
   /** Bytes of the response that are to come; -1 before its head, which comes in one piece. */
   left: number;
   dueAt: number;
-  /** Where its latency is told; null where it is not. */
+  /** Array for its latency; null if it is not counted. */
   into: number[] | null;
 }
 
@@ -113,7 +114,7 @@ function drawn(): readonly number[] {
   return times;
 }
 
-// Drawn anew for each order, and in every run: times that came again would meet what the machine does at such a time again.
+// New random times for each order, and in every run: repeated times would coincide with periodic work of the machine.
 let orders: (readonly number[])[] = [];
 const blocks = Array.from({ length: warmUpBlocks + load.blocks }, (_, index) => {
   if (orders.length === 0 || index === warmUpBlocks) orders = [...drawnOrders(hosts.map((_host, host) => host))];
@@ -131,7 +132,7 @@ for (const { told, order, times } of blocks) {
     turnAt += turnMs;
   }
 }
-// What is under way still counts.
+// Requests in progress still count.
 while (free.length < load.connections) await new Promise((resolve) => setTimeout(resolve, 1));
 console.log(JSON.stringify(blocks.slice(warmUpBlocks).map(({ told }) => told) satisfies PacedLatencies));
 process.exit(0);

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 
-// The client of `dns-fuzz`, in a process of its own: packets that no two of them are alike, of every kind of wrong.
+// The client of `dns-fuzz`, in a separate process: packets that are all different, with every kind of error.
 
 export interface PacketLoad {
   readonly host: string;
@@ -84,7 +84,7 @@ const KINDS: readonly (() => number)[] = [
   damaged,
   () => random(question() + 1),
   () => noise(random(PACKET_BYTES_MAX)),
-  // What is no answer and asks something, then noise: it gets past the first look.
+  // A valid query, followed by noise: it passes the first check.
   () => {
     const length = Math.max(13, noise(random(200)));
     buffer.writeUInt16BE(random(16) === 0 ? random(65_536) & 0x7fff : 0, 2);
@@ -96,7 +96,7 @@ const KINDS: readonly (() => number)[] = [
 const socket = createSocket("udp4");
 let answered = 0;
 socket.on("message", () => answered++);
-// Where the server has gone, the count of what it has taken says so.
+// If the server is gone, its count of received packets shows it.
 socket.on("error", () => undefined);
 socket.connect(load.port, load.host);
 await once(socket, "connect");

@@ -86,7 +86,7 @@ async function start(
   }
 }
 
-/** Below those that the kernel gives to whoever asks for any: there the next process may get what was free a moment ago. */
+/** Below the kernel's ephemeral ports: the next process may get one of those that was free a moment ago. */
 const PORTS = { from: 20_000, to: 32_000 } as const;
 const given = new Set<number>();
 
@@ -132,7 +132,7 @@ async function pinTo(cpuList: string, pid: number): Promise<void> {
 /** As taskset(1) takes them. */
 export const allCpus = (): string => `0-${cpus().length - 1}`;
 
-/** Those that load and origins have to themselves, as taskset(1) takes them. */
+/** CPUs reserved for load and origins, in taskset(1)'s format. */
 export const otherCpus = (): string => (cpus().length === 1 ? "0" : `1-${cpus().length - 1}`);
 
 export function toolPath(name: string): string {

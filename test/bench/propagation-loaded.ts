@@ -44,7 +44,7 @@ export const propagationDnsLoaded: Benchmark = {
       const delays: number[] = [];
       let isLoaded = true;
       const load = runTool("dnsperf", [...flags, "-Q", String(PACE)]).finally(() => (isLoaded = false));
-      // Whatever becomes of it is told below.
+      // Its result is reported below.
       load.catch(() => {});
       while (isLoaded) {
         state = (state + 1) % STATES;

@@ -69,7 +69,7 @@ export const propagationDns = propagation("dns", async () => {
   return { server, observed: await addressSwitch(server, ZONE, await server.createZone(ZONE)) };
 });
 
-/** The address of `www` in the zone, as a socket of its own is answered. */
+/** The address of `www` in the zone, queried through a separate socket. */
 export async function addressSwitch({ selvedge, call }: BenchServer, zone: string, zoneId: string): Promise<Switch> {
   const content = (state: number): string => `10.0.${state >> 8}.${state & 255}`;
   const record = await succeed(call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: content(0), ttl: 60 }));
@@ -81,7 +81,7 @@ export async function addressSwitch({ selvedge, call }: BenchServer, zone: strin
   };
 }
 
-/** The last two bytes of the name's address, asked for by a socket of its own. */
+/** The last two bytes of the name's address, queried through a separate socket. */
 export async function addressReader(port: number, name: string): Promise<{ read(): Promise<number>; close(): void }> {
   const socket = createSocket("udp4");
   socket.connect(port, "127.0.0.1");
@@ -136,7 +136,7 @@ export const propagationGateway = propagation("gateway", async () => {
     rate_limiting_limit: 0,
   };
   await succeed(call("POST", collection, { ...settings, id: "bench", authentication: false }));
-  // No such provider exists, so the gateway answers without calling anybody.
+  // The provider does not exist, so the gateway answers without a request to one.
   const url = `${selvedge.ready.gateway}/v1/${selvedge.ready.account_id}/bench/no-such-provider/x`;
   let written = 0;
   const observed: Switch = {

@@ -183,7 +183,7 @@ async function startPrimary({ call, selvedge }: BenchServer): Promise<Primary> {
       await succeed(call("POST", `/zones/${zone.id}/secondary_dns/force_axfr`));
       const status = await Promise.race([read, delay(TIMEOUT_MS, -1, { ref: false })]);
       if (status === -1) throw new Error(`the secondary did not ask for the zone within ${TIMEOUT_MS} ms`);
-      // What follows the last byte: looking through it, and saying why it is refused.
+      // The work after the last byte: parsing, and the reason for the refusal.
       await delay(50);
       return status;
     },

@@ -13,7 +13,7 @@ const RECORD_BYTES = 2_000;
 const CERTIFICATE_BYTES = 60_000;
 const TIMEOUT_MS = 10_000;
 
-/** What the origin and the provider, which are one server, are to answer next. */
+/** The next answer of the origin and the provider, which are one server. */
 export interface NextAnswer {
   readonly type?: string;
   readonly vary?: string;

@@ -7,7 +7,7 @@ import { dnsPlaces } from "./pump-dns.ts";
 import { type NextAnswer, httpPlaces } from "./pump-http.ts";
 
 const GOAL_MS = 50;
-/** What is slow once is asked again: the machine may have been. */
+/** A slow result is measured again: the machine may have been busy. */
 const TRIES = 4;
 /** Too large, too long, too many requests. */
 const NOT_LOOKED_AT = [413, 414, 429, 431];
@@ -39,13 +39,13 @@ const PIECES: readonly string[] = [
   ],
 ];
 
-/** Where a text is put: how long it may be, and how it is sent. */
+/** Place of a text: its maximum length, and how it is sent. */
 export interface Place {
   readonly name: string;
   readonly bytes: number;
   /** Bytes of it that would end the place. */
   readonly not?: RegExp;
-  /** What is repeated there, where it is not text. */
+  /** The repeated parts there, if it is not text. */
   readonly pieces?: readonly string[];
   /** Resolves to the status of the answer, which may be a refusal; 0 where the connection ended without one. */
   send(text: string): Promise<number>;
@@ -122,7 +122,7 @@ async function worst(places: readonly Place[], pid: number): Promise<Measurement
   return { value: worstMs, also };
 }
 
-/** How long the busiest thread ran meanwhile: so long it answers nobody else. What else the machine does is not counted. */
+/** CPU time of the busiest thread during the work, in which it answers nothing else. Other work of the machine is not counted. */
 async function heldMs(pid: number, work: () => Promise<number>): Promise<number> {
   const before = threadsNs(pid);
   await work();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** Memory that the process holds, of all its threads (proc(5), VmRSS). */
 export const residentBytes = (pid: number): number => statusBytes(pid, "VmRSS");
 
-/** What of it stands in files, the program itself above all: the kernel can take it back, and other processes may share it. */
+/** The file-backed part, mainly the program itself: the kernel can reclaim it, and other processes may share it. */
 export const residentFileBytes = (pid: number): number => statusBytes(pid, "RssFile");
 
 function statusBytes(pid: number, field: string): number {

@@ -29,7 +29,7 @@ function spent(ruleset: CompiledRuleset, row: Worst): number {
   return (user + system) / 1000;
 }
 
-/** What the worst rules over the largest body cost a thread before the request is ended: whether the weights of steps are right. */
+/** CPU cost of the worst rules over the largest body until the request is ended: checks the weights of steps. */
 export const rulesBudget: Benchmark = {
   name: "rules-budget",
   unit: `CPU ms of the worst of ${WORST.length} kinds of rules over ${BODY_BYTES} bytes`,

@@ -8,7 +8,7 @@ import type { Benchmark, Measurement } from "./benchmark.ts";
 
 const PHASE = "http_request_firewall_custom";
 
-/** What people write into custom rules. */
+/** Typical expressions of custom rules. */
 const TYPICAL = [
   '(http.request.uri.path contains "/wp-login.php" and not ip.src in {192.0.2.0/24 198.51.100.0/24})',
   'http.host eq "www.example.com" and starts_with(http.request.uri.path, "/admin") and ip.src.country ne "DE"',

@@ -21,7 +21,7 @@ const HEADERS = {
   Cookie: ["session=0123456789abcdef0123456789abcdef; theme=dark; consent=a%3A1%2Cb%3A0"],
 };
 
-/** A body of its own for each request, as bodies are. */
+/** A new body for each request, as in real traffic. */
 const sending = (type: string, raw: string): RequestView =>
   testRequest({
     method: "POST",

@@ -5,7 +5,7 @@ const KEYS = 1_000_000;
 const WINDOW = { periodMs: 60_000, technique: "sliding" } as const;
 const T0 = 1_700_000_000_000;
 
-/** As an engine makes them of a rule and an address. Pieces of memory of their own, as keys of requests are. */
+/** A key as an engine builds it from a rule and an address. Each is a new string, like keys of requests. */
 const keyOf = (n: number): string => `0123456789abcdef0123456789abcdef\0${10 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}.7`;
 
 /** Counting under a million keys in memory that threads share, beside a Map of one thread, which grows with its keys. */

@@ -14,12 +14,13 @@ import { SCALED, type Scaled, type ScaledPlace } from "./scaled.ts";
 
 /** Of each kind there are so many, times what a kind says of itself. */
 const SIZES = [10, 100, 1_000] as const;
-/** Of which the mean is taken. */
+/** Number of operations for the mean. */
 const OPERATIONS = 12;
 
 /**
- * What one more, a change of one, a page in the middle and a start cost beside ten, a hundred and a thousand times as many: CPU
- * of all threads, in microseconds for each. The value is the largest quotient of the largest size and the smallest.
+ * Cost of one more object, a change of one, a page in the middle and a start beside ten, a hundred and a thousand times
+ * as many: CPU of all threads, in microseconds each. The value is the largest quotient of the largest size and the
+ * smallest.
  */
 export const scale: Benchmark = {
   name: "scale",
@@ -70,7 +71,7 @@ async function costOf(scaled: Scaled, count: number, path: string): Promise<Cost
     const start = await cpuOf(async () => open((await rebuildSnapshot(store)).ops));
     const replica = open(fresh);
     let rev = await store.revision();
-    /** What the planes do with it is part of it. */
+    /** The planes' work on it is included. */
     const follow = async (): Promise<void> => {
       for (const set of (await store.changesSince(rev, 1_000)) ?? []) {
         replica.apply(set.changes as readonly Op[]);

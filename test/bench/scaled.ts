@@ -5,7 +5,7 @@ import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
 import { copyRow } from "./row-copies.ts";
 
-/** Where there are many of a kind. */
+/** A place with many objects of one kind. */
 export interface ScaledPlace {
   readonly store: Store;
   readonly control: Control;
@@ -22,7 +22,7 @@ export interface Scaled {
   readonly name: string;
   /** By which its sizes are multiplied. */
   readonly unit?: number;
-  /** What costs more the more there are, as a document that is kept and shown whole. */
+  /** Values that grow with the number, such as a document that is kept and shown completely. */
   readonly grows?: readonly string[];
   fill(place: ScaledPlace, count: number): Promise<void>;
   /** Number `n`, and remembers its identifier. */

@@ -29,7 +29,7 @@ export function pairedRatio(values: readonly number[], others: readonly number[]
 
 const NORMAL_95 = 1.96;
 
-/** What was measured at about the same time of two sides. */
+/** Values of two sides, measured at about the same time. */
 export interface Block {
   readonly ours: readonly number[];
   readonly others: readonly number[];
@@ -59,7 +59,7 @@ export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws 
 /** Of blocks, so many at each end say what else the machine did. */
 const TRIMMED = 0.1;
 
-/** What was measured at about the same time of one side, and of each of the others. */
+/** Values of one side and of each of the others, measured at about the same time. */
 export interface ManySided {
   readonly ours: readonly number[];
   readonly others: readonly (readonly number[])[];

@@ -12,7 +12,7 @@ const WRITE_PAUSE_MS = 20;
 /** One that has waited for so long waits still, and counts as it is. */
 const LOST_MS = 60_000;
 let longest = { dns_ms: 0, api_ms: 0 };
-/** What is under way counts too. */
+/** A request in progress counts too. */
 let askedAt: number | null = null;
 let wroteAt: number | null = null;
 

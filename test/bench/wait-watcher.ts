@@ -6,7 +6,7 @@ export interface LongestWaits {
   readonly api_ms: number;
 }
 
-/** Asks in a thread of its own, so that what the bench itself does is not measured. */
+/** Sends requests from a separate thread, so that the work of the benchmark itself is not measured. */
 export interface WaitWatcher {
   longest(): Promise<LongestWaits>;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface WaitWatcher {
 export interface WaitWatcherOptions {
   /** Port of a nameserver on this machine, and a name that it has an address for. */
   readonly dns: { readonly port: number; readonly name: string };
-  /** Where a record is created again and again, each with the name `{n}` in its body; nothing is where it is left out. */
+  /** Creates a record repeatedly, each with the name `{n}` in its body; absent: none. */
   readonly write?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 }
 

@@ -23,7 +23,7 @@ test("certbot gets a certificate, wildcard included, from an authority that reso
   const { token = "", account_id, api, dns } = selvedge.ready;
   const call = apiCaller(selvedge.ready);
   const zone = await succeed(call("POST", "/zones", { name: "certbot.test", account: { id: account_id } }));
-  // No nonce is refused: certbot tries again once, and would sometimes be refused twice.
+  // No nonce is refused: certbot retries once, and would sometimes be refused twice.
   const { directoryUrl, rootsPath, stop } = await startPebble({ dns });
   t.after(stop);
 

@@ -122,7 +122,7 @@ test("a process that dies between any two steps leaves an order that the next on
   const shown = (await rebuildSnapshot(store)).ops.filter(({ kind, id }) => kind === "record" && id.startsWith("acme-"));
   assert.equal(shown.length, 2, "a plane that starts now shows the proofs of both names");
 
-  // Whoever held it is gone, and has not given it back.
+  // The node with the lease is gone, and has not released it.
   await store.write(({ db }) =>
     db
       .updateTable("certificate_orders")

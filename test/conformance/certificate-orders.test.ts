@@ -41,7 +41,7 @@ async function startOrdering(t: TestContext) {
 
 type Caller = ReturnType<typeof apiCaller>;
 
-/** Who issued the certificate that the edge shows for the name. */
+/** Issuer of the certificate that the edge uses for the name. */
 const issuerAt = (https: string, servername: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(https);

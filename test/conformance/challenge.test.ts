@@ -22,7 +22,7 @@ test(
     const asked: string[] = [];
     const origin = await httpOrigin((req, res) => {
       asked.push(String(req.url));
-      // Browsers also ask for a site's icon, at a moment of their own.
+      // Browsers also request a site's icon, at any time.
       if (req.url !== "/favicon.ico") arrived(String(req.url));
       res.setHeader("content-type", "text/html");
       res.end("<title>the site</title>");
@@ -34,7 +34,7 @@ test(
     const directory = await mkdtemp(join(tmpdir(), "selvedge-challenge-"));
     let browser: ChildProcess | null = null;
     t.after(async () => {
-      // The browser is many processes; they are a group of their own.
+      // The browser is many processes in a separate process group.
       if (browser?.pid !== undefined) process.kill(-browser.pid, "SIGKILL");
       await edge.close();
       origin.close();

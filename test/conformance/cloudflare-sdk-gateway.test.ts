@@ -48,7 +48,7 @@ function resources(): [string, Resource][] {
   return [["", client.aiGateway as unknown as Resource], ...below] as [string, Resource][];
 }
 
-/** Those of its class and of the classes that this one extends, down to what all resources have. */
+/** Methods of its class and of its base classes, up to the common resource class. */
 function methodsOf(resource: Resource): string[] {
   const names: string[] = [];
   for (

@@ -120,7 +120,7 @@ test("SPEC 6: alerting: a spike in the events that the edge has written reaches 
     await server.control.notifications.deliveries.sendDue();
     return told;
   };
-  // What is usual: thirty in each of the five minutes of yesterday's hour, and of the hour before.
+  // Usual traffic: thirty in each of the five minutes of yesterday's hour, and of the hour before.
   for (let minute = 0; minute < 60; minute += 5) {
     happen(30, 86_400_000 - minute * 60_000);
     happen(30, 3_600_000 - minute * 60_000);

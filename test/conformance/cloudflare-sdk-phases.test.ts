@@ -249,7 +249,7 @@ test("http_ratelimit: execute of the account's own limits, before those of the z
       assert.deepEqual(await twice("/limit/shared"), [200, 429]);
       assert.deepEqual(await twice("/limit/both"), [200, 429]);
       assert.deepEqual(await twice("/limit/free"), [200, 200]);
-      // Which of the two levels it was is in the events: the zone's, whose limit was reached first.
+      // The events show which of the two levels it was: the zone's, whose limit was reached first.
       await eventually(async () => {
         const events = await result<readonly { readonly path: string; readonly deployed_by: string }[]>(
           `/zones/${zone.zone_id}/security/events?phase=${phase}`,

@@ -82,7 +82,7 @@ test("filters and firewall rules: created, listed, changed, deleted; visitors me
 });
 
 test("rate limits: a client that asks too often is kept out", async () => {
-  // The client no longer says what comes of it.
+  // The client no longer declares the type of the result.
   const limits = client.rateLimits as unknown as Record<"create" | "list", (params: object) => Promise<{ result: any }>>;
   const { result: limit } = await limits.create({
     ...zone,

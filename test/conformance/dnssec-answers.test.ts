@@ -10,7 +10,7 @@ import { anchorText, type SignedServer, startSignedServer } from "../support/sig
 import { toolOrSkip } from "../support/tools.ts";
 import { startValidator } from "../support/validator.ts";
 
-// What other people's validators make of answers, negative ones and whole zones.
+// Results of other validators for answers, negative ones and whole zones.
 
 const skipWithout = (...tools: readonly string[]): string | false => tools.map(toolOrSkip).find((reason) => reason !== false) ?? false;
 

@@ -78,7 +78,7 @@ async function startWorld(directory: string) {
 
 const dsOf = (text: string | null | undefined): string => (text ?? "").replace(/^.* DS /, "");
 
-/** What a parent does that follows RFC 7344: checks the zone's CDS by the DS that it has, and gives what they ask for. */
+/** A parent that follows RFC 7344: checks the zone's CDS against its DS, and publishes the requested ones. */
 async function obey(
   directory: string,
   parent: SignedParent,

@@ -64,7 +64,7 @@ async function ask(port: number, questions: readonly Question[], bit: number) {
   });
 }
 
-/** Whatever can be found at all is found to be true. What leads out of the zone, to servers that are not there, cannot. */
+/** All data that can be found validates. Data outside the zone, on servers that do not exist, cannot. */
 async function assertValid(t: TestContext, directory: string, served: number, questions: readonly Question[]): Promise<void> {
   const validator = await startValidator({
     directory,

@@ -21,7 +21,7 @@ const FILE = Buffer.alloc(100_000, "0123456789");
 let origin: Server;
 let edge: SecureEdge;
 let directory: string;
-/** What the page in the browser found. */
+/** Result of the page in the browser. */
 let report: (found: unknown) => void = () => undefined;
 /** Names of the fields with which a WebSocket was asked for. */
 let upgradeFields: readonly string[] = [];
@@ -154,7 +154,7 @@ test(
     ];
     const found = new Promise((resolve) => (report = resolve));
     const browser = spawn("chromium", [...flags, url("/page")], { stdio: "ignore", detached: true });
-    // The browser is many processes; they are a group of their own.
+    // The browser is many processes in a separate process group.
     t.after(() => browser.pid !== undefined && process.kill(-browser.pid, "SIGKILL"));
     assert.deepEqual(await found, {
       loaded: SCRIPTS,

@@ -4,9 +4,9 @@ import { exchangeRaw, rawClient, siteOps, startEdge, type TestEdge } from "#edge
 import { type CountingOrigin, startCountingOrigin } from "../support/counting-origin.ts";
 
 /**
- * What the edge must refuse, each row sent over a real connection: alone, with another request behind it, and byte by
- * byte. The origin reads with a parser that is not ours. Every refusal comes at once: waiting for the time limit of a
- * head would take longer than the client waits.
+ * Requests that the edge must refuse, each row sent over a real connection: alone, with another request after it, and
+ * byte by byte. The origin uses another parser. Every refusal comes at once: a wait for the time limit of a head would be
+ * longer than the client's.
  */
 type Row = readonly [why: string, bytes: string, status: number];
 
@@ -326,7 +326,10 @@ const BAD_BODIES: readonly Row[] = [
   ["many trailers", `0\r\n${"X: y\r\n".repeat(200)}\r\n`, 413],
 ];
 
-/** As strict as needed and no stricter: these are right, whoever refuses them loses visitors. Path at the origin, or a status. */
+/**
+ * Strict as necessary and no stricter: these are valid, and a server that refuses them loses visitors. Path at the
+ * origin, or a status.
+ */
 const TAKEN: readonly (readonly [why: string, bytes: string, seen: string | number])[] = [
   ["an empty line before the request", `\r\n${G}\r\n`, "/"],
   ["Host in upper case", "GET / HTTP/1.1\r\nHOST: WWW.EXAMPLE.COM\r\n\r\n", "/"],

@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { exchangeRaw, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 
 /**
- * What the edge must not take from an origin. Each row is one answer on a connection that stays open: the visitor gets
- * 520 at once, and the visitor after it gets an answer of its own and nothing of what was left behind.
+ * Responses that the edge must not accept from an origin. Each row is one answer on a connection that stays open: the
+ * visitor gets 520 at once, and the next visitor gets the next answer without any remains of this one.
  */
 type Row = readonly [why: string, answer: string];
 

@@ -114,7 +114,7 @@ test("@ai-sdk/openai: embeddings", async (t) => {
 
 describe("ai-gateway-provider with its built-in address", () => {
   const ops = [gatewayOp("gw", { authentication: true }), gatewayTokenOp(RUN_TOKEN)];
-  /** What the package posts to its vendor goes to the gateway instead; nothing else is changed. */
+  /** Requests of the package to its vendor go to the gateway instead; nothing else is changed. */
   const redirected = async (t: TestContext): Promise<MockedFront> => {
     const front = await mockedFront(t, { ops });
     const real = globalThis.fetch;

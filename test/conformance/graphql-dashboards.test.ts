@@ -324,7 +324,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const groups = await ask(server, "GET", "/user/tokens/permission_groups");
     const named = (name: string) => ({ id: groups.body.result.find((group: { name: string }) => group.name === name).id });
     const resources = { [`com.cloudflare.api.account.zone.${zones[1]}`]: "*" };
-    // What lists show is another question: a token for analytics alone sees no zone there.
+    // Lists have separate permissions: a token for analytics only sees no zone there.
     const all = { [`com.cloudflare.api.account.zone.*`]: "*" };
     const policies = [
       { effect: "allow", resources, permission_groups: [named("Analytics Read")] },

@@ -10,7 +10,7 @@ const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ le
 const text = (count: number, make: (n: number) => string): string => times(count, make).join(" ");
 const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** What makes much of little: every answer is short, says what is wrong and leaves the server as it was. */
+/** Small queries with large effects: every answer is short, names the error and leaves the server unchanged. */
 describe("GraphQL analytics under hostile queries", () => {
   let server: ApiServer;
   let zone = "";

@@ -18,7 +18,7 @@ import {
 } from "../support/http2-frames.ts";
 import { type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
 
-/** What RFC 9113 and RFC 7541 demand of a server, by their sections, each sent as frames on a connection of its own. */
+/** Requirements of RFC 9113 and RFC 7541 for a server, by section, each sent as frames on a separate connection. */
 let origin: TestOrigin;
 let edge: SecureEdge;
 const LONG = "x".repeat(100_000);
@@ -89,7 +89,7 @@ async function withClient(work: (client: FrameClient) => Promise<void>, settings
   }
 }
 
-/** What is sent, and what the edge makes of it: error codes of RFC 9113 §7. */
+/** Frames, and the expected result at the edge: error codes of RFC 9113 §7. */
 type Row = readonly [section: string, what: string, frames: readonly Buffer[], verdict: string];
 
 const FRAMES: readonly Row[] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
-// What published clients put on the wire (contract.md §3, "Input tolerance"), request by request.
+// Requests of published clients (contract.md §3, "Input tolerance"), one by one.
 let server: ApiServer;
 let records: string;
 

@@ -49,7 +49,7 @@ function randomZones(random: Random): readonly TestZone[] {
   return [{ ...one, lines: [...one.lines, ...cut, glue, ...CROWD] }, two, child];
 }
 
-/** What does not fit into 512 bytes: a delegation to many name servers, half of them below another one, and a long text. */
+/** Answers over 512 bytes: a delegation to many name servers, half of them below another one, and a long text. */
 const CROWD = [
   ...Array.from({ length: 10 }, (_, i) => {
     const server = `server${i}.${i % 2 === 0 ? "crowd" : "next"}.one.test.`;
@@ -197,7 +197,7 @@ function required(response: Message, apexes: ReadonlySet<NameKey>): ComparableAn
   return all.head.includes("aa") ? { ...all, additionals: [] } : all;
 }
 
-/** Those of the records with which their owner is answered, which glue is not. */
+/** The records that their owner answers with; glue is not among them. */
 async function trueOf(port: number, records: readonly ResourceRecord[]): Promise<readonly string[]> {
   const sets = [...setsOf(unique(records)).values()];
   const questions = sets.map(({ name, records: [first] }, id) => queryFor(name, (first as ResourceRecord).type, id));

@@ -14,7 +14,7 @@ import { toolOrSkip } from "../support/tools.ts";
 
 const skip = toolOrSkip("nginx") || toolOrSkip("curl");
 
-/** What nginx saw of a request. */
+/** Properties of a request as nginx saw it. */
 const SAID = "$scheme $server_protocol $ssl_server_name. $host $http_x_forwarded_for $http_x_forwarded_proto $http_x_forwarded_host.";
 
 test("nginx as the origin, over HTTP and HTTPS, by the zone's mode and a rule's way", { skip }, async (t) => {

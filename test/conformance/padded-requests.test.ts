@@ -20,7 +20,7 @@ const told = (port: number, ...pieces: readonly string[]): Promise<string> =>
     })();
   });
 
-/** What clients put behind a request that is whole. */
+/** Bytes that clients send after a complete request. */
 const BEHIND: Readonly<Record<string, string>> = {
   "NUL bytes, as inadyn sends them": "\0".repeat(200),
   "one NUL": "\0",

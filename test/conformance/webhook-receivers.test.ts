@@ -76,7 +76,7 @@ const RECEIVERS: readonly Receiver[] = [
   { name: "receiver.py", command: "python3", block: only("python"), skip: toolOrSkip("python3") },
 ];
 
-/** What is really sent at a time, with this identifier. */
+/** A real message sent at that time, with this identifier. */
 async function signed(id: string, atMs: number, secret = SECRET): Promise<{ headers: Record<string, string>; body: string }> {
   const caught = Promise.withResolvers<{ headers: Record<string, string>; body: string }>();
   const catcher = createServer(async (req, res) => {

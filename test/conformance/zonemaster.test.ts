@@ -13,8 +13,8 @@ import { toolOrSkip } from "../support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../support/zone-keys.ts";
 
-// What registries look at before they delegate a zone. Zonemaster takes nothing but port 53 and minds addresses that are
-// nobody's, so the servers live in a network of their own, which leads nowhere, under addresses as real ones have.
+// Checks of registries before they delegate a zone. Zonemaster only uses port 53 and rejects unassigned addresses, so the
+// servers run in an isolated network namespace with addresses that look real.
 
 const skip = toolOrSkip("zonemaster-cli");
 const ZONE = "selvedge.test";
@@ -37,7 +37,7 @@ const SIGNED: readonly Op[] = [...UNSIGNED, dnssecOp("z", [KEY], [KEY.id])];
 
 const dsOf = (key: typeof KEY): string => presentationText("DS", dsRdata(ZONE, keyRdata(key))).replaceAll(" ", ",");
 
-/** What it warns of that has nothing to do with the server. */
+/** Its warnings that do not concern the server. */
 const ACCEPTED: Readonly<Record<string, string>> = {
   NAMESERVER_IP_WITHOUT_REVERSE: "nobody serves the addresses' reverse zones in that network",
 };
@@ -48,7 +48,7 @@ interface Remark {
   readonly args: unknown;
 }
 
-/** What Zonemaster has to say of the zone as it would be delegated with this DS. */
+/** Zonemaster's remarks on the zone as it would be delegated with this DS. */
 async function judge(t: TestContext, ops: readonly Op[], ds?: string): Promise<{ remarks: readonly Remark[] } | { skip: string }> {
   const network = await layNetwork(t, ["net"], []);
   if ("skip" in network) return network;

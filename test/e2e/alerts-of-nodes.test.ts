@@ -103,7 +103,7 @@ test("a spike over two nodes with events of their own is told of once", { skip: 
   const attackedMs = Date.now();
   await live();
   await eventually(() => told.length > 0, 100);
-  // The minutes may have turned amid the attack.
+  // The minute may have changed during the attack.
   assert.ok((told[0]?.message.data.events ?? 0) > AT_EACH);
   // It is still in the window when both have looked again.
   const [before] = (await countNodes(store.read)).map(({ counted_ms }) => counted_ms);

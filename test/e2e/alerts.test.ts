@@ -37,7 +37,7 @@ const receiver = spawn(process.execPath, [join(import.meta.dirname, "../support/
   stdio: ["ignore", "pipe", "inherit"],
 });
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-/** What the server's clock is ahead of the machine's, and said when its last life ended. */
+/** Offset of the server's clock, and its value at the end of the last run. */
 let shiftMs = 0;
 let endedMs = Date.now();
 let dataDir = "";
@@ -139,7 +139,7 @@ test("SPEC 6: a spike is told of once by signed webhook and by mail, and not aga
   await liveAfter(2.5);
   await eventually(() => toldAt("/hasty.example").length === 2);
 
-  // What the last look stored is there, sent or not.
+  // Data stored by the last check exists, sent or not.
   await liveAfter(1);
   const history = await succeed(call("GET", `/accounts/${account()}/alerting/v3/history`));
 

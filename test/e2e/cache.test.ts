@@ -98,7 +98,7 @@ describe("cache: a kill between two starts", () => {
   });
 });
 
-/** Over a connection of its own: the kernel spreads them over the threads. */
+/** Over a separate connection: the kernel distributes them over the threads. */
 function getFrom(selvedge: Selvedge, path: string): Promise<{ readonly cache: string; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const { port } = new URL(selvedge.ready.http);

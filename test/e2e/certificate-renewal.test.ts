@@ -31,7 +31,7 @@ storeTest("a renewed certificate is what new connections get, and those that are
   const { control, sealer, account_id, call } = await controlOver(store, { clock });
   const edge = await startEdge([]);
   const rev = async (): Promise<number> => store.revision();
-  /** What planes are told, as the edge's own key opens it. */
+  /** The planes' changes, opened with the edge's own key. */
   const pass = async (from: number): Promise<void> => {
     for (const { changes } of (await store.changesSince(from, 10)) ?? []) {
       const ops = changes as readonly Op[];

@@ -17,7 +17,7 @@ const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
 const DAY_MS = 86_400_000;
 const SHIFTED = new URL("../support/shifted-clock.ts", import.meta.url).href;
 
-/** What people look for in an account with visitors, attacks and chats, some of them of yesterday. */
+/** Typical searches in an account with visitors, attacks and chats, some of them from yesterday. */
 describe("the dashboard of a lively account", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let around: Surroundings;
   let dataDir: string;

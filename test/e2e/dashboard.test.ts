@@ -8,7 +8,7 @@ import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 const PASSWORD = "correct horse battery";
 const CANARY = "<img src=x onerror=alert(1)>";
 
-/** What a person does, in a browser, against a real server. */
+/** A person's actions in a browser, against a real server. */
 describe("the dashboard", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let server: Selvedge;
   let browser: TestBrowser;

@@ -14,8 +14,8 @@ import { eventually, settled } from "../support/eventually.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { removeDirectory } from "../support/temporary.ts";
 
-// What an operator configures has to hold over threads and restarts: the budgets of networks are shared by the threads,
-// and a cookie is good at each of them and after the next start.
+// The operator's settings must hold across threads and restarts: threads share the budgets of networks, and a cookie is
+// valid on each of them and after the next start.
 
 const PER_SECOND = 20;
 const SOCKETS = 16;
@@ -34,7 +34,7 @@ interface Found {
   readonly answers: number;
   /** The last cookie that came, in hexadecimal. */
   readonly cookie: string;
-  /** What the limit allows in the time that asking and answering took: were threads to count for themselves, each would let out as much. */
+  /** The amount that the limit allows during the test: if threads counted separately, each would allow as much. */
   readonly most: number;
 }
 
@@ -83,11 +83,11 @@ test("the rate of responses holds over all threads, and a cookie over all thread
   const unknown = await flood(t, first, CLIENT_COOKIE, PER_SECOND - 1);
   assert.ok(unknown.answers <= unknown.most, `${unknown.answers} answers, ${unknown.most} allowed`);
   assert.match(unknown.cookie, new RegExp(`^${CLIENT_COOKIE}01000000`));
-  // Whatever the system drops on the way, it is not nine of ten.
+  // The system may drop some on the way, but not nine of ten.
   const total = SOCKETS * QUESTIONS_PER_SOCKET;
   await flood(t, first, unknown.cookie, total / 2);
   const metrics = async (): Promise<string> => (await fetch(new URL("/metrics", first.ready.api))).text();
-  // Of a thread that is busy for a second there are no numbers.
+  // A thread that is busy for a second reports no metrics.
   await eventually(async () => /selvedge_dns_rate_limited_total\{action="dropped"\} [1-9]/.test(await metrics()), 100);
   await first.stop();
 

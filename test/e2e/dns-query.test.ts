@@ -4,7 +4,7 @@ import type { DnsQueryResult } from "#model/dns/dns-query.ts";
 import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
-/** What the API says of answers is what the nameserver itself answers, with the records that they come from. */
+/** The API's report on an answer equals the nameserver's own answer, with the records that it comes from. */
 describe("a question to the nameserver", () => {
   let server: Selvedge;
   let call: ApiCall;

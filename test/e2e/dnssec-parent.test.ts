@@ -21,7 +21,7 @@ import { startSelvedge } from "../support/selvedge.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
-// The parent zone is served by a nameserver of its own, which is asked over TCP as a resolver would be.
+// A separate nameserver serves the parent zone, and is queried over TCP like by a resolver.
 
 const HOUR_MS = 3_600_000;
 const PARENT = "example";

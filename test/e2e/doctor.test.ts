@@ -47,7 +47,7 @@ before(async () => {
   token = selvedge.ready.token ?? "";
   const call = (method: string, path: string, body?: object) => api(selvedge, token, method, path, body);
   const zone = await call("POST", "/zones", { name: "kept.example", account: { id: selvedge.ready.account_id } });
-  // Who reads keeps the log from going into the file.
+  // An open reader keeps the log from being copied into the file.
   const reader = new DatabaseSync(join(dataDir, "control.db"), { readOnly: true });
   reader.exec("BEGIN");
   reader.prepare("SELECT * FROM counters").all();
@@ -68,7 +68,7 @@ function copyOf(t: TestContext): string {
   const dataDir = directory();
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   cpSync(killed, dataDir, { recursive: true });
-  // An index of the log, which SQLite makes anew.
+  // An index of the log, which SQLite rebuilds.
   rmSync(join(dataDir, "control.db-shm"), { force: true });
   return dataDir;
 }

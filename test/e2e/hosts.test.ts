@@ -79,7 +79,7 @@ test("API, gateway and operations answer under names of this machine alone, and 
 });
 
 test("a public API has no metrics and no health; the operations listener has", async (t) => {
-  // What listens there, nobody outside can reach.
+  // Listeners there are not reachable from outside.
   const network = await layNetwork(t, ["host"], []);
   if ("skip" in network) return t.skip(network.skip);
   const dir = await mkdtemp(join(tmpdir(), "selvedge-hosts-"));

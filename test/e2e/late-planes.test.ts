@@ -13,7 +13,7 @@ import { toolOrSkip } from "../support/tools.ts";
 
 const execute = promisify(execFile);
 
-/** Which threads of the server serve zones (proc(5), comm). */
+/** Threads of the server that serve zones (proc(5), comm). */
 const zoneThreads = ({ pid }: Selvedge): readonly string[] =>
   readdirSync(`/proc/${pid}/task`)
     .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, "latin1").trim())

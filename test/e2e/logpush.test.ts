@@ -85,7 +85,7 @@ test("each log is pushed, also over a power cut while nobody took any, and witho
   await eventually(() => pushed().length >= 2);
   isTaken = false;
   ids.push(await chat("pushed"), await chat("pushed"));
-  // What is asked of a job anew is done at its next turn.
+  // A changed job applies in its next turn.
   await call("PUT", `/logpush/jobs/${job.body.result.id}`, { name: "hurried" });
   await eventually(async () => (await call("GET", `/logpush/jobs/${job.body.result.id}`)).body.result.last_error !== null);
   const answered = chat("pushed");
@@ -95,7 +95,7 @@ test("each log is pushed, also over a power cut while nobody took any, and witho
   selvedge = await start();
   await eventually(() => pushed().length >= 5);
   assert.deepEqual(pushed(), ids, "nothing that was taken is pushed again");
-  // That is written once the answer is there.
+  // The line is written after the answer.
   const shown = await readUntil(
     async () => (await call("GET", `/logpush/jobs/${job.body.result.id}`)).body.result,
     ({ last_error }) => last_error === null,

@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
-/** What a server on loopback permits otherwise: everything here is on this machine. */
+/** A server on loopback otherwise allows these targets, because all of them are on this machine. */
 test("webhooks, origins, providers and primaries of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
   const selvedge = await startSelvedge({ args: [] });
   t.after(() => selvedge.stop());

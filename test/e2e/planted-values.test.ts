@@ -29,7 +29,7 @@ const CACHE = "cache";
 const marked = markedValues(20_261_123);
 const startedMs = Date.now();
 const postgres: OwnPostgres | null = sharedPostgres() === null ? startPostgres() : null;
-/** What has come out, by where. */
+/** Values that have appeared, by place. */
 const seen = new Map<string, string>();
 const see = (where: string, what: string): void => void seen.set(where, (seen.get(where) ?? "") + what);
 
@@ -102,7 +102,7 @@ async function visit(path: string, { method = "GET", headers = {}, body }: Asked
   );
 }
 
-/** Bytes that are no request, or one that is refused. */
+/** Sends bytes that are not a request, or a refused one. */
 async function sendRaw(url: string, bytes: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on("error", () => undefined);

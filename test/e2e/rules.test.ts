@@ -49,7 +49,7 @@ describe("rules: saved through the API, run at the edge", () => {
   ): Promise<{ status: number; headers: IncomingMessage["headers"]; body: string }> =>
     new Promise((resolve, reject) => {
       const url = new URL(path, selvedge.ready.http);
-      // A connection of its own each time, so that both workers have some.
+      // A new connection each time, so that both workers have some.
       const req = request(url, { agent: false, headers: { host: "www.rules.test", ...headers } }, (res) => {
         let body = "";
         res.setEncoding("utf8");

@@ -20,8 +20,8 @@ function openssl(args: readonly string[], input = ""): Promise<string> {
 }
 
 /**
- * What `openssl s_client` says of one connection. It ends when the server closes, and has the tickets of TLS 1.3 by then,
- * which come after the handshake.
+ * The output of `openssl s_client` for one connection. It ends when the server closes, and has received the tickets of
+ * TLS 1.3 by then, which come after the handshake.
  */
 const shakeHands = (args: readonly string[]): Promise<string> =>
   openssl(["s_client", ...args], "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n");

@@ -133,7 +133,7 @@ function makePair(dir: string): readonly string[] {
 test("with TLS and a preset token the first start may be public; with a printed one, after the advice was followed", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
-  // What listens there, nobody outside can reach.
+  // Listeners there are not reachable from outside.
   const network = await layNetwork(t, ["host"], []);
   if ("skip" in network) return t.skip(network.skip);
   const dir = await directory(t);

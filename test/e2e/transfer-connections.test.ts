@@ -155,7 +155,7 @@ test("other questions are answered under the key that they came under, or told w
     const answer = await ask(key, now);
     assert.deepEqual([answer.fault, answer.flags & 0xf], [fault, RCODE.NOTAUTH]);
   }
-  // What fits without the signature does not fit with it: the client comes back over TCP.
+  // An answer that fits without the signature does not fit with it: the client repeats it over TCP.
   const plain = await askUdp(t, port, queryFor(`big.${ZONE}`, TXT, 6));
   assert.ok(plain.length <= 512 && (decodeMessage(plain).flags & FLAG.TC) === 0);
   const cut = await ask(KEY, nowSeconds(), queryFor(`big.${ZONE}`, TXT, 6));

@@ -9,7 +9,7 @@ import { storeTest } from "../support/store.ts";
 import { PROVED, startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
 import { EDGE_ADDRESS, OF_A, OF_B } from "../support/two-planes.ts";
 
-// What another account's zones and hostnames change of a custom hostname: the numbered scenarios of zone ownership.
+// Effects of another account's zones and hostnames on a custom hostname: the numbered scenarios of zone ownership.
 
 const DV = { method: "http", type: "dv" } as const;
 const CLAIMS: readonly ZoneState[] = [

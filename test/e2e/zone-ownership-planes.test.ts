@@ -16,7 +16,7 @@ import { EDGE_ADDRESS, OF_A, OF_B, OUTSIDE, startTwoPlanes, type TwoPlanes } fro
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../support/zone-keys.ts";
 
-// What account B enters, and what of account A's sites it changes in nameserver and edge: the numbered scenarios of zone ownership.
+// Effects of account B's entries on account A's sites in nameserver and edge: the numbered scenarios of zone ownership.
 
 const A = "a".repeat(32);
 const B = "b".repeat(32);
@@ -30,7 +30,7 @@ const ofB = (id: string, name: string, change: Partial<ZoneEntry> = {}): readonl
   zoneOp(id, name, { account_id: B, proof: "none", status: "pending", name_servers: ["ns3.provider.example"], ...change }),
   serialOp(id, 1),
 ];
-/** How far B gets without a proof: it waits, or where zones are active at once, its zone is so for whoever asks for it. */
+/** State of B's zone without a proof: it waits, or, if zones are active at once, it is active for outside queries. */
 const CLAIMS = [
   ["pending", { status: "pending" }],
   ["active and not proved", { status: "active" }],

@@ -57,7 +57,7 @@ scenario("scenario 6 and 7: a second claim has another pair, and wins once the r
   // Its owner is told once, and not by whom.
   assert.deepEqual(await alertsTold(world.store, world.a), [["zone_moved", "Zone a.com has moved"]]);
   assert.deepEqual(await alertsTold(world.store, world.b), []);
-  // What is moved ends after a week.
+  // A moved zone ends after a week.
   world.clock.advance(7 * 86_400_000);
   await world.look();
   await assert.rejects(world.status(a.id), failing(1001));
@@ -94,7 +94,7 @@ scenario("scenario 10: a zone that is held stays its account's", async (world) =
   const a = await proved(world, world.a, "a.com");
   await world.control.zoneHolds.create(world.call(), a.id, false);
   await assert.rejects(world.create(world.b, "a.com"), failing(10435));
-  // Whoever only claims a name keeps nobody from it.
+  // An account that only claims a name does not block it.
   const b = await world.create(world.b, "b.com");
   await world.control.zoneHolds.create(world.call(), b.id, true);
   assert.equal((await world.create(world.a, "b.com")).status, "pending");
@@ -223,7 +223,7 @@ scenario(
 
 scenario("scenario 36: what this installation answers for a pending zone itself proves nothing", async (world) => {
   const b = await world.create(world.b, "a.com");
-  // The name is not delegated; whoever asked a resolver that asks us would be told the pair.
+  // The name is not delegated; a resolver that queries us would get the pair.
   await world.look();
   assert.equal(await world.status(b.id), "pending");
 });

@@ -11,7 +11,7 @@ import { removeDirectory } from "../support/temporary.ts";
 
 const NAME = "www.example.com";
 
-/** What a visitor over plain HTTP gets. */
+/** The response to a visitor over plain HTTP. */
 const plainly = (selvedge: Selvedge): Promise<readonly [number | undefined, string | undefined]> =>
   new Promise((resolve, reject) => {
     request(selvedge.ready.http, { path: "/a?b", headers: { host: NAME } }, (res) => {

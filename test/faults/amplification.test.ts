@@ -12,15 +12,15 @@ import { toolOrSkip } from "../support/tools.ts";
 import type { UdpFlood } from "../support/udp-flood.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
-// Who sends questions under somebody else's address has the answers sent there. What arrives at the attacked network is
-// counted on its cable, beside what the limit allows.
+// Queries with a forged source address send the answers to that address. The bytes that arrive at the attacked network
+// are counted on its interface, and compared with the limit.
 
 const SERVER = "10.53.0.1";
 const VICTIMS = ["203.0.113.10", "203.0.113.11", "203.0.113.12"];
 const SECONDS = 3;
 const FLOOD_PER_SECOND = 4_000;
 const PER_SECOND = 25;
-/** What Ethernet, IP and UDP put before a message. */
+/** Bytes of Ethernet, IP and UDP before a message. */
 const FRAME_HEAD_BYTES = 42;
 /** Addresses are asked for by ARP, and unreachable ports are reported. */
 const OTHER_BYTES = 20_000;
@@ -107,7 +107,7 @@ async function frameBytes(host: Host, port: number, name: string, type: string):
 interface Attack {
   readonly in: number;
   readonly out: number;
-  /** What the limit lets out in full: its rate of each sort, and a second's worth of it on top. */
+  /** The amount that the limit allows in full: its rate of each kind, and one second's worth in addition. */
   readonly fullMax: number;
   readonly counted: Readonly<Record<string, number>>;
 }

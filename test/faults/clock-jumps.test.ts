@@ -148,7 +148,7 @@ test("a clock that jumps leaves the nameserver serving what was acknowledged las
     const ageSeconds = nowSeconds - renewed.readUInt32BE(COOKIE_TIME_AT);
     assert.ok(ageSeconds >= 0 && ageSeconds < 60, `the cookie is of this time: ${ageSeconds} s old`);
     cookie = renewed;
-    // From what was kept, anew, and from the cache.
+    // From the kept answers, newly built ones, and the cache.
     for (let time = 0; time < 2; time++) {
       const { answers, ...rest } = await ask(question("state.example.com", TXT, cookie));
       assert.equal(Buffer.from(answers[0]?.rdata.subarray(1) ?? []).toString(), `state ${acknowledged}`);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
-/** A state directory of a server that was stopped; every test damages a copy of its own. */
+/** A state directory of a stopped server; every test damages a separate copy. */
 let whole: string;
 let token: string;
 let zone: string;
@@ -29,7 +29,7 @@ const overwrite =
     writeFileSync(join(directory, name), bytes.fill(0x5a, from, Math.min(to, bytes.length)));
   };
 
-/** What a start survives: the planes and the API serve as if nothing had happened, and the log says what was damaged. */
+/** Damage that a start survives: the planes and the API serve as if nothing had happened, and the log names the damage. */
 const SURVIVED: readonly (readonly [what: string, damage: (directory: string) => void, log: RegExp])[] = [
   ["a last good copy with other bytes", overwrite("snapshot.last-good", 10, 60), /last good copy is invalid/],
   ["half a last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), /last good copy is invalid/],
@@ -59,7 +59,7 @@ for (const [what, damage, log] of SURVIVED) {
 const lastGoodOf = (dataDir: string): Buffer | null =>
   readdirSync(dataDir).includes("snapshot.last-good") ? readFileSync(join(dataDir, "snapshot.last-good")) : null;
 
-/** What a start cannot survive, and the line that says so. */
+/** Damage that a start cannot survive, and the line that reports it. */
 const REFUSED: readonly (readonly [what: string, damage: (directory: string) => void, message: RegExp])[] = [
   [
     "a database of noise, without a last good copy",

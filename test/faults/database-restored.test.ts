@@ -18,7 +18,7 @@ async function eventually(holds: () => Promise<boolean>, what: string): Promise<
     assert.ok(performance.now() < until, `${what}, in the end`);
 }
 
-/** What the node's nameserver says of a name; null where there is none. */
+/** The nameserver's answer for a name; null without one. */
 async function addressAt(node: Selvedge, name: string): Promise<string | null> {
   const resolver = new Resolver({ tries: 2, timeout: 20_000 });
   resolver.setServers([node.ready.dns]);

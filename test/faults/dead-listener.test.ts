@@ -13,7 +13,7 @@ import { eventually } from "../support/eventually.ts";
 
 const source = (path: string): string => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
 
-/** Says `alive` to whoever connects, and fails at the first byte that anybody sends. */
+/** Sends `alive` to every client, and fails at the first byte from any of them. */
 const SCRIPT = `
   import { parentPort, workerData } from "node:worker_threads";
   import { createWorkerChannel } from ${source("kernel/process/worker-protocol.ts")};

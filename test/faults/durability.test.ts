@@ -22,7 +22,7 @@ async function writeUntilKilled(url: string, acknowledgements: number): Promise<
   for await (const name of createInterface({ input: child.stdout })) {
     if (names.push(name) === acknowledgements) child.kill("SIGKILL");
   }
-  // What was printed whole was acknowledged; the rest of a last line may be missing.
+  // Completely printed names were acknowledged; the rest of a last line may be missing.
   return names.filter((name) => name.length === 32);
 }
 

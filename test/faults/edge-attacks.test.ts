@@ -35,7 +35,7 @@ test(
       assert.ok(isAvailable, output);
       if (attack === "heads" || attack === "bodies") assert.ok(isEmpty, `${attack}\n${output}`);
     }
-    // What is left are readers that read too slowly; they go as well.
+    // The remaining clients read too slowly; they are disconnected too.
     await eventually(() => edge.metrics.samples().some(({ name, value }) => name === "selvedge_edge_connections" && value === 0));
     assert.deepEqual(edge.errors, []);
     await edge.close();

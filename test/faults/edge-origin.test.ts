@@ -34,7 +34,7 @@ const answering =
       if (end) socket.end();
     });
 
-/** Each answer of an origin that is no valid response, and what the visitor gets for it: 520. */
+/** Each invalid response of an origin, for which the visitor gets 520. */
 const MALFORMED: readonly (readonly [why: string, answer: string])[] = [
   ["nothing", ""],
   ["half a head", "HTTP/1.1 200 OK\r\nContent-Le"],

@@ -29,7 +29,7 @@ const echoLength = () =>
     req.on("end", () => res.end(String(bytes)));
   });
 
-/** Nobody's name: the edge answers itself, with a page much larger than the request. */
+/** A name of no zone: the edge itself answers, with a page much larger than the request. */
 const UNROUTED = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
 const unrouted = (count: number) => UNROUTED.repeat(count - 1) + UNROUTED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
 const answersIn = (text: string) => text.match(/HTTP\/1\.1 530/g)?.length;

@@ -17,8 +17,9 @@ const ROUNDS = roundsOf(10);
 const TABLES = ["requests", "security_events"] as const;
 
 /**
- * kill -9 of whoever writes events, amid batches. The promise: what was acknowledged is there, all of it and once; a batch is there as a
- * whole or not at all; counts are those of the rows; and a reader that follows what arrives gets each row once, over all starts.
+ * kill -9 of the writer of events, during batches. The guarantee: acknowledged events all exist, once; a batch exists
+ * completely or not at all; counts match the rows; and a reader that follows arrivals gets each row once, over all
+ * starts.
  */
 test(`kill -9: acknowledged events survive ${ROUNDS} rounds, once each and counted`, { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-events-kill-"));

@@ -14,7 +14,7 @@ const BATCH_RECORDS = 150;
 const ATTEMPTS = 60;
 
 interface Frozen {
-  /** What the node was asked, which it answers when it goes on. */
+  /** A request to the node, which it answers when it continues. */
   readonly batch: ReturnType<typeof api>;
   readonly name: string;
 }
@@ -33,7 +33,7 @@ async function freezeInTransaction(node: Selvedge, database: pg.Client, send: (n
     const batch = send(name);
     await delay((attempt % 10) * 20);
     process.kill(node.pid, "SIGSTOP");
-    // What the server was doing for it comes to its end.
+    // The server's work for it ends.
     await delay(100);
     if ((await openTransactions()) > 0) return { batch, name };
     process.kill(node.pid, "SIGCONT");

@@ -16,7 +16,7 @@ async function get(edge: TestEdge, path: string): Promise<{ readonly cache: stri
   return { cache: /svc-cache-status: (\w+)/.exec(text)?.[1] ?? "", body: text.slice(text.indexOf("\r\n\r\n") + 4) };
 }
 
-/** What the origin says now of what is purged. */
+/** The origin's current text for purged responses. */
 let generation = "a";
 
 const bodyOf = (path: string): string =>

@@ -20,7 +20,7 @@ test("on a full disk writes are refused by their code, everything else goes on, 
   assert.equal((await put("before")).status, 200);
 
   fillDisk(join(disk, "filler"));
-  // What the log of the database has room for already is written over, however much that is.
+  // Free room in the database's log is used first, however much that is.
   let stored = 1;
   while ((await put(`fits-${stored}`)).status === 200) assert.ok(stored++ < 5_000, "the disk is not full");
   for (const refused of await Promise.all(Array.from({ length: 20 }, (_, i) => put(`full-${i}`)))) {

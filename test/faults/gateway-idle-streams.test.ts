@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
-/** What the gateway's process may open besides a connection to each client and one to its provider. */
+/** Files of the gateway's process besides one connection to each client and one to its provider. */
 const OTHER_FILES = 600;
 const filesMax = Number(execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).trim().replace("unlimited", "1000000"));
 const STREAMS = Math.min(10_000, Math.floor((filesMax - OTHER_FILES) / 2));
@@ -16,7 +16,10 @@ const AT_ONCE = 100;
 /** A stream that rests takes some kilobytes; this is far more, and far less than a buffer for each would take. */
 const STREAM_BYTES_MAX = 64 * 1024;
 
-/** Begins a stream for each request and goes on with all of them when it is told to. In a process of its own, for the files. */
+/**
+ * Begins a stream for each request and continues all of them on command. In a separate process, because of the number of
+ * files.
+ */
 const PROVIDER = `
 const chunk = (text) => text.length.toString(16) + "\\r\\n" + text + "\\r\\n";
 const event = (content, finish) => "data: " + JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] }) + "\\n\\n";

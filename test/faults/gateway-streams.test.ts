@@ -11,7 +11,7 @@ const delta = (content: string, finish: string | null = null): string =>
 const anthropic = (type: string, more: object = {}): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 const STREAM = { ...TEST_CHAT, stream: true };
 
-/** What a client got of a stream, and whether its connection was broken off. */
+/** The part of a stream that a client received, and whether its connection was broken off. */
 async function received(res: Response): Promise<{ readonly text: string; readonly isBroken: boolean }> {
   let text = "";
   try {
@@ -38,7 +38,7 @@ const WAYS: readonly (readonly [string, Answer])[] = [
   ["ends the body in the middle of an event", (res) => res.end('data: {"cho')],
 ];
 
-/** Where a client asks, what its stream begins with, and how it learns of an error. */
+/** The address for clients, the beginning of its stream, and the form of an error. */
 const DIALECTS: readonly (readonly [string, object, string, RegExp])[] = [
   ["openai/chat/completions", STREAM, delta("Hi"), /\ndata: \{"error":\{"message":"[Tt]he provider/],
   ["compat/chat/completions", { ...STREAM, model: "openai/gpt-4o" }, delta("Hi"), /\ndata: \{"error":\{"message":"[Tt]he provider/],

@@ -10,10 +10,10 @@ import type { Log } from "#app/log/log.ts";
 import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** What a thread does; each of its starts finds the number of the start in `start`, from 1 on. */
+/** Behaviour of a thread; each of its starts finds the number of the start in `start`, beginning with 1. */
 interface Scene {
   readonly worker: PlaneWorker;
-  /** What `connect` was given at each start. */
+  /** Arguments of `connect` at each start. */
   readonly connects: Bound[];
   readonly warnings: { readonly delay_ms: number }[];
   readonly restarts: () => number;

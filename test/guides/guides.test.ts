@@ -8,11 +8,11 @@ import { openSite, type OpenSite, type Site } from "./site.ts";
 import { SNIPPETS } from "./snippets.ts";
 import { substituted } from "./substitutions.ts";
 
-// The commands of the README and of the guides run as they stand there: a page is one terminal, in a directory of its own.
+// The commands of the README and of the guides run unchanged: a page is one terminal, in a separate directory.
 
 /** Blocks that nothing runs: those with a reason above them, text, and pictures. This number may only fall. */
 const NOT_RUN_MAX = 12;
-/** Pages run beside each other, each group against a server of its own. */
+/** Groups of pages run in parallel, each against a separate server. */
 const GROUPS = [0, 1];
 
 const pages = guidePages();

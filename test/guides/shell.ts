@@ -113,7 +113,7 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
   const ended = await Promise.race([once(shell, "exit"), late]);
   timer.abort();
   end();
-  // What runs in the background holds the pipes as well, so all of the output is there only now.
+  // Background commands hold the pipes as well, so the output is only complete now.
   await closed;
   process.off("exit", end);
   const parts = output.split(/^@@ (?:\d+|end)\n/m).slice(1);

@@ -11,7 +11,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { ROOT } from "../../tools/steps.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
-/** What commands of guides run against: a server, and ports for what pages start beside it. */
+/** Environment of the guides' commands: a server, and ports for servers that pages start. */
 export interface Site {
   readonly ports: Readonly<Record<"api" | "gateway" | "dns" | "http" | "https", number>>;
   readonly token: string;

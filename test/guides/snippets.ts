@@ -45,7 +45,7 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   mermaid: null,
 };
 
-/** Where a rule with this action goes in guides, unless it is a rate limit. */
+/** The phase of a rule with this action in guides, unless it is a rate limit. */
 const PHASES: Readonly<Record<string, string>> = {
   block: "http_request_firewall_custom",
   compress_response: "http_response_compression",

@@ -6,7 +6,7 @@ interface Substitution {
   readonly runs: (site: Site) => string;
 }
 
-/** What stands in guides for what every reader has another of. Everything else runs as it is written. */
+/** Values in guides that differ for every reader. Everything else runs as written. */
 const SUBSTITUTIONS: readonly Substitution[] = [
   { written: "TOKEN=… ACCOUNT=…", runs: ({ token, account_id }) => `TOKEN=${token} ACCOUNT=${account_id}` },
   { written: "TOKEN_ID", runs: ({ spareTokenId }) => spareTokenId },

@@ -162,7 +162,7 @@ function anyCondition(dataset: AnalyticsDataset, rows: readonly Row[]): fc.Arbit
       text: `${name}${suffix}: ${JSON.stringify(wanted)}`,
       holds: (row) => {
         const cell = shown(field, row);
-        // What is not known fits no condition, but for one that says nothing.
+        // Unknown values match no condition, except an empty one.
         return cell === null ? operator === "not_in" && [wanted].flat().length === 0 : HOLDS[operator]!(cell, wanted);
       },
     }));

@@ -21,7 +21,7 @@ const account_id = "a".repeat(32);
 interface Row {
   readonly of: string;
   readonly planes: readonly (keyof typeof PLANE_INDEXES)[];
-  /** What all of them share. */
+  /** Common ops of all of them. */
   readonly base?: readonly Op[];
   /** Number `i` of them, in one of two states. */
   readonly entry: (i: number, changed: boolean) => Op;

@@ -10,7 +10,7 @@ const ANTHROPIC = dialectOf("anthropic", "claude")!;
 const GOOGLE = dialectOf("google-ai-studio", "gemini")!;
 const BEDROCK = dialectOf("aws-bedrock", "amazon.nova-pro-v1:0")!;
 
-/** What a model says, whatever the dialect. */
+/** A model's answer, independent of the dialect. */
 interface Said {
   readonly thoughts: readonly string[];
   readonly texts: readonly string[];
@@ -251,7 +251,7 @@ const DIALECT_CASES = [
 const streamOf = (events: readonly object[]): Buffer =>
   Buffer.from(events.map((event: any) => `${event.type ? `event: ${event.type}\r\n` : ""}data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
 
-/** What a stream becomes: its pieces, and whether it has an end or an error. */
+/** Result of a stream: its chunks, and whether it has an end or an error. */
 function translated(dialect: typeof ANTHROPIC, chunks: readonly Buffer[], facts = FACTS) {
   const translator = dialect.stream(facts);
   const pieces: object[] = [];

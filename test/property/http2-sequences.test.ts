@@ -17,7 +17,7 @@ const LIMITS: SessionLimits = {
   windowBytesMax: 40_000,
   headBytesMax: 65_536,
   fieldsMax: 200,
-  // What is too many is asked in test/faults/http2-floods.test.ts.
+  // The limit is tested in test/faults/http2-floods.test.ts.
   resetsMax: 1_000_000,
   resetsPerSecond: 0,
   allowsWebSockets: true,
@@ -63,7 +63,7 @@ class Answers implements SessionOwner {
   }
 }
 
-/** What a failure says of a conversation. */
+/** Description of a conversation for a failure. */
 const told = (frames: readonly SentFrame[]): string =>
   frames
     .map(
@@ -86,7 +86,7 @@ test("property: for any frames, legal or not: the right error of the right scope
       let piece = 0;
       const receive = (bytes: Buffer): void => {
         for (let at = 0; at < bytes.length; piece++) {
-          // A buffer of its own for each piece, which is overwritten as that of a socket is.
+          // A separate buffer for each chunk, which is overwritten like that of a socket.
           const part = Buffer.from(bytes.subarray(at, (at += sizes[piece % sizes.length]!)));
           session.receive(part, part.length);
           part.fill(0x55);
@@ -139,7 +139,7 @@ after(async () => {
   origin.close();
 });
 
-/** No answer may wait here for room at the client: whether its stream is over would be a matter of time. */
+/** No answer may wait for the client's window here: whether its stream is over would depend on timing. */
 const leavesRoom = ({ type, payload }: SentFrame): boolean =>
   type !== FRAME.SETTINGS ||
   Array.from({ length: Math.floor(payload.length / 6) }, (_, i) => payload.readUInt16BE(i * 6)).every((name) => name !== 4);

@@ -10,7 +10,7 @@ import { fc } from "../support/property.ts";
 
 /** Nothing of a request may be left in its connection for the next one: any row of requests is answered as each alone. */
 
-/** What a client does with a connection until it has its answers. */
+/** A client's actions on a connection until it has its answers. */
 type Kind = (client: KeptClient) => Promise<readonly (KeptAnswer | undefined)[]>;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -35,7 +35,7 @@ const asks =
   };
 
 interface Places {
-  /** Where a small or a large body is posted, what is refused, what the other side refuses, and what answers with a large body. */
+  /** Paths for a small or a large body, a refused request, one refused by the other side, and one with a large answer. */
   readonly at: string;
   readonly nowhere: string;
   readonly failing: string;
@@ -90,7 +90,10 @@ const kindsOf = (
   };
 };
 
-/** Asks all of them of one connection for as long as the other side keeps it, each of them of its own, and compares. */
+/**
+ * Sends all requests on one connection for as long as the other side keeps it, each also on a separate connection, and
+ * compares.
+ */
 async function sameAsAlone(
   t: TestContext,
   port: number,
@@ -105,7 +108,7 @@ async function sameAsAlone(
     client.socket.destroy();
     alone.set(name, { answers, rows: await rows() });
   }
-  // What was sent ahead is the second one's.
+  // Bytes sent ahead belong to the second request.
   const { answers, rows: told } = alone.get("small")!;
   assert.deepEqual(alone.get("two ahead"), { answers: [...answers, ...answers], rows: [...told, ...told] });
   await fc.assert(
@@ -117,7 +120,7 @@ async function sameAsAlone(
         const is = { answers, rows: await rows() };
         assert.deepEqual(is, alone.get(name), `${name}, request ${i + 1} of ${names.join("; ")}`);
         const isLast = answers.length === 0 || answers.some((answer) => answer === undefined || answer.fields["connection"] === "close");
-        // Those whose end is their connection's.
+        // Answers that end with their connection.
         if (!isLast && !client.isClosed()) continue;
         client.socket.destroy();
         client = keptClient(port);

@@ -29,7 +29,7 @@ interface Listed {
   readonly table: CountedList;
   /** A row like another one, at another place of the list; numbers ask for places. */
   clone(row: Record<string, unknown>, n: number): Record<string, unknown>;
-  /** What lists are sorted by, the last one telling all apart. */
+  /** Sort keys of lists; the last one is unique. */
   readonly order: readonly string[];
   readonly descends: boolean;
   /** Null where rows never change. */
@@ -144,7 +144,7 @@ storeTest("pages of lists that change are those of a plain sort, and totals thos
       await checkPages(store, control, ids, listed, [15, 16, 29, 30, last]);
     }
   }
-  // What goes with its zone is counted too.
+  // Rows deleted with their zone are counted too.
   await store.write(({ db }) => db.deleteFrom("custom_hostnames").where("hostname", "like", "h1%").execute());
   for (const { table } of LISTS) {
     const { rows } = await listState(store.read, table, null);

@@ -13,8 +13,8 @@ import { recordTest } from "#control/dns/records/list-filter.ts";
 import { listRecordIds, listRecords } from "#store/dns/record-lists.ts";
 import { createRecordLists, type ListDnsRecords } from "#control/dns/records/record-lists.ts";
 
-// What SQL finds is what a plain loop over the records finds, in the same order, whatever the filter. The alphabet
-// is small, so that values meet, and has everything that means something to LIKE, to JSON or to an index.
+// SQL finds the same as a plain loop over the records, in the same order, for any filter. The alphabet is small, so that
+// values coincide, and has all characters with a meaning in LIKE, JSON or an index.
 
 const ON = "2026-01-01T00:00:00.000000Z";
 const ZONE = "b.example";

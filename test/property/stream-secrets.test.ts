@@ -16,7 +16,7 @@ interface Dialect {
 
 const SSE = "text/event-stream";
 const events = (texts: readonly string[], end = "\n"): Buffer => Buffer.from(texts.map((text) => `data: ${text}${end}${end}`).join(""));
-/** What stands under the name, of all events. */
+/** Values under the name, of all events. */
 const under =
   (name: string) =>
   (bytes: Buffer): string =>

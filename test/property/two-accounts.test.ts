@@ -16,12 +16,12 @@ import { fc } from "../support/property.ts";
 import { startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
 import { EDGE_ADDRESS, OF_A, OF_B, OUTSIDE } from "../support/two-planes.ts";
 
-// Whatever account A has, and whatever account B writes: nothing changes that anybody sees of A. Control, nameserver and edge are the
-// real ones, changes travel as deltas, and names elsewhere are served by a nameserver elsewhere.
+// For any data of account A, and any writes of account B: everything visible of A stays unchanged. Control, nameserver
+// and edge are real, changes are sent as deltas, and an external nameserver serves external names.
 
 const WORLD = ["p.test", "c.test", "w.test"];
 const A_ZONES = ["a.test", "v.internal"];
-/** What B may want: A's names, names above and below, what A points at, the installation's own. */
+/** Names that B may want: A's names, names above and below, A's targets, the installation's own. */
 const WANTED = [
   ...["a.test", "www.a.test", "sub.a.test", "x.sub.a.test", "v.internal", "www.v.internal", "deep.v.internal"],
   ...["test", "internal", "p.test", "app.p.test", "c.test", "www.c.test", "w.test", "x.w.test", "dcv.a.test", "ai.a.test"],
@@ -33,7 +33,7 @@ const TYPES = ["A", "NS", "SOA", "MX", "DS", "CNAME", "TXT"];
 
 const plain = { noNullPrototype: true };
 const label = fc.constantFrom("@", "www", "x", "sub", "mail", "app", "ns1", "*", "_svc-custom-hostname.www", "origin", "y.x");
-/** What A points at; whatever it points at of B's proved zone is B's to change. */
+/** A's targets; targets in B's proved zone are B's to change. */
 const TARGETS = ["www.a.test", "app.p.test", "customers.a.test", "www.v.internal", "x.w.test"];
 
 const recordsOf = (address: string, ...own: readonly string[]) => {
@@ -59,7 +59,7 @@ const writesOf = (record: ReturnType<typeof recordsOf>) =>
   fc.record(
     {
       kind: fc.constantFrom(...KINDS),
-      /** Which of the zones that there are. */
+      /** Index of one of the existing zones. */
       zone: fc.nat(30),
       name: fc.constantFrom(...WANTED, ...HOSTS),
       record,
@@ -79,7 +79,7 @@ const stateOf = (name: string, isActive: boolean): ZoneState => {
   return { status: isActive && !isOthers ? "active" : "pending", proof: "none" };
 };
 
-/** What control refuses is refused; anything else that goes wrong is a fault. */
+/** Refusals of control are expected; any other error is a failure. */
 async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -128,7 +128,7 @@ async function write(world: TwoAccounts, account: string, zone: PlannedZoneRef, 
   await attempt(kinds[given.kind]);
 }
 
-/** What A has in each run, before its own random writes. */
+/** A's data in each run, before its random writes. */
 async function settle(world: TwoAccounts, proof: ZoneProof): Promise<readonly PlannedZoneRef[]> {
   const { control, call, a } = world;
   const state: ZoneState = { status: "active", proof };

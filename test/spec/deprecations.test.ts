@@ -58,7 +58,7 @@ async function request(
     .replace(":account_id", world.server.account_id)
     .replace(":bookmark_id", randomUUID())
     .replace(":app_id", pattern.includes("/access/apps") ? await accessApp(world, pattern) : "")
-    // What is gone need not have been there.
+    // Deleted objects need not have existed.
     .replaceAll(/:\w+/g, "0".repeat(32));
   const fresh = method === "POST" ? `n${++names}` : known.name;
   const plain =
@@ -79,7 +79,7 @@ const announced = (answer: Answer, row: Deprecation): boolean => (answer.headers
 const ofType = (answer: Answer, type: string): Record<string, any>[] => [answer.body.result].flat().filter((item) => item.type === type);
 const reach = (object: Record<string, any>, field: string): unknown => field.split(".").reduce<any>((value, part) => value?.[part], object);
 
-/** What each kind of effect looks like from outside, the day before and on the day. */
+/** The outside view of each kind of effect, the day before and on the day. */
 const PROBES: {
   readonly [K in Effect["kind"]]: (
     world: World,
@@ -181,7 +181,7 @@ const PROBES: {
         else {
           const same = (field.values ?? []).find((pair) => pair[1] === now)?.[0] ?? legacy;
           assert.deepEqual(shown, [same]);
-          // A new account has settings of its own.
+          // A new account has default settings.
           if (!route.startsWith("POST")) assert.equal(reach((await ask(world.server, "GET", newest)).body.result, path(field)), now);
         }
       }
@@ -235,7 +235,7 @@ const nested = (path: string, value: unknown): Record<string, unknown> =>
     .toReversed()
     .reduce<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
 
-/** What is written through the newest endpoint is read through the alias. */
+/** A value written through the newest endpoint is read through the alias. */
 async function followsNewest(world: World, field: AliasField, path: string, newest: string, route: string, day: IsoDate): Promise<void> {
   for (const value of field.newest.endsWith(".type") ? ["custom.account", "cloudflare.standard"] : [true, false]) {
     assert.equal((await ask(world.server, "PATCH", newest, { body: nested(path, value) })).status, 200);

@@ -1,7 +1,7 @@
 import { EVALUATION_TYPES } from "#model/gateways/gateway-dataset.ts";
 import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 
-/** What a route is called with to show that it works. */
+/** A call of a route that shows that it works. */
 export interface RouteFixture {
   readonly body?: object;
   readonly query?: string;
@@ -433,7 +433,7 @@ export const routeFixtures = (
   "gateway-logs-delete": {},
   "gateway-logs-get": {},
   "logpush-jobs-list": {},
-  // Nobody takes a test file there.
+  // The test file's destination does not exist.
   "logpush-jobs-create": { body: { dataset: "ai_gateway_events", destination_conf: "http://127.0.0.1:9/logs" }, status: 400 },
   "logpush-jobs-get": {},
   "logpush-jobs-update": { body: { name: "renamed", enabled: false } },
@@ -465,7 +465,7 @@ export const routeFixtures = (
   "notification-policies-get": {},
   "notification-policies-update": { body: { enabled: false } },
   "notification-policies-delete": {},
-  // Nobody listens where its webhook points.
+  // Its webhook's address has no listener.
   "notification-policies-test": { status: 502 },
   "notification-silences-list": {},
   "notification-silences-create": {

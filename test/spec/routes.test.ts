@@ -32,7 +32,7 @@ describe("the route table", () => {
   };
   const call = (route: Route, asking: Parameters<typeof ask>[3]): Promise<Answer> => ask(server, route.method, pathOf(route), asking);
   const alive = async (): Promise<void> => assert.equal((await ask(server, "GET", "/user/tokens/verify")).status, 200);
-  /** What the first account owns, as it lies in the store. */
+  /** Data of the first account in the store. */
   const state = async (): Promise<unknown> => {
     const db = server.store.read;
     return Promise.all([
@@ -101,7 +101,7 @@ describe("the route table", () => {
     test(`${name}: a stranger learns nothing and changes nothing`, async () => {
       const earlier = await state();
       const answer = await call(route, { token: planted.strangerToken, ...bodyOf(route) });
-      // What a path does not name is the stranger's own: an empty list, or a thing of its own.
+      // Objects not named in the path are the stranger's own: an empty list, or an own object.
       const own = !route.path.includes(":");
       if (own) assert.ok([200, 400, 403, 404, 410].includes(answer.status), answer.text);
       else assert.ok([403, 404].includes(answer.status), answer.text);
@@ -124,7 +124,7 @@ describe("the route table", () => {
       test(`${name}: a body that is no JSON is a clear 400`, async () => {
         for (const raw of ['{"name":', "\u0000", "{'a':1}", "[1,]", "nonsense"]) {
           const answer = await call(route, { raw });
-          // What is gone is gone before a body is read.
+          // Removed routes answer before the body is read.
           const gone = routeFixtures("")[route.id]?.status === 410;
           assert.deepEqual([answer.status, answer.body.errors[0].code], gone ? [410, 10410] : [400, 6007], raw);
         }
@@ -145,7 +145,7 @@ describe("the route table", () => {
   }
 });
 
-/** A world of its own, since these calls do change it. */
+/** A separate server, because these calls change it. */
 describe("the route table at work", () => {
   let server: ApiServer;
   let planted: Planted;
@@ -186,7 +186,7 @@ describe("the route table at work", () => {
   }
 });
 
-/** Whatever is sent, the answer is an answer. */
+/** Any input gets a proper answer. */
 describe("the route table under noise", () => {
   let server: ApiServer;
   let planted: Planted;

@@ -32,13 +32,13 @@ async function tokenWith(level: RulesetLevel, name: string): Promise<string> {
 
 const FIREWALL = ["http_request_firewall_custom", "http_ratelimit"];
 const WAF = [...FIREWALL, "http_request_firewall_managed", "http_response_firewall_managed"];
-/** What no group of its own exists for. */
+/** Phases without a separate group. */
 const ZONE_OTHERS = ["http_request_sanitize", "ddos_l7", "http_request_sbfm"];
 const TRANSFORMS = ["http_request_late_transform", "http_response_headers_transform"];
 const ofLevel = (level: RulesetLevel): readonly string[] =>
   PHASES.filter(({ levels }) => (levels as readonly RulesetLevel[]).includes(level)).map(({ name }) => name);
 
-/** Which phases each family of groups is for, and no others. */
+/** The phases of each family of groups, and no others. */
 const FAMILIES: readonly (readonly [level: RulesetLevel, family: string, phases: readonly string[]])[] = [
   ["zone", "Zone WAF", [...WAF, ...ZONE_OTHERS]],
   ["zone", "Firewall Services", FIREWALL],

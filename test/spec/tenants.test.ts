@@ -12,8 +12,8 @@ import { type Planted, plant } from "../support/planted.ts";
 import { routeFixtures } from "./route-fixtures.ts";
 
 /**
- * A tenant with a zone and an account of its own, who names what is another tenant's: in paths, bodies, queries and headers.
- * Each answer is the one that names of nothing at all get. Routes of the other tenant's zone or account are in routes.test.ts.
+ * A tenant with a zone and an account who names another tenant's objects: in paths, bodies, queries and headers. Each
+ * answer is the same as for names that do not exist. Routes of the other tenant's zone or account are in routes.test.ts.
  */
 describe("what is another tenant's", () => {
   let server: ApiServer;
@@ -109,7 +109,7 @@ describe("what is another tenant's", () => {
     ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly", mechanisms: { email: [{ id: "a@example.net" }] } },
     ...more,
   });
-  /** Where else a thing of the account or the zone can be named: the body with its name. */
+  /** Other places in which an object of the account or the zone can be named: the body with its name. */
   const REFERENCES: readonly (readonly [of: string, name: string, method: string, path: string, body: (id: string) => object])[] = [
     ["/zones/", "pattern_id", "PUT", LIVE, (id) => execute({ overrides: { rules: [{ id, enabled: false }] } })],
     ["/accounts/", "pattern_id", "PUT", LIVE, (id) => execute({ overrides: { rules: [{ id, enabled: false }] } })],
@@ -157,7 +157,7 @@ describe("what is another tenant's", () => {
     for (const path of ["security/events/tail", "logs/requests/tail"]) {
       const seen = path.startsWith("logs") ? events.at(-1).ray_id : events.at(-1).id;
       const last = (id: string) => asked("GET", `/zones/${zone}/${path}?for_seconds=1`, { headers: { "last-event-id": id } });
-      // Where it began is told in other words each time.
+      // The id of the first event differs each time.
       const told = async (id: string) => (await last(id)).text.replace(/^id: .*$/m, "");
       assert.equal(await told(seen), await told(absent(seen)), path);
     }

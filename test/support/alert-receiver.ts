@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
 
-// A program of its own: `node alert-receiver.ts SECRET`. It takes webhooks and mail on loopback, and writes a line of JSON
-// with its ports, then one for each message.
+// A separate program: `node alert-receiver.ts SECRET`. It accepts webhooks and mail on loopback, and writes a line of
+// JSON with its ports, then one for each message.
 
 const [secret = ""] = process.argv.slice(2);
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -18,7 +18,7 @@ export async function wantAlerts(
   }
 }
 
-/** What was told of so far, oldest first: the policy's type and the subject. */
+/** The alerts so far, oldest first: the policy's type and the subject. */
 export const alertsTold = async (store: Store, accountId: string): Promise<readonly (readonly [type: string, subject: string])[]> =>
   (await deliveriesOf(store.read, accountId, {}, { limit: 100, offset: 0 }))
     .map(({ alert_type, body }) => [alert_type, (JSON.parse(body) as { subject: string }).subject] as const)

@@ -27,7 +27,7 @@ export interface ApiServer {
   readonly user_id: string;
   /** The first token: it may do everything. */
   readonly token: string;
-  /** Where the events database is looked for; a test that wants events makes it. */
+  /** Path of the events database; a test that needs events creates it. */
   readonly eventsPath: string;
   /** Everything that the API logged, as text. */
   readonly logged: string[];
@@ -46,7 +46,7 @@ export interface ApiServerOptions {
   readonly docs?: string;
   readonly hasOpenApi?: () => boolean;
   readonly recordsCalls?: () => boolean;
-  /** No limits of their own for any route unless said. */
+  /** Default: no separate limits for any route. */
   readonly limits?: NonNullable<ApiConfig["limits"]>;
   readonly routes?: ApiDeps["routes"];
   readonly deprecations?: ApiDeps["deprecations"];
@@ -58,7 +58,7 @@ export interface ApiServerOptions {
 export const OWNER_EMAIL = "owner@example.com";
 export const OWNER_KEY = "0123456789abcdef0123456789abcdef01234";
 
-/** The whole management API on a free port of loopback, over a database of its own in a directory of its own. */
+/** The whole management API on a free port of loopback, over a new database in a new directory. */
 export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
   const clock = options.clock ?? systemClock;
   const directory = mkdtempSync(join(tmpdir(), "selvedge-api-"));
@@ -80,7 +80,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     webhookAllowed: () => true,
     primaryAllowed: () => true,
     vendorPrefix: "svc",
-    // Nobody answers there, so that no test asks the network.
+    // The address has no listener, so that no test uses the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
     ...(options.mailServer ? { mailServer: options.mailServer } : {}),
   });

@@ -25,7 +25,7 @@ const GRAVE = `axe.run(document, { resultTypes: ["violations"] }).then(({ violat
 
 export interface TestBrowser {
   readonly browser: Browser;
-  /** What pages did that they must not: broke the policy, asked elsewhere, ran what others wrote, threw. */
+  /** Forbidden actions of pages: violated the policy, sent requests elsewhere, ran foreign text, threw. */
   readonly faults: readonly string[];
   context(options?: NonNullable<Parameters<Browser["newContext"]>[0]>): Promise<BrowserContext>;
   close(): Promise<void>;

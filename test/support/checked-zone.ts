@@ -13,8 +13,8 @@ export interface WireRecord {
 }
 
 /**
- * What BIND reads in a zone file, from its raw form, so that no parser of ours stands between. `out` is a path that
- * may be written. Throws with what it says where it refuses the file.
+ * BIND's reading of a zone file, from its raw form, without our own parser. `out` is a path that may be written. Throws
+ * with BIND's message if it refuses the file.
  */
 export async function checkedZone(origin: string, path: string, out: string): Promise<readonly WireRecord[]> {
   const args = ["-q", "-i", "none", "-k", "ignore", "-n", "ignore", "-D", "-F", "raw", "-o", out, origin, path];

@@ -21,7 +21,7 @@ export interface Claimants extends Omit<ControlFixture, "account_id"> {
   readonly a: string;
   readonly b: string;
   create(account: string, name: string, type?: Zone["type"]): Promise<Zone & { readonly notes: readonly string[] }>;
-  /** What lookers see over some minutes. */
+  /** Runs the checks of some minutes. */
   look(): Promise<void>;
   status(id: string): Promise<string>;
 }

@@ -12,7 +12,7 @@ export interface ComparableAnswer {
   readonly additionals: readonly string[];
 }
 
-/** What DNS leaves to the server is taken out: the name servers of its own zones beside data (RFC 1034 §6.2.1). */
+/** Without the parts that DNS leaves to the server: the name servers of its own zones beside data (RFC 1034 §6.2.1). */
 export function comparable(response: Message, apexes: ReadonlySet<NameKey>): ComparableAnswer {
   const { flags, answers, authorities, additionals } = response;
   const optional = ({ name, type }: ResourceRecord): boolean => type === TYPE.NS && (flags & FLAG.AA) !== 0 && apexes.has(keyOf(name));

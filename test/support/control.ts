@@ -17,7 +17,7 @@ export interface ControlFixture {
   call(): Call;
 }
 
-/** Every use-case over a store of one's own, with a first account and a local authority. */
+/** Every use-case over a given store, with a first account and a local authority. */
 export async function controlOver(
   store: Store,
   options: {
@@ -59,7 +59,7 @@ export async function controlOver(
     localOriginAllowed: () => true,
     primaryAllowed: () => true,
     vendorPrefix: "svc",
-    // Nobody answers there, so that no test asks the network.
+    // The address has no listener, so that no test uses the network.
     scanResolvers: ["127.0.0.1:1"],
     ...rest,
   });

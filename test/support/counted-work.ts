@@ -37,7 +37,7 @@ export function countedWork(work: () => void): number {
   return counted;
 }
 
-/** Those that go through the array, or may. */
+/** Methods that visit all items of the array, or may do so. */
 const ARRAY_METHODS = [
   ...["concat", "every", "filter", "find", "findIndex", "findLast", "flat", "flatMap", "forEach", "includes", "indexOf", "join", "map"],
   ...["reduce", "slice", "some", "sort", "splice", "shift", "toReversed", "toSorted", "toSpliced", "unshift", "with"],

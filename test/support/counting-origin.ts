@@ -15,7 +15,7 @@ export interface CountingOrigin {
   readonly port: number;
   /** In order of arrival, whatever connection they came on. */
   readonly requests: readonly SeenRequest[];
-  /** What the other parser did not understand; there must never be any. */
+  /** Messages that the other parser did not understand; must stay empty. */
   readonly faults: readonly string[];
   /** Every byte since the last reset. */
   received(): string;
@@ -23,7 +23,7 @@ export interface CountingOrigin {
   close(): void;
 }
 
-/** What a parser says of a message that broke off; no fault of who wrote it. */
+/** Parser errors for an interrupted message, which are not the sender's fault. */
 const BROKEN_OFF = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE", "EPIPE"]);
 
 /** An origin that reads with `node:http`, answers each whole request with 200, and keeps what it saw. */

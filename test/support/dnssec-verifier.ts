@@ -23,7 +23,7 @@ export function readRrsig(rdata: Uint8Array) {
   return { ...head, ...times, signer, head: rdata.subarray(0, reader.offset), signature: reader.rest() };
 }
 
-/** What the signer signed, by the rules of RFC 4035 §5.3. Throws AssertionError where it is not a valid signature. */
+/** Asserts a signature by the rules of RFC 4035 §5.3. Throws AssertionError if it is not valid. */
 export function assertSigned(set: ReceivedSet, rrsig: Uint8Array, keys: readonly Uint8Array[], nowSeconds: number): void {
   const { type, algorithm, labels, ttl, expiration, inception, tag, signer, head, signature } = readRrsig(rrsig);
   assert.equal(type, set.type);

@@ -3,7 +3,7 @@ import { numberRows, type PackedRows, unpackRows } from "#events/rows/packed-row
 import type { EventTable, EventTables } from "#events/rows/rows.ts";
 import { type Cell, type Column, columnsOf, decodeRow, facetColumns, storedColumns } from "#events/rows/schema.ts";
 
-/** What comes out of rows that were packed for the table. */
+/** The rows unpacked from packed rows of the table. */
 export function unpacked<T extends EventTable>(table: T, packed: PackedRows): EventTables[T][] {
   const combinations: (readonly string[])[] = [];
   const cells = unpackRows(numberRows(packed, (_, texts) => combinations.push(texts) - 1));

@@ -11,8 +11,8 @@ import { RE2JS } from "re2js";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /**
- * Walks an expression's tree and computes it in the plainest way: no checking, no compiling, no sharing. What the
- * compiler is compared with, in meaning and in speed; texts have to be valid.
+ * Walks an expression's tree and computes it in the simplest way: no checks, no compilation, no sharing. A reference for
+ * the compiler, in meaning and in speed; texts must be valid.
  */
 export function interpretExpression(text: string): (request: RequestView, response: ResponseView | null) => boolean {
   const tree = parseExpression(text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** What `assert.rejects` and `assert.throws` expect: an error with this code and, where they are given, this source and message. */
+/** A check for `assert.rejects` and `assert.throws`: an error with this code and, if given, this source and message. */
 export const failing =
   (code: number, source?: string, message?: RegExp) =>
   (error: unknown): true => {

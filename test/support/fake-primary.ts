@@ -28,7 +28,7 @@ export interface FakePrimary {
   distort: (messages: readonly Buffer[], type: number) => readonly Buffer[];
   /** Changes them afterwards, as somebody on the way would. */
   tamper: (messages: readonly Buffer[], type: number) => readonly Buffer[];
-  /** What it was asked: `SOA`, `AXFR`, `IXFR 5`. */
+  /** Its received queries: `SOA`, `AXFR`, `IXFR 5`. */
   readonly asked: string[];
   close(): Promise<void>;
 }

@@ -108,7 +108,7 @@ export function feedPair(): { readonly publisherEnd: FeedPort; readonly replicaE
   return { publisherEnd: createMessagePortFeed(port1), replicaEnd: createMessagePortFeed(port2) };
 }
 
-/** What readLastGood gives, all together. */
+/** The complete result of readLastGood. */
 export async function readCopy(path: string, log: FeedLog, kinds?: readonly EntryKind[]): Promise<FullCopy | null> {
   const ops: Op[] = [];
   const at = await readLastGood(path, log, (op) => ops.push(op), kinds);

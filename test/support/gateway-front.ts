@@ -55,7 +55,7 @@ export interface FrontOptions {
   readonly deps?: Partial<GatewayDeps>;
 }
 
-/** A gateway plane in this process, on a socket of its own; what it logs is in `rows`. */
+/** A gateway plane in this process, on a separate socket; its logs are in `rows`. */
 export async function gatewayFront(t: TestContext, options: FrontOptions = {}): Promise<GatewayFront> {
   const rows: GatewayLogRow[] = [];
   const metrics = createMetrics();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 /** Below it nobody waits, and collections and compilations are most of what is measured. */
 const NOTICEABLE_MS = 50;
 const TRIES_MAX = 6;
-/** What took so long once is not measured again and again. */
+/** A slower measurement is not repeated. */
 const TRIES_MS_MAX = 3000;
 /** Between linear, which is 4, and quadratic, which is 16. */
 const RATIO_MAX = 9;

@@ -26,7 +26,7 @@ const RESPONSES: readonly string[] = [
   "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
 ];
 
-/** What changes the meaning of a message where it stands in the right place. */
+/** Texts that change the meaning of a message in the right place. */
 const PIECES: readonly string[] = [
   ..."\r\n \t\0\x0b\x0c\x7f\xff:;,=/?#%*@",
   "\r\n",

@@ -17,7 +17,7 @@ export interface ReadMessage {
 }
 
 export interface Reading {
-  /** Those that came to their end. */
+  /** The complete messages. */
   readonly messages: readonly ReadMessage[];
   /** How each one that began does so: one more than those above where the last one is unfinished. */
   readonly begun: readonly string[];
@@ -28,7 +28,7 @@ const line = ({ name, value }: Trailer): string => `${name.toLowerCase()}: ${val
 const fieldsOf = (buffer: Buffer, head: Head): string[] =>
   Array.from({ length: head.fieldCount }, (_, i) => line({ name: head.name(buffer, i), value: head.value(buffer, i) }));
 
-/** What the edge's reader makes of a visitor's bytes, in the pieces they come in. */
+/** The edge's parse of a visitor's bytes, in the given chunks. */
 export function readRequests(pieces: readonly Buffer[]): Reading {
   const messages: ReadMessage[] = [];
   const begun: string[] = [];
@@ -59,7 +59,7 @@ export function readRequests(pieces: readonly Buffer[]): Reading {
   return { messages, begun, isRefused };
 }
 
-/** What our side towards origins makes of the bytes of one response, its interim ones aside; `isWhole`: nothing follows any more. */
+/** Our origin-side parse of the bytes of one response, without its interim ones; `isWhole`: no more bytes follow. */
 export function readResponse(bytes: Buffer, method: string): Reading {
   const head = new Head();
   const refused = { messages: [], begun: [], isRefused: true };
@@ -126,7 +126,7 @@ export async function nodeRequests(bytes: Buffer): Promise<Reading> {
   return { messages, begun, isRefused };
 }
 
-/** What `node:http` makes of one response that ends with its connection. */
+/** The parse of `node:http` of one response that ends with its connection. */
 export async function nodeResponse(bytes: Buffer, method: string): Promise<Reading> {
   const messages: ReadMessage[] = [];
   const begun: string[] = [];

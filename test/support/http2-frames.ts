@@ -27,7 +27,10 @@ export interface Frame {
 
 export type Field = readonly [name: string, value: string];
 
-/** A client of HTTP/2 that writes what it is told to, allowed or not. It acknowledges settings and nothing else; without settings of its own, not even that. */
+/**
+ * An HTTP/2 client that writes any frames, allowed or not. It acknowledges settings and nothing else; without its own
+ * settings, not even those.
+ */
 export interface FrameClient {
   readonly socket: TLSSocket;
   readonly frames: readonly Frame[];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { END_HEADERS, END_STREAM, FRAME, type Frame } from "./http2-frames.ts";
 
-/** What a header block is, read by itself. `broken` cannot be decompressed. */
+/** Kind of a header block, read separately. `broken` cannot be decompressed. */
 export type BlockKind = "request" | "trailers" | "malformed" | "broken";
 
 /** A frame as a client sends it; `block` says what the header block is that ends with it. */
@@ -15,7 +15,10 @@ export interface RulesLimits {
   readonly continuationsMax: number;
 }
 
-/** What a server may answer to one frame: an error of the connection or of the frame's stream, with one of the codes; or nothing of the kind. */
+/**
+ * Allowed answers of a server to one frame: an error of the connection or of the frame's stream, with one of the codes;
+ * or no error.
+ */
 export type Verdict =
   | { readonly scope: "connection"; readonly codes: ReadonlySet<number> }
   | { readonly scope: "stream"; readonly code: number }
@@ -37,7 +40,7 @@ interface Stream {
   state: State;
   hasHead: boolean;
   answerBytes: number;
-  /** What the server may send, and what the client may. */
+  /** The server's send window, and the client's. */
   sendWindow: number;
   receiveWindow: number;
 }
@@ -99,7 +102,7 @@ export class Http2Rules {
     return faults.size > 0 ? { scope: "connection", codes: faults } : this.apply(frame);
   }
 
-  /** What is wrong with the frame whatever its stream is at. */
+  /** Errors of the frame that do not depend on its stream's state. */
   private connectionFaults({ type, flags, stream, payload }: SentFrame): Set<number> {
     const { length } = payload;
     const faults = new Set<number>();
@@ -292,7 +295,7 @@ export class Http2Rules {
         } else assert.ok(wasDraining && code === CODE.none, `${after}: GOAWAY says ${code}, and nothing was wrong`);
       } else if (frame.type === FRAME.RST_STREAM) {
         const code = frame.payload.readUInt32BE(0);
-        // What is wrong with its place shows before what is wrong with its padding.
+        // Errors of its place take precedence over errors of its padding.
         const isBoth = verdict.scope === "connection" && (code === CODE.streamClosed || code === CODE.flowControl) && frame.stream === id;
         if (isBoth) continue;
         assert.equal(verdict.scope, "stream", `${after}: stream ${frame.stream} is reset, and nothing was wrong with it`);

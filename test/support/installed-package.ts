@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 
-/** What `npm pack` makes, unpacked where `npm install` would put it, beside the packages that it depends on and no others. */
+/** The result of `npm pack`, unpacked as `npm install` would do, beside its dependencies and no other packages. */
 export interface InstalledPackage {
   readonly directory: string;
   readonly program: string;
@@ -50,7 +50,7 @@ export function installPackage(): InstalledPackage {
   };
 }
 
-/** What a package named in `package.json` for those that run it. */
+/** The dependencies in `package.json`. */
 export function dependencies(): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, Record<string, string>>;
   return Object.keys({ ...manifest["dependencies"], ...manifest["optionalDependencies"] });
@@ -68,7 +68,7 @@ function link(target: string, path: string): void {
   symlinkSync(target, path);
 }
 
-/** Somebody who may write nothing that is not theirs; undefined where this process cannot be one, or is no administrator. */
+/** A user who can only write to their own files; undefined if this process cannot become one, or is not root. */
 export function stranger(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const nobody = { uid: 65_534, gid: 65_534 };

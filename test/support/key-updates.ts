@@ -9,7 +9,7 @@ const [HANDSHAKE, APPLICATION_DATA] = [22, 23];
 const KEY_UPDATE = Buffer.from([24, 0, 0, 1, 1]);
 const TAG_BYTES = 16;
 
-/** A connection of TLS 1.3 that has been agreed upon, and whose client writes records of its own from then on. */
+/** An established TLS 1.3 connection whose client writes raw records from then on. */
 export interface KeyUpdater {
   readonly socket: Socket;
   /** So many records, each of which changes the keys and asks for the same. */

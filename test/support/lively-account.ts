@@ -16,10 +16,10 @@ const CHATS = [
   { team: "support", model: "gpt-4o-mini", says: "Where is my parcel?" },
   { team: "support", model: "gpt-4o", says: `Hello, I am ${CANARY}` },
 ] as const;
-/** Addresses of visitors, each in a country of its own. */
+/** Addresses of visitors, each in a different country. */
 const VISITORS = { "127.0.0.2": "DE", "127.0.0.3": "FR", "127.0.0.4": "BR", "127.0.0.5": "US" } as const;
 
-/** What the account's sites and gateways stand before: they outlive a restart of the server. */
+/** Servers behind the account's sites and gateways: they outlive a restart of the server. */
 export interface Surroundings {
   readonly args: readonly string[];
   /** A database of the visitors' countries. */

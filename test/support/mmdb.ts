@@ -47,7 +47,7 @@ function insert(nodes: [number | null, number | null][], network: string, place:
     }
     const next = node[side];
     if (next === null || next < 0) {
-      // What the wider network says holds for the rest of it.
+      // The wider network's data applies to the rest of it.
       node[side] = nodes.length;
       nodes.push([next, next]);
     }

@@ -8,7 +8,7 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "./nameserver.ts";
 
-/** What the program is told, as JSON in its first argument. */
+/** Options of the program, as JSON in its first argument. */
 export interface NameserverProgram {
   readonly ops: readonly Op[];
   readonly config: Partial<NameserverConfig>;

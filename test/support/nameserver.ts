@@ -28,7 +28,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   nsid: "",
   // Tests ask the same often.
   rateLimit: { perSecond: 0, allPerSecond: 0, slip: 2, exempt: [], table: createRateTable() },
-  // Nobody listens there: what tests do not serve themselves is not looked up.
+  // The address has no listener: names that tests do not serve themselves are not looked up.
   resolvers: ["127.0.0.1:1"],
   limits: NAMESERVER_LIMITS,
   ...change,
@@ -37,7 +37,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
 /** Opens what tests seal in entries. */
 export const SEALER = createSealer(Buffer.alloc(32, 7));
 
-/** What a nameserver needs besides what it serves. */
+/** Parts of a nameserver besides its zones. */
 export const NAMESERVER_PARTS = {
   clock: systemClock,
   events: { push: () => {} },
@@ -48,7 +48,7 @@ export const NAMESERVER_PARTS = {
   onReaddressed: () => {},
 };
 
-/** No name elsewhere is known. */
+/** External names are unknown. */
 const findNothing: FindOutside = () => ({ rdatas: [], ttl: 30, state: "unknown", keepMs: 0 });
 const NOWHERE: Pick<Outside, "find" | "complete"> = { find: findNothing, complete: async (make) => make(findNothing) };
 

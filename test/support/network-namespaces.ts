@@ -10,7 +10,7 @@ import { toolOrSkip } from "./tools.ts";
 const run = promisify(execFile);
 const COMMAND_LIMIT_MS = 180_000;
 
-/** A machine of its own as far as its network goes. */
+/** A separate machine as far as its network is concerned. */
 export interface Host {
   readonly name: string;
   /** Standard output of a program that runs there; rejects where it fails or takes too long. */
@@ -20,7 +20,7 @@ export interface Host {
 }
 
 export interface Program {
-  /** What its first line said. */
+  /** Content of its first line. */
   readonly ready: any;
   /** Ends its standard input, whereupon its last line is JSON too. */
   finish(): Promise<any>;

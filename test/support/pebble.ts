@@ -63,7 +63,7 @@ export async function startPebble(options: PebbleOptions = {}): Promise<Pebble> 
   const settings = {
     PEBBLE_VA_NOSLEEP: "1",
     PEBBLE_WFE_NONCEREJECT: String(options.nonceReject ?? 0),
-    // Proofs are asked for anew each time.
+    // Proofs are required each time.
     PEBBLE_AUTHZREUSE: "0",
     ...(options.alwaysValid === true ? { PEBBLE_VA_ALWAYS_VALID: "1" } : {}),
   };

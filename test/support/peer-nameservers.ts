@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort, startTool } from "../bench/program.ts";
 import { askTcp, queryFor } from "./dns-client.ts";
 
-/** Another nameserver, as a process of its own on the loopback address. */
+/** Another nameserver, as a separate process on the loopback address. */
 export interface PeerNameserver {
   readonly port: number;
   stop(): Promise<void>;
@@ -72,8 +72,8 @@ async function homeOf(directory: string, name: string): Promise<string> {
 }
 
 /**
- * Whole files only, each with a time of its own: a file that has the time of the one before, as two of the same few
- * milliseconds have, is not read again.
+ * Complete files only, each with a different time: a file with the former time, as two from the same few milliseconds
+ * have, is not read again.
  */
 async function writeZones(home: string, zones: ZoneTexts, at = new Date()): Promise<readonly ZoneFilePath[]> {
   const files = Object.entries(zones).map(([name, text], i) => ({ name, text, path: join(home, `zone${i}`) }));

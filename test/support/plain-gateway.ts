@@ -1,4 +1,4 @@
-/** What has to be said of every gateway, so that it keeps logs and nothing else. */
+/** Required settings of every gateway, so that it keeps logs and nothing else. */
 export const PLAIN_GATEWAY = {
   cache_invalidate_on_update: true,
   cache_ttl: null,

@@ -25,7 +25,7 @@ import { LOG_DATASET, type LogpushSettings } from "#model/events/logpush.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
 
-/** One of everything that belongs to the first account, and a stranger who has an account of its own. */
+/** One object of every kind that belongs to the first account, and a stranger with another account. */
 export interface Planted {
   /** Path parameters of the first account's things, by the route's path where a name means several. */
   params(path: string): Readonly<Record<string, string | undefined>>;
@@ -176,7 +176,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...transfers,
         ...notifications,
         pagerule_id: pageRule.id,
-        // What is gone need not be there.
+        // A deleted object need not exist.
         filter_id: ABSENT,
         rate_limit_id: ABSENT,
         package_id: ABSENT,
@@ -357,7 +357,7 @@ async function plantHostname(made: Made, zoneId: string) {
   };
 }
 
-/** What a zone and its account have told the detection of sensitive data. */
+/** The settings of a zone and its account for sensitive data detection. */
 async function plantDetection(made: Made, zoneId: string, account: string) {
   const allowed = await made("POST", `/zones/${zoneId}/sensitive_data/allowed`, { path: "/planted" });
   const own = { name: "planted pattern", pattern: "PLT-[0-9]{6}" };

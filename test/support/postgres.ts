@@ -17,9 +17,9 @@ export interface TestPostgres {
   dropDatabase(url: string): Promise<void>;
 }
 
-/** A server of one's own, thrown away at the end. */
+/** A temporary server for one test, deleted at the end. */
 export interface OwnPostgres extends TestPostgres {
-  /** Where its socket is: what other processes join it by. */
+  /** Directory of its socket, through which other processes connect. */
   readonly directory: string;
   /** Ends it as a crash does; resolves when it is gone. */
   crash(): Promise<void>;
@@ -59,7 +59,7 @@ export function startPostgres(): OwnPostgres {
   const serve = (): Promise<void> | undefined => (stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS]));
   let ended = initialised.then(serve);
   const crash = async (): Promise<void> => {
-    // What `pg_ctl -m immediate` sends.
+    // The signal of `pg_ctl -m immediate`.
     running?.kill("SIGQUIT");
     await ended;
   };

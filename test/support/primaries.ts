@@ -8,7 +8,7 @@ import { askTcp, queryFor } from "./dns-client.ts";
 
 const execute = promisify(execFile);
 
-/** Somebody else's primary of one zone, as a process of its own on the loopback address. */
+/** An external primary of one zone, as a separate process on the loopback address. */
 export interface Primary {
   readonly port: number;
   /** Adds and deletes records, by lines of a master file without class; the primary raises its serial and says so. */
@@ -23,7 +23,7 @@ export interface PrimaryOptions {
   readonly zone: string;
   /** A master file. */
   readonly text: string;
-  /** Where it sends its NOTIFY. */
+  /** Port to which it sends its NOTIFY. */
   readonly notifyPort: number;
   /** The port, where it is to be one that is known already. */
   readonly port?: number;
@@ -125,7 +125,7 @@ zone:
 
 const GUIDE = new URL("../../docs/guides/secondary.md", import.meta.url);
 
-/** What the guide has people write into their configuration. */
+/** The configuration block from the guide. */
 async function guideBlock(): Promise<string> {
   const block = /^```named\.conf\n([^]*?)^```$/m.exec(await readFile(GUIDE, "utf8"))?.[1];
   if (block === undefined) throw new Error("the guide has no configuration of BIND");

@@ -31,7 +31,7 @@ export const pick = <T>(random: Random, items: readonly T[]): T => items[random(
 /** Few, so that names meet: empty non-terminals, covered wildcards, names below cuts. Two hold other bytes than letters. */
 const LABELS = ["a", "b", "www", "Mail", "ns", "x-1", "_tcp", "*", "\\000\\255", "d\\.t", "*w"] as const;
 
-/** What a zone's name servers and SOA are in every zone of a test; peers are given the same. */
+/** SOA values of every zone of a test; peers get the same. */
 export const SOA = { refresh: 10_000, retry: 2400, expire: 604_800, ttl: 3600, min_ttl: 1800 } as const;
 export const NS_TTL = 86_400;
 export const nameServersOf = (zone: string): readonly string[] => [`ns1.${zone}`, "ns2.provider.example."];
@@ -45,7 +45,7 @@ interface Draft {
   readonly elsewhere: readonly string[];
 }
 
-/** What a name is there for; decides which records it may have. */
+/** Purpose of a name; determines the records that it may have. */
 type Kind = "data" | "alias" | "redirect" | "cut" | "wildcard";
 
 /**

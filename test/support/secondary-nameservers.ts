@@ -12,18 +12,18 @@ export interface SharedKey {
   readonly secret: string;
 }
 
-/** Another nameserver that has the zone from us, as a process of its own on the loopback address. */
+/** Another nameserver that transfers the zone from us, as a separate process on the loopback address. */
 export interface Secondary {
   readonly port: number;
   stop(): Promise<void>;
 }
 
 export interface SecondarySpec {
-  /** An empty folder of its own. */
+  /** An empty folder for it. */
   readonly home: string;
-  /** Where it serves. */
+  /** Its port. */
   readonly port: number;
-  /** Where we serve. */
+  /** Our port. */
   readonly primaryPort: number;
   readonly zone: string;
   readonly key: SharedKey;
@@ -37,7 +37,7 @@ export interface SecondaryProgram {
   args(configPath: string): readonly string[];
 }
 
-// What the guide docs/guides/secondaries.md says is what stands between the lines "zone" and the end of these texts.
+// The text of the guide docs/guides/secondaries.md is between the lines "zone" and the end of these texts.
 
 export const KNOT: SecondaryProgram = {
   tool: "knotd",

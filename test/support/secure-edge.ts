@@ -57,7 +57,7 @@ export async function startSecureEdge(
   };
 }
 
-/** What came back on one stream, whole or broken off. */
+/** The answer on one stream, complete or broken off. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import type { ReadyLine } from "#app/operations/ready.ts";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 
-/** A server in a process of its own, as an operator runs it. */
+/** A server in a separate process, as an operator runs it. */
 export interface Selvedge {
   readonly ready: ReadyLine;
   readonly dataDir: string;

@@ -59,7 +59,7 @@ export function signedZones(key: DnssecKeyEntry, child: DnssecKeyEntry): readonl
     zoneOp("plain", "plain.signed.test", SOURCES),
     serialOp("plain", 1),
     recordOp("plain", "www.plain.signed.test", "A", "192.0.2.40"),
-    // Nobody has delegated this one.
+    // This zone has no delegation.
     zoneOp("unwritten", "unwritten.signed.test", SOURCES),
     serialOp("unwritten", 1),
     recordOp("unwritten", "www.unwritten.signed.test", "A", "192.0.2.50"),

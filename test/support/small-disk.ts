@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-/** A file system of its own that is soon full, or why there can be none. */
+/** A small separate file system, or the reason why it cannot be made. */
 export function smallDisk(t: TestContext, megabytes = 8): string | { readonly skip: string } {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-disk-"));
   const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", directory], { encoding: "utf8" });

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a request to the stub held: the claims of its JWS, unverified. */
+/** Content of a request to the stub: the claims of its JWS, unverified. */
 export interface StubRequest {
   readonly method: string;
   readonly path: string;

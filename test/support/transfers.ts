@@ -49,7 +49,7 @@ export function transferRequest(zone: string, serial?: number): Buffer {
   }) as Buffer;
 }
 
-/** What sends zones, over a snapshot that the test changes. */
+/** The transfer server, over a snapshot that the test changes. */
 export function transfersOver(ops: readonly Op[], limits: Partial<NameserverLimits> = {}, clock: Clock = systemClock) {
   const replica = createMemoryReplica(ops);
   const metrics = createMetrics();

@@ -22,7 +22,7 @@ export interface TwoAccounts extends ControlFixture {
   /** A zone of the account, made by control; how far its proof came is written into its row. */
   zone(accountId: string, name: string, state?: ZoneState): Promise<PlannedZoneRef>;
   setState(zoneId: string, state: ZoneState): Promise<void>;
-  /** What the world says of a name, from the next look-up on. */
+  /** Sets the external data of a name, from the next look-up on. */
   elsewhere(name: string, type: string, content: string): void;
   noMore(name: string, type: string, content: string): void;
   /** Planes get what control has written. */

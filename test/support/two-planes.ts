@@ -29,14 +29,14 @@ export interface TwoPlanes {
   replace(ops: readonly Op[]): void;
   /** The RCODE's name, then a line for each record: section, owner, type and content, without TTLs and signatures. */
   ask(name: string, type: string, dnssec?: boolean): Promise<readonly string[]>;
-  /** What a visitor gets: status and body; of pages of the edge itself the number of the error. */
+  /** The response to a visitor: status and body; for the edge's own pages the number of the error. */
   get(host: string, path?: string): Promise<string>;
   /** The serial number of the certificate that a visitor is shown, or the alert. */
   certificateFor(host: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Where the edge is, and origins may be: of the outside world, of the two accounts. */
+/** Addresses of the edge and of origins: of the outside world, of the two accounts. */
 export const EDGE_ADDRESS = "127.0.0.1";
 export const OUTSIDE = "127.0.0.2";
 export const OF_B = "127.0.0.3";

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
-/** What the program is told, as JSON in its first argument. */
+/** Options of the program, as JSON in its first argument. */
 export interface UdpFlood {
   /** Whose answers these will be: the host must have these addresses, the network need not know them here. */
   readonly sources: readonly string[];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort, startTool } from "../bench/program.ts";
 import { runClient } from "./client.ts";
 
-/** What a validating resolver without anything in its cache says of a name. */
+/** Answer of a validating resolver with an empty cache for a name. */
 export interface Validated {
   /** `NOERROR`, or `SERVFAIL` where it does not validate. */
   readonly status: string;
@@ -46,7 +46,7 @@ export async function startValidator({ directory, zones, anchor }: ValidatorOpti
   const names = Object.keys(zones);
   const config = [
     `server:\n  interface: 127.0.0.1@${port}\n  username: ""\n  chroot: ""\n  directory: "${home}"\n  pidfile: ""\n  use-syslog: no`,
-    // Addresses in examples are nobody's: there is no use in waiting for them.
+    // Example addresses are unassigned: waiting for them is useless.
     `  do-ip6: no\n  do-not-query-address: 192.0.2.0/24\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "validator iterator"`,
     `  trust-anchor-file: "${home}/anchor"\n  qname-minimisation: no`,
     // Names under `test` exist nowhere, Unbound thinks, unless it is told.

@@ -8,7 +8,7 @@ export async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-/** What `assert.rejects` expects of the vendor's client, which throws the first error of an envelope. */
+/** A check for `assert.rejects` with the vendor's client, which throws the first error of an envelope. */
 export const failing =
   (status: number, code: number, pointer?: string) =>
   (error: unknown): true => {

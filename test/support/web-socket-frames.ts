@@ -13,7 +13,7 @@ export interface SentFrame {
   readonly form: 0 | 2 | 8 | undefined;
 }
 
-/** What a conversation comes to: messages and pings in their order, and how it ends; null where it stays open. */
+/** Result of a conversation: messages and pings in order, and how it ends; null if it stays open. */
 export interface Heard {
   readonly events: readonly string[];
   readonly end: { readonly kind: "close"; readonly code: number | null } | { readonly kind: "fault"; readonly code: number } | null;
@@ -54,7 +54,7 @@ const CLOSE_CODES = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012,
 const isCloseCode = (code: number): boolean => CLOSE_CODES.includes(code) || (code >= 3000 && code < 5000);
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString("utf8")).equals(bytes);
 
-/** What a server that takes text alone has to make of these frames. */
+/** The expected result of these frames at a server that only accepts text. */
 export function heardOf(frames: readonly SentFrame[], messageBytesMax: number): Heard {
   const events: string[] = [];
   let held: Buffer[] | null = null;
@@ -155,6 +155,6 @@ export const webSocketConversation: fc.Arbitrary<SentFrame[]> = fc
   .map((groups) => {
     const frames = groups.flat();
     const cut = frames.findIndex(({ said }) => said !== undefined);
-    // Whatever follows a frame that has not come whole would be its payload.
+    // Bytes after an incomplete frame would be its payload.
     return cut < 0 ? frames : frames.slice(0, cut + 1);
   });

@@ -27,7 +27,7 @@ export const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
 
-/** What the opening handshake proves itself with (RFC 6455 §1.3). */
+/** The GUID of the opening handshake (RFC 6455 §1.3). */
 const KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 type OnFrame = (peer: WebSocketPeer, frame: Frame) => void;

@@ -519,7 +519,7 @@ storeTest(
       assert.deepEqual([entry?.type, entry?.expired], ["secondary", undefined]);
       primary.versions = [version(7, [`www.${NAME} 300 A 192.0.2.7`])];
       await secondary.notified();
-      // Whatever serial the zone had before: only the primary's counts.
+      // Only the primary's serial counts, not the former one.
       assert.deepEqual([await secondary.records(), await secondary.serial()], [[`www.${NAME} 300 A 192.0.2.7`], 7]);
     } finally {
       await control.secondaries.close();
