@@ -298,6 +298,16 @@ test("tokens that are guessed are limited by address, whatever the version and t
   assert.ok([200, 429].includes((await chat(session, TEST_CHAT, right)).status));
 });
 
+test("a trusted proxy that speaks HTTP/2 names the client of each request", async (t) => {
+  const trustedProxies = { networks: ["127.0.0.0/8"], field: "x-forwarded-for" } as const;
+  const ops = [gatewayOp("gw", { authentication: true })];
+  const { session } = await site(t, hello, { ops, config: { trustedProxies } });
+  const guess = async (client: string, i: number): Promise<number> =>
+    (await chat(session, TEST_CHAT, { "svc-aig-authorization": `Bearer guess${i}`, "x-forwarded-for": client })).status;
+  for (let i = 0; i < FAILURES_PER_ADDRESS.requests; i++) await guess("192.0.2.1", i);
+  assert.deepEqual([await guess("192.0.2.1", -1), await guess("192.0.2.2", -2)], [429, 401]);
+});
+
 describe("programs that nobody here wrote", () => {
   const url = ({ base }: GatewayFront): string => `${base}/gw/openai/chat/completions`;
   const data = JSON.stringify(TEST_CHAT);

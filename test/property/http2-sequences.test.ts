@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
+import type { ClientHttp2Session } from "node:http2";
 import { after, before, test } from "node:test";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { GATEWAY_LIMITS } from "#gateway/config.ts";
+import { HTTP2_LIMITS } from "#gateway/listen/front-limits.ts";
+import { createFront } from "#gateway/listen/listener.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
 import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/session.ts";
 import type { ServerStream } from "#wire/http2/stream.ts";
@@ -9,6 +15,7 @@ import { frame, FRAME, type Frame, frameClient, framesIn, request } from "../sup
 import { Http2Rules, type SentFrame } from "../support/http2-rules.ts";
 import { conversation, PREFACE } from "../support/http2-conversations.ts";
 import { fc } from "../support/property.ts";
+import { gatewaySession } from "../support/secure-gateway.ts";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
 
 const LIMITS: SessionLimits = {
@@ -144,13 +151,22 @@ const leavesRoom = ({ type, payload }: SentFrame): boolean =>
   type !== FRAME.SETTINGS ||
   Array.from({ length: Math.floor(payload.length / 6) }, (_, i) => payload.readUInt16BE(i * 6)).every((name) => name !== 4);
 
-test("the edge keeps the same rules over TLS, serves whole requests whatever stood around them, and others all the while", async () => {
-  const neighbour = edge.session();
+/** A plane that speaks HTTP/2 over TLS and answers requests once they are whole. */
+interface Place {
+  readonly port: number;
+  readonly rootPem: string;
+  readonly neighbour: ClientHttp2Session;
+  readonly limits: ConstructorParameters<typeof Http2Rules>[0];
+  /** After each conversation. */
+  check(): void;
+}
+
+async function holdsTheRules({ port, rootPem, neighbour, limits, check }: Place): Promise<void> {
   await fc.assert(
     fc.asyncProperty(conversation, async (generated) => {
       const frames = generated.filter(leavesRoom);
-      const rules = new Http2Rules({ streamsMax: 100, windowBytes: 131_072, continuationsMax: 32 });
-      const client = await frameClient(edge.https, edge.rootPem, null);
+      const rules = new Http2Rules(limits);
+      const client = await frameClient(port, rootPem, null);
       let heard = 0;
       const hear = (verdict: Parameters<Http2Rules["heard"]>[1], id: number, after: string): void => {
         const more = client.frames.slice(heard);
@@ -188,9 +204,47 @@ test("the edge keeps the same rules over TLS, serves whole requests whatever sto
       }
       client.socket.destroy();
       assert.equal((await fetchOver(neighbour, {})).status, 200);
-      assert.deepEqual([edge.errors, origin.faults], [[], []]);
-      origin.reset();
+      check();
     }),
     { numRuns: 100 },
   );
+}
+
+test("the edge keeps the same rules over TLS, serves whole requests whatever stood around them, and others all the while", async () => {
+  const check = (): void => {
+    assert.deepEqual([edge.errors, origin.faults], [[], []]);
+    origin.reset();
+  };
+  const limits = { streamsMax: 100, windowBytes: 131_072, continuationsMax: 32 };
+  await holdsTheRules({ port: edge.https, rootPem: edge.rootPem, neighbour: edge.session(), limits, check });
+});
+
+test("the gateway's port keeps the same rules, with the gateway's own answers", async (t) => {
+  const root = await createRoot(systemClock);
+  const { chain, privateKey } = await createLocalCa({ root, clock: systemClock }).issue(["www.example.com"]);
+  const errors: unknown[] = [];
+  const front = createFront({
+    clock: systemClock,
+    loop: null,
+    config: { host: "127.0.0.1", port: 0, limits: GATEWAY_LIMITS, tls: { certificate: chain, key: privateKey } },
+    onRequest: (req, answer) => {
+      const onEnd = (): void => {
+        answer.begin(200, ["content-length", "4"]);
+        answer.end(Buffer.from("seen"));
+      };
+      req.take({ onData: () => undefined, onEnd, onGone: () => undefined });
+    },
+    onUpgrade: () => undefined,
+    refuse: (answer) => {
+      answer.begin(400, []);
+      answer.end();
+    },
+    report: (error) => void errors.push(error),
+  });
+  const { port } = await front.listen();
+  t.after(() => front.close(0));
+  const { streamsMax, windowBytes } = HTTP2_LIMITS;
+  const neighbour = gatewaySession(t, { port, rootPem: root.certificate });
+  const check = (): void => assert.deepEqual(errors, []);
+  await holdsTheRules({ port, rootPem: root.certificate, neighbour, limits: { streamsMax, windowBytes, continuationsMax: 32 }, check });
 });

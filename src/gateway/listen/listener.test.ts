@@ -6,7 +6,7 @@ import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { fixedClock, type FixedClock, systemClock } from "#kernel/clock.ts";
 import { type GatewayConfig, GATEWAY_LIMITS } from "#gateway/config.ts";
 import type { AnswerSink } from "./response-writer.ts";
-import type { ClientRequest } from "./client-request.ts";
+import type { BodyReceiver, ClientRequest } from "./client-request.ts";
 import { createFront, type Front } from "./listener.ts";
 
 interface Stage {
@@ -27,7 +27,9 @@ const echo: Handler = (req, answer, body) => {
   answer.end(text);
 };
 
-async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfig["tls"]): Promise<Stage> {
+type OnRequest = (req: ClientRequest, answer: AnswerSink) => void;
+
+async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfig["tls"], onRequest?: OnRequest): Promise<Stage> {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const seen: string[] = [];
   const errors: unknown[] = [];
@@ -40,17 +42,19 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
       limits: GATEWAY_LIMITS,
       ...(tls === undefined ? {} : { tls }),
     },
-    onRequest: (req, answer) => {
-      let body = "";
-      req.take({
-        onData: (bytes) => void (body += bytes.toString("latin1")),
-        onEnd: () => {
-          seen.push(`${req.method} ${req.target} ${body}`);
-          handler(req, answer, body);
-        },
-        onGone: () => seen.push("gone"),
-      });
-    },
+    onRequest:
+      onRequest ??
+      ((req, answer) => {
+        let body = "";
+        req.take({
+          onData: (bytes) => void (body += bytes.toString("latin1")),
+          onEnd: () => {
+            seen.push(`${req.method} ${req.target} ${body}`);
+            handler(req, answer, body);
+          },
+          onGone: () => seen.push("gone"),
+        });
+      }),
     onUpgrade: (_req, socket, first) => void socket.end(`upgraded ${first.toString("latin1")}`),
     report: (error) => void errors.push(error),
     refuse: (answer) => {
@@ -164,6 +168,34 @@ test("answers without a length are chunked, end with the connection for HTTP/1.0
   assert.match(await ask("GET /200 HTTP/1.0"), /^(?!.*transfer-encoding).*\r\n\r\nhello$/s);
   assert.match(await ask("HEAD /200/5 HTTP/1.1"), /content-length: 5\r\n.*\r\n\r\n$/s);
   assert.match(await ask("GET /204/5 HTTP/1.1"), /^(?!.*(?:content-length|transfer-encoding)).*\r\n\r\n$/s);
+});
+
+test("a request that has its answer gets no body, and leaves that of the next request alone", async (t) => {
+  const requests: ClientRequest[] = [];
+  const taken: string[] = [];
+  const receiver = (name: string): BodyReceiver => ({
+    onData: (bytes) => taken.push(`${name} ${bytes.toString()}`),
+    onEnd: () => taken.push(`${name} end`),
+    onGone: () => taken.push(`${name} gone`),
+  });
+  const { port } = await stage(t, echo, undefined, (req, answer) => {
+    requests.push(req);
+    if (req.target === "/second") {
+      // The first one is late: its provider has just decided that it wants the body.
+      requests[0]?.take(receiver("first"));
+      requests[0]?.pause();
+      req.take(receiver("second"));
+    }
+    answer.begin(200, ["content-length", "0"]);
+    if (req.target === "/first") answer.end();
+    else setTimeout(() => answer.end(), 50);
+  });
+  const text = await told(
+    port,
+    `POST /first HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabcPOST /second HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 3\r\n\r\ndef`,
+  );
+  assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 2);
+  assert.deepEqual(taken, ["first gone", "second def", "second end"]);
 });
 
 test("pieces that are flushed in one turn arrive together and before the end is known, on each connection its own", async (t) => {
