@@ -1,3 +1,4 @@
+import type { PhaseName } from "./phases.ts";
 import { PREVIOUS_SLOTS } from "./previous-waf/slots.ts";
 
 /** What rules of rulesets are, as the activity log names what saw a request or response (SPEC 6). */
@@ -11,3 +12,42 @@ export const EVENT_SERVICES: readonly string[] = [
   DETECTION_SERVICE,
   ...Object.values(PREVIOUS_SLOTS).map(({ service }) => service),
 ];
+
+/** The events of one of the vendor's sources: those of a service, of a phase, or of both. */
+export type EventSource =
+  | { readonly service: string }
+  | { readonly phase: PhaseName }
+  | { readonly service: string; readonly phase: PhaseName };
+
+/**
+ * Names of the vendor's analytics and alerts for the products that events come from, in small letters. Null: this server has no such
+ * product, so that no event comes from it.
+ */
+export const EVENT_SOURCES: Readonly<Record<string, EventSource | null>> = {
+  dlp: { service: DETECTION_SERVICE },
+  firewallcustom: { service: RULES_SERVICE, phase: "http_request_firewall_custom" },
+  firewallmanaged: { service: RULES_SERVICE, phase: "http_request_firewall_managed" },
+  firewallrules: { service: PREVIOUS_SLOTS.firewall_rules.service },
+  ratelimit: { phase: "http_ratelimit" },
+  waf: { phase: "http_request_firewall_managed" },
+  apishield: null,
+  apishieldschemavalidation: null,
+  apishieldsequencemitigation: null,
+  apishieldtokenvalidation: null,
+  asn: null,
+  bic: null,
+  botfight: null,
+  botmanagement: null,
+  country: null,
+  hot: null,
+  ip: null,
+  iprange: null,
+  l7ddos: null,
+  linkmaze: null,
+  sanitycheck: null,
+  securitylevel: null,
+  uablock: null,
+  unknown: null,
+  validation: null,
+  zonelockdown: null,
+};

@@ -357,6 +357,7 @@ export const routeFixtures = (
   "account-security-events-export": {},
   "account-security-events-tail": { query: "?for_seconds=1" },
   "sensitive-data-scan": { body: { text: "nothing to find" } },
+  "sensitive-data-values": {},
   "graphql-get": { query: "?query=%7Bviewer%7Baccounts%7BaccountTag%7D%7D%7D" },
   graphql: { body: { query: '{ viewer { zones(filter: { zoneTag: "0" }) { zoneTag } } }' } },
   "gateways-list": {},

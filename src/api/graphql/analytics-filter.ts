@@ -14,9 +14,10 @@ const DEPTH_MAX = 5;
 /** Limits of the conditions of one node, and of the values in all of its lists: each row is compared with each of them. */
 const CONDITIONS_MAX = 200;
 const VALUES_MAX = 1_000;
-/** Limits of the pattern conditions of one node, and of the length of each. */
-const PATTERNS_MAX = 10;
+/** Limits of the pattern conditions of one node, of the length of each, and of all together. */
+const PATTERNS_MAX = 32;
 const PATTERN_MAX = 1_000;
+const PATTERN_CHARACTERS_MAX = 10_000;
 
 /**
  * The conditions of a node, with types already checked by GraphQL. `renamed` has the node's different field names. Throws
@@ -30,6 +31,7 @@ export function filtersOf(
   let conditions = 0;
   let values = 0;
   let patterns = 0;
+  let patternCharacters = 0;
   const count = (more: number): void => {
     conditions += more;
     if (conditions > CONDITIONS_MAX)
@@ -54,12 +56,17 @@ export function filtersOf(
       if (values > VALUES_MAX)
         throw new PlatformError("invalid_input", { message: `The lists of a filter can have at most ${VALUES_MAX} values.` });
       patterns += isPattern(name) ? 1 : 0;
+      patternCharacters += isPattern(name) ? String(value).length : 0;
       if (patterns > PATTERNS_MAX)
         throw new PlatformError("invalid_input", {
           message: `A filter can have at most ${PATTERNS_MAX} conditions that end with _like or _notlike.`,
         });
       if (isPattern(name) && String(value).length > PATTERN_MAX)
         throw new PlatformError("invalid_input", { message: `${name} can have at most ${PATTERN_MAX} characters.` });
+      if (patternCharacters > PATTERN_CHARACTERS_MAX)
+        throw new PlatformError("invalid_input", {
+          message: `The values of all _like and _notlike conditions together can have at most ${PATTERN_CHARACTERS_MAX} characters.`,
+        });
       return [condition(dataset, name, value as Value, renamed)];
     });
   };

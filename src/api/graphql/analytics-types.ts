@@ -6,6 +6,7 @@ import {
   type AnalyticsDatasetName,
   type AnalyticsField,
   type AnalyticsOperator,
+  type ListField,
   type UnknownField,
 } from "#model/events/analytics.ts";
 import type { Scalars } from "./context.ts";
@@ -71,6 +72,9 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const lists = Object.entries(dataset.fields).flatMap(([field, known]) =>
     isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known), description: ALWAYS_NULL }] as const] : [],
   );
+  const objects = Object.entries(dataset.fields).flatMap(([field, known]) =>
+    known.kind === "list" ? [[field, { type: objectsType(graphql, `${dataset.type}${field}`, known) }] as const] : [],
+  );
   const measures = Object.entries(measuresOf(dataset)).flatMap(([kind, named]) => {
     // The number of rows that each read row represents.
     const also = kind === "avg" ? { sampleInterval: { type: GraphQLFloat } } : {};
@@ -87,7 +91,7 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
     row: new GraphQLObjectType({
       name: `${dataset.type}Row`,
       description: dataset.description,
-      fields: { ...fields, ...Object.fromEntries(lists) },
+      fields: { ...fields, ...Object.fromEntries([...lists, ...objects]) },
     }),
     rowOrder: new GraphQLEnumType({ name: `${dataset.type}RowOrder`, values: bothWays(Object.keys(fields).map((name) => [name, name])) }),
     group: new GraphQLObjectType({
@@ -127,6 +131,18 @@ const entriesType = (
   new GraphQLList(
     new GraphQLNonNull(
       new GraphQLObjectType({ name, fields: Object.fromEntries(entries.map((entry) => [entry, { type: GraphQLString }])) }),
+    ),
+  );
+
+/** Numbers are counts of hits. */
+const objectsType = (
+  { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString }: typeof GraphQl,
+  name: string,
+  { members }: ListField,
+): GraphQl.GraphQLOutputType =>
+  new GraphQLList(
+    new GraphQLNonNull(
+      new GraphQLObjectType({ name, fields: mapValues(members, (member) => ({ type: member === "count" ? GraphQLInt : GraphQLString })) }),
     ),
   );
 
@@ -181,7 +197,7 @@ export const scalarsOf =
   ({ GraphQLBoolean, GraphQLInt, GraphQLString }: typeof GraphQl, scalars: Scalars) =>
   (field: AnalyticsField): GraphQl.GraphQLScalarType => {
     if (field.kind === "constant") return typeof field.value === "number" ? GraphQLInt : GraphQLString;
-    if (field.kind === "unknown") return GraphQLString;
+    if (field.kind === "unknown" || field.kind === "member" || field.kind === "list") return GraphQLString;
     const plain = {
       ...{ text: GraphQLString, keys: GraphQLString, values: GraphQLString },
       ...{ integer: GraphQLInt, negated: GraphQLInt, boolean: GraphQLBoolean },

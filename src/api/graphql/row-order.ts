@@ -1,5 +1,5 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { AnalyticsDataset, AnalyticsValue } from "#model/events/analytics.ts";
+import type { AnalyticsCell, AnalyticsDataset } from "#model/events/analytics.ts";
 import type { RowOrder } from "./analytics-types.ts";
 
 /** The direction in which rows are read. Throws `invalid_input` if the first order is not by time. */
@@ -12,7 +12,7 @@ export function timeOrder(dataset: AnalyticsDataset, { by, direction }: RowOrder
   return direction;
 }
 
-type Row = Readonly<Record<string, AnalyticsValue>>;
+type Row = Readonly<Record<string, AnalyticsCell>>;
 
 /** Rows read by time; rows of the same displayed time are sorted by the other requested orders. */
 export function inOrder(rows: readonly Row[], orders: readonly RowOrder[]): readonly Row[] {

@@ -10,6 +10,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ANALYTICS_DATASETS,
   type AnalyticsDataset,
+  type AnalyticsCell,
   type AnalyticsDatasetName,
   type AnalyticsField,
   type AnalyticsFilter,
@@ -19,6 +20,8 @@ import {
   type AnalyticsScope,
   type AnalyticsValue,
   type EntriesField,
+  type ListField,
+  type MemberPlace,
   type StoredField,
 } from "#model/events/analytics.ts";
 import type { Store } from "#store/database/store.ts";
@@ -39,7 +42,7 @@ export interface Analytics {
     scope: AnalyticsScope,
     dataset: AnalyticsDatasetName,
     query: Pick<AnalyticsQuery, "filters" | "limit"> & { readonly fields: readonly string[]; readonly direction: "asc" | "desc" },
-  ): Promise<readonly Readonly<Record<string, AnalyticsValue>>[]>;
+  ): Promise<readonly Readonly<Record<string, AnalyticsCell>>[]>;
 }
 
 export interface AnalyticsDeps {
@@ -83,8 +86,10 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
         Object.fromEntries(
           fields.map((field) => {
             const known = dataset.fields[field]!;
+            const cells = row as unknown as Readonly<Record<string, string | number | null>>;
+            if (known.kind === "list") return [field, listed(known, cells[known.of])];
             if (!isStored(known)) return [field, constantOf(known)];
-            const cell = (row as unknown as Readonly<Record<string, string | number | null>>)[known.column] ?? null;
+            const cell = cells[known.column] ?? null;
             return [
               field,
               shown(known, known.intervalMs === undefined ? cell : Math.floor(Number(cell) / known.intervalMs) * known.intervalMs),
@@ -131,7 +136,8 @@ function whereOf(dataset: AnalyticsDataset, scope: AnalyticsScope, filters: read
 function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly WherePart[] {
   if ("any" in filter) return [{ any: filter.any.map((all) => all.flatMap((inner) => partsOf(dataset, inner))) }];
   const known = dataset.fields[filter.field]!;
-  if ("of" in known)
+  if (known.kind === "member") return [memberPart(known, filter.value)];
+  if (known.kind === "keys" || known.kind === "values")
     return [
       { any: entryTexts(known, String(filter.value)).map((text) => [{ column: known.of, operator: "has", value: text } as Condition]) },
     ];
@@ -142,6 +148,9 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, [filter.value].flat().map(Number), intervalMs);
   const { operator } = filter;
+  if (known.aliases !== undefined) return sourceParts(known, operator, filter.value);
+  if (known.alsoIn !== undefined && (operator === "eq" || operator === "in"))
+    return [{ any: [[{ column, operator, value: filter.value } as Condition], [memberPart(known.alsoIn, filter.value)]] }];
   // Among very many rows, those of one ray could be missing from a sample.
   if (column === "ray_id" && operator === "eq")
     return [{ column, operator, value: String(filter.value) }, ...aroundRay(String(filter.value))] as readonly WherePart[];
@@ -151,6 +160,36 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   const isFilled: Condition = { column: condition.column, operator: "ne", value: "" };
   const isEmptyToo = likeTest(String(filter.value))(known.emptyAs) === (operator === "like");
   return [isEmptyToo ? { any: [[condition, isFilled], [{ ...isFilled, operator: "eq" }]] } : { any: [[condition, isFilled]] }];
+}
+
+type ComparedValue = Extract<AnalyticsFilter, { readonly value: unknown }>["value"];
+
+/** Rows with one of these values in the member of an object. */
+const memberPart = ({ of, member }: MemberPlace, value: ComparedValue): WherePart =>
+  [value].flat().map((one) => ({ column: of, operator: "has", value: JSON.stringify({ [member]: one }).slice(1, -1) }) as Condition);
+
+/** Filters of a field whose values have other names as well: what is stored comes first, in the case that it is stored in. */
+function sourceParts(
+  { column, aliases = {}, stored = [] }: StoredField,
+  operator: AnalyticsOperator,
+  value: ComparedValue,
+): readonly WherePart[] {
+  const given = [value].flat().map(String);
+  const aliasOf = (name: string) =>
+    Object.hasOwn(aliases, name.toLowerCase()) && !stored.includes(name) ? aliases[name.toLowerCase()] : undefined;
+  if (operator === "like" || operator === "not_like" || given.every((name) => aliasOf(name) === undefined))
+    return [{ column, operator, value } as Condition];
+  const isWanted = operator === "eq" || operator === "in";
+  const compare = (name: string, wanted: string): Condition =>
+    ({ column: name, operator: isWanted ? "eq" : "ne", value: wanted }) as Condition;
+  const each = given.map((name): Where => {
+    const alias = aliasOf(name);
+    if (alias === undefined) return [compare(column, name)];
+    const conditions = Object.entries(alias ?? {}).map(([part, wanted]) => compare(part, wanted));
+    if (alias === null) return isWanted ? [{ any: [] }] : [];
+    return isWanted ? conditions : [{ any: conditions.map((condition) => [condition]) }];
+  });
+  return isWanted ? [{ any: each }] : each.flat();
 }
 
 /** Compares times that are rounded down to whole intervals. Lists have any number of times, all other operators one. */
@@ -194,6 +233,12 @@ function asStored<T>(field: StoredField, value: T): T {
   if (field.emptyAs !== undefined && value.toLowerCase() === field.emptyAs) return "" as T;
   return (field.isLowerCase ? value.toUpperCase() : value) as T;
 }
+
+/** The objects of a stored list, by the names that analytics has for their members. */
+const listed = ({ members }: ListField, objects: unknown): readonly Readonly<Record<string, AnalyticsValue>>[] =>
+  ((objects ?? []) as readonly Readonly<Record<string, AnalyticsValue>>[]).map((object) =>
+    Object.fromEntries(Object.entries(members).map(([name, member]) => [name, object[member] ?? null])),
+  );
 
 const isStored = (field: AnalyticsField): field is StoredField => "column" in field;
 

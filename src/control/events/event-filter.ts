@@ -56,6 +56,7 @@ export const eventsOf = (scope: EventScope, filter: SecurityEventFilter): Where<
   ...anyOf(filter, OF_EVENTS),
   ...sharedOf(filter),
   ...(filter.rule_id === undefined ? [] : [listOf(filter.rule_id).flatMap(ruleIs)]),
+  ...(filter.value_hash === undefined ? [] : [listOf(filter.value_hash).map(valueIs)]),
 ];
 
 /** The requests of the scope that match the filter. Throws as `eventsOf` does. */
@@ -130,6 +131,16 @@ const ruleIs = (id: string): Condition<"security_events">[] => [
   { column: "deployed_by", operator: "eq", value: id },
   { column: "matches", operator: "has", value: JSON.stringify({ rule_id: id }).slice(1, -1) },
 ];
+
+/** Throws `invalid_input` for what is not a hash, which would match nothing. */
+function valueIs(hash: string): Condition<"security_events"> {
+  if (!/^[0-9a-f]{32}$/.test(hash))
+    throw new PlatformError("invalid_input", {
+      message: `"value_hash" must be 32 hexadecimal characters, as in the matches of events.`,
+      source: "/value_hash",
+    });
+  return { column: "matches", operator: "has", value: JSON.stringify({ value_hash: hash }).slice(1, -1) };
+}
 
 /** From `since` (inclusive) to `until` (exclusive). Throws `invalid_input` for an invalid time or an empty period. */
 function betweenTimes({ since, until }: { readonly since?: string; readonly until?: string }): readonly TimeBound[] {

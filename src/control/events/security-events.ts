@@ -1,8 +1,16 @@
 import type { Page } from "#control/call.ts";
 import { ulidTimeMs } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import type { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/events/security-event.ts";
+import type {
+  SecurityEvent,
+  SecurityEventExport,
+  SecurityEventQuery,
+  SecurityEventTail,
+  SensitiveDataValues,
+  SensitiveDataValuesQuery,
+} from "#model/events/security-event.ts";
 import { type EventScope, eventsOf } from "./event-filter.ts";
+import { valuesOfEvents } from "./event-values.ts";
 import { eventView } from "./event-view.ts";
 import { createRowLog, type LogSource } from "./row-log.ts";
 import { createRowMarks } from "./row-marks.ts";
@@ -22,6 +30,8 @@ export interface SecurityEvents {
    * follow.
    */
   tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
+  /** The values that events of sensitive data tell of: when first and last, and how often. Throws as `list` does. */
+  values(scope: EventScope, query: SensitiveDataValuesQuery): Promise<SensitiveDataValues>;
   /** Ends every tail. */
   close(): void;
 }
@@ -32,6 +42,7 @@ export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { read
   const log = createRowLog(reads, SECURITY_EVENTS, marks);
   return {
     close: tails.close,
+    values: async (scope, filter) => valuesOfEvents(reads, eventsOf(scope, filter)),
     list: async (scope, { page, per_page, cursor, ...filter }) => log.list(scope, eventsOf(scope, filter), { page, per_page, cursor }),
     export: (scope, { format, limit, ...filter }, accountId) => log.export(eventsOf(scope, filter), { accountId, format, limit }),
     tail: (scope, { last_event_id: lastEventId, for_seconds: forSeconds, ...filter }, accountId) =>

@@ -1,10 +1,11 @@
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
+import { EVENT_SERVICES, EVENT_SOURCES } from "#rules/services.ts";
 
 /**
  * A field of a dataset that can be selected, grouped and filtered by. Times are rounded down to whole intervals (UTC);
  * `negated` inverts a stored 0 or 1.
  */
-export type AnalyticsField = StoredField | ConstantField | UnknownField | EntriesField;
+export type AnalyticsField = StoredField | ConstantField | UnknownField | EntriesField | MemberField | ListField;
 
 export interface StoredField {
   /** Column of the row in the events database. */
@@ -15,6 +16,30 @@ export interface StoredField {
   readonly isLowerCase?: boolean;
   /** The value that clients see instead of an empty text. */
   readonly emptyAs?: string;
+  /** Other names that filters may give for values, ignoring case: each stands for these values of columns, null for no row. */
+  readonly aliases?: Readonly<Record<string, Readonly<Record<string, string>> | null>>;
+  /** Values that rows have, which are no aliases in this case. */
+  readonly stored?: readonly string[];
+  /** A row also has the values of this member, in the objects of a stored list: comparisons with `=` and `in` find these too. */
+  readonly alsoIn?: MemberPlace;
+}
+
+/** A member of the objects in a stored list (JSON as written by JSON.stringify). */
+export interface MemberPlace {
+  readonly of: string;
+  readonly member: string;
+}
+
+/** The values of a member: available in filters only, which find rows with one of them. */
+export interface MemberField extends MemberPlace {
+  readonly kind: "member";
+}
+
+/** A stored list of objects, which only rows have: the member of each by the name in analytics. */
+export interface ListField {
+  readonly kind: "list";
+  readonly of: string;
+  readonly members: Readonly<Record<string, string>>;
 }
 
 /** The same value for every row: clients request the field, but rows do not differ in it here. */
@@ -114,9 +139,25 @@ export const ANALYTICS_DATASETS = {
       ...TIMES,
       ...REQUEST_FIELDS,
       action: text("action"),
-      source: text("service"),
+      source: { column: "service", kind: "text", aliases: EVENT_SOURCES, stored: EVENT_SERVICES },
       phase: text("phase"),
-      ruleId: text("rule_id"),
+      // An event of several managed rules has the strongest; all of them are among its matches.
+      ruleId: { column: "rule_id", kind: "text", alsoIn: { of: "matches", member: "rule_id" } },
+      valueHash: { kind: "member", of: "matches", member: "value_hash" },
+      matches: {
+        kind: "list",
+        of: "matches",
+        members: {
+          ruleId: "rule_id",
+          detector: "detector",
+          count: "count",
+          confidence: "confidence",
+          part: "part",
+          name: "name",
+          jsonPath: "json_path",
+          valueHash: "value_hash",
+        },
+      },
       rulesetId: text("ruleset_id"),
       deployedBy: text("deployed_by"),
       description: text("rule_description"),
@@ -308,6 +349,8 @@ export const ANALYTICS_OPERATORS = {
   unknown: {},
   keys: { _has: "has" },
   values: { _has: "has" },
+  member: { "": "eq", _in: "in" },
+  list: {},
   time: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
   date: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
 } as const;
@@ -353,6 +396,8 @@ export interface AnalyticsGroup {
 }
 
 export type AnalyticsValue = string | number | boolean | null;
+/** A field of a row: also the objects of a list. */
+export type AnalyticsCell = AnalyticsValue | readonly Readonly<Record<string, AnalyticsValue>>[];
 
 /** Maximum number of rows or groups per node. */
 export const ANALYTICS_LIMIT_MAX = 10_000;

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { EVENT_SOURCES } from "#rules/services.ts";
 
 /** A type of notification. The vendor's API has many more types, whose causes do not exist here. */
 export interface AlertType {
@@ -111,11 +112,19 @@ export type AlertServiceId = (typeof ALERT_SERVICES)[number]["id"];
 
 export const alertType = (type: string): AlertType | undefined => ALERT_TYPES.find((row) => row.type === type);
 
-/** Finds a service by its identifier or name, ignoring case. */
+/** The vendor's names for services that this server has by another one. */
+const OTHER_NAMES: Readonly<Record<string, AlertServiceId>> = { firewallrules: "firewallcustom", waf: "firewallmanaged" };
+
+/** Finds a service by its identifier, its name or another name of it, ignoring case. */
 export const alertService = (text: string): (typeof ALERT_SERVICES)[number] | undefined => {
   const wanted = text.toLowerCase();
-  return ALERT_SERVICES.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted);
+  const other = Object.hasOwn(OTHER_NAMES, wanted) ? OTHER_NAMES[wanted] : undefined;
+  return ALERT_SERVICES.find(({ id, name }) => id === (other ?? wanted) || name.toLowerCase() === wanted);
 };
+
+/** Whether a policy may name the service: also one of the vendor's products that this server has not, which then chooses nothing. */
+export const isAlertService = (text: string): boolean =>
+  alertService(text) !== undefined || Object.hasOwn(EVENT_SOURCES, text.toLowerCase());
 
 const Id = Type.Object({ id: Type.String({ maxLength: 320 }) });
 

@@ -55,6 +55,8 @@ const FILTERS = {
   action: Texts,
   service: Texts,
   phase: Texts,
+  /** Events with this value among their matches, by its hash (32 hexadecimal characters). */
+  value_hash: Texts,
 } as const;
 
 export const SecurityEventFilter = Type.Object(FILTERS);
@@ -69,3 +71,33 @@ export type SecurityEventExport = Static<typeof SecurityEventExport>;
 
 export const SecurityEventTail = tailOf(FILTERS);
 export type SecurityEventTail = Static<typeof SecurityEventTail>;
+
+/** `since` and `until` bound what is read; the other filters choose events. */
+export const SensitiveDataValuesQuery = Type.Object(FILTERS);
+export type SensitiveDataValuesQuery = Static<typeof SensitiveDataValuesQuery>;
+
+/** The values that events of sensitive data tell of, each once, the last seen first. */
+export const SensitiveDataValues = Type.Object({
+  /** Events that were read, from the newest on. */
+  events_read: Type.Integer(),
+  /** False if there are older events or more values; a later `until` or further filters show those. */
+  is_complete: Type.Boolean(),
+  values: Type.Array(
+    Type.Object({
+      value_hash: Type.String(),
+      rule_ids: Type.Array(Type.String()),
+      detectors: Type.Array(Type.String()),
+      /** The highest of its matches. */
+      confidence: Type.Enum(["low", "medium", "high"]),
+      first_seen: Type.String({ format: "date-time" }),
+      last_seen: Type.String({ format: "date-time" }),
+      /** Events in which it is the first match of a rule. */
+      events: Type.Integer(),
+      /** The last place. */
+      host: Type.String(),
+      path: Type.String(),
+      json_path: Type.Optional(Type.String()),
+    }),
+  ),
+});
+export type SensitiveDataValues = Static<typeof SensitiveDataValues>;

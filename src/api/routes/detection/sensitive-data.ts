@@ -4,6 +4,7 @@ import { zoneOf } from "#api/zone-of.ts";
 import type { Owner } from "#control/detection/objects.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
+import { SensitiveDataValues, SensitiveDataValuesQuery } from "#model/events/security-event.ts";
 import {
   AllowedData,
   AllowedDataChange,
@@ -58,6 +59,19 @@ export const SENSITIVE_DATA_ROUTES: readonly Route[] = [
     result: SensitiveDataFindings,
     paging: "one",
     handler: ({ control, resolved, body }) => control.sensitiveData.scan(zoneOf(resolved), body),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/sensitive_data/values",
+    id: "sensitive-data-values",
+    summary: "List the sensitive values that a zone's events tell of: when each was first and last seen, and how often",
+    scope: "zone",
+    permissions: [...READ, "Analytics Read", "Logs Read"],
+    query: SensitiveDataValuesQuery,
+    strict_query: true,
+    result: SensitiveDataValues,
+    paging: "one",
+    handler: ({ control, params: { zone_id }, query }) => control.securityEvents.values({ zone_id }, query),
   }),
   route({
     ...read,

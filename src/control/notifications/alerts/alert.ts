@@ -48,6 +48,12 @@ export function spikeAlert({ kind, zone, service, count, mean, startMs, endMs }:
       usual_events: Math.round(mean * 10) / 10,
       start,
       end,
+      // The same by the names that receivers of the vendor's alerts read.
+      severity: "WARN",
+      zone_tag: zone.id,
+      events_count: count,
+      alert_start_time: start,
+      alert_end_time: end,
     },
   };
 }

@@ -4,7 +4,7 @@ import {
   ALERT_TYPES,
   type AlertFilter,
   type AlertType,
-  alertService,
+  isAlertService,
   alertType,
   type NotificationPolicyCreate,
 } from "#model/events/notification.ts";
@@ -75,10 +75,10 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
   },
   services: async (_db, _accountId, _type, values) => {
     for (const text of values)
-      if (alertService(text) === undefined)
+      if (!isAlertService(text))
         throw invalid(
           "/filters/services",
-          `service ${text} does not exist; it must be one of ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}`,
+          `service ${text} does not exist; it must be one of ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}, or another of the vendor's names, which has no events here`,
         );
   },
   slo: async (_db, _accountId, _type, values) => {
