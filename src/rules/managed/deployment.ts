@@ -1,3 +1,4 @@
+import { RETIRED_RULE_IDS, RETIRED_TAGS } from "#rules/detectors/catalog/retired.ts";
 import { isEnvelopeKey } from "#kernel/crypto/envelope.ts";
 import {
   array,
@@ -106,7 +107,9 @@ export function exceptedProblems(rulesetId: string, rules: readonly string[], at
   if (ruleset === undefined) return [];
   const known = new Set([...ruleset.rules, ...patternsIn(ruleset, place)].map(({ id }) => id));
   return rules.flatMap((id, index) =>
-    known.has(id) || isVendorRuleId(id) ? [] : [problem(`${at}/${index}`, `${ruleset.name} has no rule "${id}"`)],
+    known.has(id) || isVendorRuleId(id) || RETIRED_RULE_IDS.has(id)
+      ? []
+      : [problem(`${at}/${index}`, `${ruleset.name} has no rule "${id}"`)],
   );
 }
 
@@ -145,7 +148,7 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
     ...(ruleset.has_sensitivity ? { sensitivity_level: oneOf("default", "medium", "low", "eoff") } : {}),
   };
   const id = known("id", (name, place) =>
-    ids.has(name) || isVendorRuleId(name) || patternsIn(ruleset, place).some((own) => own.id === name)
+    ids.has(name) || isVendorRuleId(name) || RETIRED_RULE_IDS.has(name) || patternsIn(ruleset, place).some((own) => own.id === name)
       ? null
       : `${ruleset.name} has no rule "${name}"`,
   );
@@ -153,6 +156,7 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
   const keepsVendors = ruleset.id !== SENSITIVE_DATA_RULESET_ID;
   const category = known("category", (name, place) =>
     tags.has(name) ||
+    RETIRED_TAGS.has(name) ||
     (keepsVendors && isVendorCategory(name)) ||
     patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
       ? null

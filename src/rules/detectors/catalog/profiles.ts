@@ -9,8 +9,7 @@ export interface Profile {
   readonly detectors: readonly Detector[];
 }
 
-/** Not those that a text without anybody in it is full of as well. */
-const isContact = ({ tags = [] }: Detector): boolean => tags.includes("contact") && !tags.includes("bare");
+const isContact = ({ tags = [] }: Detector): boolean => tags.includes("contact");
 const chosen = (holds: (detector: Detector) => boolean): readonly Detector[] => DETECTORS.filter(holds);
 
 export const PROFILES: readonly Profile[] = [

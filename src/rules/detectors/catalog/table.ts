@@ -4,7 +4,6 @@ import { CONTACT_DETECTORS } from "#rules/detectors/personal/contact.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { FINANCIAL_DETECTORS } from "#rules/detectors/personal/financial.ts";
 import { IBAN_DETECTOR } from "#rules/detectors/personal/iban.ts";
-import { BARE_DETECTORS } from "#rules/detectors/personal/personal-bare.ts";
 import { EUROPEAN_DETECTORS } from "#rules/detectors/personal/personal-europe.ts";
 import { NAMED_DETECTORS } from "#rules/detectors/personal/personal-named.ts";
 import { OTHER_PERSONAL_DETECTORS } from "#rules/detectors/personal/personal-other.ts";
@@ -38,7 +37,6 @@ export const DETECTORS: readonly Detector[] = [
   ...BUSINESS_DETECTORS,
   ...CONTACT_DETECTORS,
   ...NAMED_DETECTORS,
-  ...BARE_DETECTORS,
   ...withPublished([
     ...AI_SECRETS,
     ...CLOUD_SECRETS,

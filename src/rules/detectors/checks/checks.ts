@@ -35,6 +35,3 @@ export function isPlaceholder(digits: string): boolean {
   for (let i = 1; i < body.length; i++) if ((body.charCodeAt(i) - body.charCodeAt(i - 1) + 10) % 10 !== step) return false;
   return true;
 }
-
-/** Digits that count from the first to the last, a check digit among them. */
-export const isCounting = (digits: string): boolean => isPlaceholder(`${digits}0`);

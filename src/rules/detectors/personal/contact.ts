@@ -1,6 +1,4 @@
 import { isIPv6 } from "node:net";
-import { isUniform } from "#rules/detectors/checks/check-digits.ts";
-import { digitsOf, isPlaceholder } from "#rules/detectors/checks/checks.ts";
 import { BEHIND_AREA, GROUPED_NUMBERS } from "./code-forms.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 
@@ -29,26 +27,6 @@ const PHONE_FORMS = [
   ...["# (###) ###-##-##", "#(###)###-##-##", "#(###) ###-##-##", "# ### ###-##-##", "### ###-##-##", "## ###-##-##", "# (###) ### ## ##"],
   ...["#-###) #####", "### ###-###", "### ###-####", "# ### ###-####", "## ####-####", "## #####-####", "###-### ####", "###-### ## ##"],
 ];
-
-/** North America: area and exchange never begin with 0 or 1. */
-const NORTH_AMERICAN = /^1?[2-9]\d\d[2-9]\d{6}$/;
-/** Elsewhere the trunk prefix, an area or network, and the rest. */
-const WITH_TRUNK_PREFIX = /^0[1-9]\d{8,10}$/;
-/** The prefix of international calls in most countries. */
-const WITH_INTERNATIONAL_PREFIX = /^00[1-9]\d{8,12}$/;
-/** Of China. */
-const CHINESE_MOBILE = /^1[3-9]\d{9}$/;
-/** Groups that little else is written in, of Southern Europe and Turkey among others. */
-// linear: pumped
-const GROUPED_IN_TWOS = /^[2-9]\d{1,2}([ .-])(?:\d\d|\d{3})\1\d\d\1\d\d$/;
-
-/** Grouped as people group one, or with the trunk prefix, which other numbers seldom begin with. */
-function isNationalPhone(text: string): boolean {
-  const digits = digitsOf(text);
-  if (isPlaceholder(digits) || isUniform(digits.slice(1))) return false;
-  if (WITH_TRUNK_PREFIX.test(digits) || WITH_INTERNATIONAL_PREFIX.test(digits) || CHINESE_MOBILE.test(digits)) return true;
-  return digits !== text && (NORTH_AMERICAN.test(digits) || GROUPED_IN_TWOS.test(text));
-}
 
 /** What stands before the at sign; also in quotes (RFC 5321 §4.1.2). */
 const LOCAL_PART = String.raw`(?:[A-Za-z0-9\x80-\xff][A-Za-z0-9._%+\x80-\xff-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
@@ -204,85 +182,4 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     hits: ["00:1a:2b:3c:4d:5e", "ether 3C:22:FB:0A:91:7E"],
     misses: ["00:00:00:00:00:00", "00:1a:2b:3c:4d", "00:1a:2b:3c:4d:5e:6f"],
   }),
-  contact({
-    id: "pii.url",
-    rule_id: "9cb1d1c1a20ceecba369a4ecd09c3dab",
-    name: "Web address",
-    anchors: [
-      ...["https://", "http://", "HTTPS://", "HTTP://", "ftp://", "https:\\/\\/", "http:\\/\\/", "https%3A%2F%2F", "http%3A%2F%2F"].map(
-        (text) => ({ kind: "literal", text, word: true }) as const,
-      ),
-      { kind: "literal", text: "www.", word: true },
-    ],
-    patterns: [
-      // linear: pumped
-      /(?:(?:https?|ftp|HTTPS?)(?::\/\/|:\\\/\\\/|%3A%2F%2F)|(?=www\.))(?:[A-Za-z0-9._~%!$&*+,;=:-]{1,128}@)?(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9\x80-\xff](?:[A-Za-z0-9\x80-\xff._-]{0,251}[A-Za-z0-9\x80-\xff])?)(?::\d{1,5})?(?=[/?#\s"'<>),.;:!|*&%\\\]}`]|$)/y,
-    ],
-    // A name without a dot is nothing that the world could call.
-    accepts: (text) => !text.includes("www.w3.org") && (/[\]]|[^.]\.[^.]/.test(text.replace(/^www\./, "")) || /localhost/.test(text)),
-    confidence: "high",
-    hits: [
-      "see https://www.microsoft.com/",
-      "http://shop.test:8080",
-      "ftp://files.shop.test/a",
-      "www.shop.test/offers",
-      "http://[2001:db8::1]:8080/",
-      "http://jane:pw@shop.test/",
-      "https://m\u00fcller.de",
-      '"https:\\/\\/shop.test\\/a"',
-      "u=https%3A%2F%2Fshop.test%2Fa",
-    ],
-    misses: ["https://", "http://www.w3.org/2000/svg", "http://microsoft", "www.microsoft"],
-  }),
-  contact({
-    id: "pii.domain",
-    rule_id: "6e9fefc3e0731077df0cd3e977b45e19",
-    name: "Name of a website, without a scheme",
-    tags: ["contact", "bare"],
-    anchors: [
-      ".com",
-      ".org",
-      ".net",
-      ".edu",
-      ".gov",
-      ".info",
-      ".biz",
-      ".eu",
-      ".io",
-      ".ai",
-      ".app",
-      ".dev",
-      ".shop",
-      ".xyz",
-      ".online",
-      ".site",
-      ".cloud",
-      ".co.",
-      ".ac.",
-    ].map((text) => ({
-      kind: "literal",
-      text,
-      word: false,
-      behindName: true,
-    })),
-    patterns: [
-      /(?:[A-Za-z0-9-]{1,63}\.){1,6}(?:com|org|net|edu|gov|info|biz|eu|io|ai|app|dev|shop|xyz|online|site|cloud|com?\.[a-z]{2}|(?:ac|org|net|edu|gov)\.[a-z]{2})(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])/y,
-    ],
-    accepts: (text) => !text.startsWith("www."),
-    hits: ["microsoft.com", "my domains: google.co.il", "shop.selvedge.com.au."],
-    misses: ["micro.soft", "foo.company", ".com", "foo.communication.run"],
-  }),
 ];
-
-/** Last of all, since numbers of ten digits may be much else. */
-export const BARE_PHONE: Detector = contact({
-  id: "pii.phone_bare",
-  rule_id: "a7360c6ae37b0d9a34fc0340a594686f",
-  name: "Telephone number in a national form, whatever stands beside it",
-  tags: ["contact", "bare"],
-  anchors: [{ kind: "chain", templates: PHONE_FORMS }],
-  patterns: [],
-  accepts: isNationalPhone,
-  hits: ["0031 20 785 1283", "(425) 882-9090", "1-212-555-0187", "052 5552606", "0 532 123 45 67", "020 7946 0958"],
-  misses: ["4258829090", "125-882-9090", "425-182-9090", "2021 2022", "0000 000 000"],
-});

@@ -148,17 +148,6 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       misses: ["AA1234567", "CIE CA00000AA"],
     },
     {
-      id: "pii.tax_id_mt",
-      rule_id: "07eb6c29f5d841f1b80a84e54b9b9b16",
-      name: "Maltese identity card number, beside its name",
-      // Noughts before the number are left out, and the letter tells where or when the birth was registered.
-      templates: ["#####A", "######A", "#######A"],
-      isValid: (code) => /[ABGHLMPZ]$/.test(code) && !isUniform(code.slice(0, -1)),
-      context: ["malt", "tax id", "karta tal-identita"],
-      hits: ["Maltese id 1234567A", "tax id 34581M"],
-      misses: ["1234567A", "tax id 1234567C"],
-    },
-    {
       id: "pii.codice_fiscale_it",
       rule_id: "41ddfc04a99ca7a142f1bdf0e9e1c824",
       name: "Italian codice fiscale",
@@ -552,6 +541,8 @@ export const EUROPEAN_DETECTORS = codeDetectors(
         if (digits[0] === "0" || (odd * 7 - even + 100) % 10 !== Number(digits[9])) return false;
         return weighted(digits, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === Number(digits[10]);
       },
+      // One in a hundred numbers of eleven digits is one.
+      enabled: false,
       hits: ["10000000146", "TC kimlik no: 36493665440"],
       misses: ["10000000147", "00000000146"],
     },

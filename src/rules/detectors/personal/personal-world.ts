@@ -92,8 +92,6 @@ const isCuit = (digits: string): boolean => /^(?:2[03457]|3[0345])/.test(digits)
 const isMyKad = (digits: string): boolean =>
   hasYearFirst(digits) && Number(digits.slice(6, 8)) > 0 && !["00", "17", "18", "19", "20"].includes(digits.slice(6, 8));
 
-const isCnic = (digits: string): boolean => /^[1-7]/.test(digits) && !isUniform(digits);
-
 const isUruguayan = (digits: string): boolean =>
   !isUniform(digits) && (10 - (weighted(digits, [2, 9, 8, 7, 6, 3, 4]) % 10)) % 10 === Number(digits[7]);
 
@@ -602,46 +600,6 @@ export const WORLD_DETECTORS = codeDetectors(
       misses: ["29001011234567", "national id 29013011234567"],
     },
     {
-      id: "pii.cnic_pk",
-      rule_id: "2a8a93b1000f3f65771a99fb7de0cc71",
-      name: "Pakistani identity card number (CNIC)",
-      templates: ["#####-#######-#"],
-      isValid: isCnic,
-      hits: ["45504-4185771-3"],
-      misses: ["85504-4185771-3", "45504-4185771-33"],
-    },
-    {
-      id: "pii.cnic_pk_plain",
-      rule_id: "5a83f2e6d1b740c9ae0c64b7f9d82135",
-      name: "Pakistani identity card number without dashes, beside its name",
-      templates: ["#############"],
-      isValid: isCnic,
-      context: ["cnic", "nadra", "pakistan", "شناختی"],
-      hits: ["CNIC 4550441857713"],
-      misses: ["4550441857713", "CNIC 8550441857713"],
-    },
-    {
-      id: "pii.nic_lk",
-      rule_id: "fae5f1d624d0948aaec146b7d60a0644",
-      name: "Sri Lankan identity card number",
-      templates: ["#########A"],
-      // Numbers with a letter went to those who were born before 2000.
-      isValid: (code) => /^[1-9].*[VX]$/.test(code) && Number(code.slice(2, 5)) % 500 >= 1 && Number(code.slice(2, 5)) % 500 <= 366,
-      hits: ["722222222v", "NIC 993151225X"],
-      misses: ["729992222v", "722222222A", "023125648V"],
-    },
-    {
-      id: "pii.nic_lk_new",
-      rule_id: "d4b839f6c2a54ed8e5d751b2186868e3",
-      name: "Sri Lankan identity card number since 2016, beside its name",
-      templates: ["############"],
-      // The year, and the day of the year, 500 more for women.
-      isValid: (digits) => /^(?:19|20)/.test(digits) && Number(digits.slice(4, 7)) % 500 >= 1 && Number(digits.slice(4, 7)) % 500 <= 366,
-      context: ["nic", "sri lanka", "national id", "identity card"],
-      hits: ["NIC 199931512253"],
-      misses: ["199931512253", "NIC 199949912253"],
-    },
-    {
       id: "pii.iin_kz",
       rule_id: "fc553c908ca770df9b704d802cf5d080",
       name: "Kazakh individual number (IIN)",
@@ -657,16 +615,6 @@ export const WORLD_DETECTORS = codeDetectors(
       misses: ["900101300017", "IIN 901301300017"],
     },
     {
-      id: "pii.nin_ng",
-      rule_id: "03d123866568eb6ae88f7f0d981f189b",
-      name: "Nigerian national identification number",
-      templates: ["###########"],
-      isValid: (digits) => !isUniform(digits),
-      context: ["nin", "nimc", "bvn", "nigeria", "national identification"],
-      hits: ["NIN 12345678901"],
-      misses: ["12345678901", "NIN 11111111111"],
-    },
-    {
       id: "pii.national_id_ly",
       rule_id: "c3a728e5b1944dc7d4c640a107575bd2",
       name: "Libyan national number",
@@ -676,16 +624,6 @@ export const WORLD_DETECTORS = codeDetectors(
       context: ["libya", "national id", "national number", "الرقم الوطني"],
       hits: ["Libyan national number 119803455876"],
       misses: ["119803455876", "national id 319803455876"],
-    },
-    {
-      id: "pii.cin_tn",
-      rule_id: "196e6134a68caa42efb06affd1e37a1d",
-      name: "Tunisian identity card number",
-      templates: ["########"],
-      isValid: (digits) => !isUniform(digits),
-      context: ["cin", "tunisia", "national id"],
-      hits: ["CIN 09958092"],
-      misses: ["09958092", "CIN 00000000"],
     },
     {
       id: "pii.ruc_pe",
