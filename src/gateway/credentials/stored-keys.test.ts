@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { createVerify, generateKeyPairSync } from "node:crypto";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import type { Op, ProviderKeyEntry } from "#snapshot/entries.ts";
 import {
@@ -248,4 +249,37 @@ test("the stored fields of an account's own provider are its keys as well", asyn
   assert.deepEqual(seen(), [undefined, "sk-stored", "a"]);
   assert.deepEqual(await codeOf(await askOpenly(url("plain"))), [200, 0]);
   assert.deepEqual(seen(), [undefined, undefined, "b"]);
+});
+
+test("a provider that repeats a stored key, in an error of any coding or in a header field, does not show it to the client", async (t) => {
+  const KEY = "sk-stored-0123456789";
+  const codings: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+    identity: (bytes) => bytes,
+    gzip: gzipSync,
+    br: brotliCompressSync,
+  };
+  const repeated: string[] = [];
+  for (const [coding, encode] of Object.entries(codings))
+    for (const status of [401, 500, 200]) {
+      const provider = await testProvider(t, (res) => {
+        const sent = res.req.headers.authorization ?? "";
+        repeated.push(sent);
+        const body = encode(Buffer.from(JSON.stringify({ error: { message: status === 200 ? "none" : `bad key: ${sent}` } })));
+        res.writeHead(status, { "content-type": "application/json", "content-encoding": coding, "x-key": sent }).end(body);
+      });
+      const ops = [keyOp("main", "openai", KEY, { is_default: true })];
+      const { base } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url } }));
+      for (const path of ["openai", "compat"]) {
+        const model = path === "compat" ? { ...TEST_CHAT, model: "openai/gpt-4o-mini" } : TEST_CHAT;
+        const answer = await ask(`${base}/gw/${path}/chat/completions`, {}, model);
+        assert.equal(answer.status, status);
+        const shown = JSON.stringify([...answer.headers]) + (await answer.text());
+        assert.doesNotMatch(shown, /sk-stored/, `${coding} ${status} ${path}`);
+        if (status !== 200) assert.match(shown, /bad key: Bearer \*{20}/);
+      }
+      // The client's own key is the client's to see.
+      const own = await ask(`${base}/gw/openai/chat/completions`, { authorization: "Bearer own-0123456789" });
+      assert.match(String(own.headers.get("x-key")), /own-0123456789/);
+    }
+  assert.ok(repeated.includes(`Bearer ${KEY}`));
 });

@@ -12,6 +12,8 @@ import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { placeFactsOf } from "./provider-location.ts";
 import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
 import { type AwsCredentials, signAws } from "#wire/http/sign-aws.ts";
+import { maskingStored } from "./stored-key-mask.ts";
+import { isSecretName } from "#gateway/http/secret-header.ts";
 import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 
 /** Keys for providers that gateways keep, so that their clients need none. */
@@ -113,7 +115,10 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
         rate_limit === undefined
           ? {}
           : { take: () => rateLimits.takeFor(`key/${key.id}`, { ...rate_limit, technique: "sliding" as const }) };
-      const keyed = withSecret(deps, step, open(key));
+      const secret = open(key);
+      // Keys in JSON sign requests or are exchanged for tokens, and never leave.
+      const masked = secret.trimStart().startsWith("{") ? step : withMask(step, [secret]);
+      const keyed = withSecret(deps, masked, secret);
       return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready, ...take })) : { step: keyed, ...take };
     },
   };
@@ -129,11 +134,20 @@ function demandToken({ unauthenticated }: Asked): void {
 /** Of a provider that an account has added, with its stored fields; without them for who brings a credential and no token. */
 function withAllowedFields(step: Step, asked: Asked): Step {
   const { storedFields = [] } = step;
-  if (storedFields.length === 0 || asked.unauthenticated() === undefined) return step;
+  if (storedFields.length === 0) return step;
+  if (asked.unauthenticated() === undefined) return withMask(step, credentialsIn(storedFields));
   const headers = step.headers.slice(0, step.headers.length - storedFields.length);
   if (!hasCredential(headers, step.target)) demandToken(asked);
   return { ...step, headers };
 }
+
+const withMask = (step: Step, secrets: readonly string[]): Step => ({ ...step, transforms: [maskingStored(secrets), ...step.transforms] });
+
+/** The values of fields for credentials, without their scheme. */
+const credentialsIn = (fields: readonly string[]): string[] =>
+  fields
+    .filter((_, i) => i % 2 === 1 && isSecretName((fields[i - 1] ?? "").toLowerCase()))
+    .map((value) => value.replace(/^[A-Za-z]+ /, ""));
 
 /** The request's own credential; a service account's file in place of a token is exchanged as a kept one is. */
 function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
