@@ -45,7 +45,7 @@ const NAMES = ["mname", "rname"] as const;
 
 type Edits = Readonly<Record<string, string | boolean>>;
 
-/** What was typed or switched stays until the server has it, also if the settings are read again meanwhile. */
+/** Edits stay until the server has them, even if the settings are read again meanwhile. */
 function Form({ path, settings }: { readonly path: string; readonly settings: ZoneDnsSettings }) {
   const write = useWrite<ZoneDnsSettings>(path);
   const [edits, setEdits] = useState<Edits>({});

@@ -15,7 +15,7 @@ import css from "./import.module.css";
 
 export const VersionsPage = () => <ZoneGate>{(zone) => <Versions zone={zone} />}</ZoneGate>;
 
-/** Who changed which records when and why; a version is undone, or the records go back to how they were after it. */
+/** The writes of records, newest first, each with its actor, time and reason. A version is undone, or the records go back to how they were after it. */
 function Versions({ zone }: { readonly zone: Zone }) {
   const [{ version: opened, page = "1" }, go] = useAddress();
   const base = `/zones/${zone.id}/dns_versions`;
