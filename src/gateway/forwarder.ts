@@ -85,7 +85,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const allows = createAddressPolicy(config.host, config.providerAllow ?? [], config.operatorPorts);
   const timers = createTimers(clock);
   const pools = createPools({ limits, allows, timers, ticks: createReadTicks(clock), loop: deps.loop });
-  const spans = createSpanExporter({ pools, sealer, metrics, limits });
+  const spans = createSpanExporter({ pools, sealer, metrics, limits, loop: rules.loop });
   const log = createGatewayLog({ ...deps, spans, vendorPrefix: config.vendorPrefix });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });

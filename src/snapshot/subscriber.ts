@@ -52,6 +52,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Page by page, each when it is asked for, so that no turn of either thread has all of it. */
   const sendFull = async (copy: FullCopy, mine: number): Promise<void> => {
     const { history, rev, ops } = copy;
+    // It may have been further, in a history that the source no longer has.
+    subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
     for (let at = 0; ; at += OPS_A_PAGE) {
       const isLast = at + OPS_A_PAGE >= ops.length;
       const page = { type: "full", history, rev, ops: wanted(ops.slice(at, at + OPS_A_PAGE)) } as const;
@@ -62,8 +64,6 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       if (isLast) break;
     }
     sent = { history, rev };
-    // It may have been further, in a history that the source no longer has.
-    subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
   };
   const goLive = (): void => {
     live = true;

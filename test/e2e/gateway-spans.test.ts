@@ -5,7 +5,7 @@ import { type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import type { OtelEndpointEntry } from "#snapshot/entries.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, settled } from "../support/eventually.ts";
 import { answerChat, GATEWAY_ACCOUNT, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
 
 const SEALER = createSealer(Buffer.alloc(32, 7));
@@ -139,6 +139,17 @@ test("an endpoint that is busy is asked again; what it refuses is given up", asy
   await eventually(() => busy.taken.length === 3 && metric("selvedge_gateway_spans_total") === 2);
   assert.deepEqual(new Set(busy.taken.map(({ body }) => body.toString())).size, 1, "the same spans each time");
   assert.equal(refusing.taken.length, 1);
+});
+
+test("an endpoint that leads back to the gateway is refused, and its spans make no more spans", async (t) => {
+  const { base, chat, replica, rows, metric } = await front(t, []);
+  replica.apply([gatewayOp("gw", { otel: [endpointTo(chat, {}, { "cdn-loop": "nobody" })] })]);
+  assert.equal((await postJson(chat, TEST_CHAT)).status, 200);
+  await eventually(() => metric("selvedge_gateway_spans_total") === 1);
+  await settled(200);
+  assert.equal(rows.length, 1);
+  assert.equal(metric("selvedge_gateway_spans_total"), 1);
+  assert.equal(metric("selvedge_gateway_refused_total"), 1, base);
 });
 
 test("nothing is sent to an address that may not be reached from a public gateway", async (t) => {

@@ -6,7 +6,7 @@ import {
   type AnalyticsFilter,
   type AnalyticsOperator,
 } from "#model/events/analytics.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 
 export type FilterInput = { readonly [name: string]: string | number | boolean | null | readonly (string | number | FilterInput)[] };
 

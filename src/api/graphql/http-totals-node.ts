@@ -2,7 +2,7 @@ import type * as GraphQl from "graphql";
 import { HTTP_MAPS, HTTP_NUMBER_NAMES } from "#control/analytics/http-sums.ts";
 import { httpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
 import { ANALYTICS_DATASETS, type AnalyticsNode } from "#model/events/analytics.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { type FilterInput, filtersOf } from "./analytics-filter.ts";
 import { bothWays, conditionsOn, filterOf } from "./analytics-types.ts";
 import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts.ts";

@@ -1,7 +1,7 @@
 import { systemCall } from "#control/call.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PERMISSION_GROUPS, type PermissionGroup } from "#model/access/permission-groups.ts";
-import { timestampSeconds } from "#model/timestamp.ts";
+import { timestampSeconds } from "#kernel/timestamp.ts";
 import type { TokenCreate } from "#model/access/token.ts";
 import { findAccount, oldestAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";

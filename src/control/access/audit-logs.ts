@@ -2,7 +2,7 @@ import type { Page, PageRequest } from "#control/call.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
 import { type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
 import { listState } from "#store/queries/list-pages.ts";

@@ -8,7 +8,7 @@ import { findSessionByHash, type SessionRow, touchSession } from "#store/access/
 import { findAccount } from "#store/access/accounts.ts";
 import { findTokenByHash, findTokenById, type TokenRow } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";

@@ -1,5 +1,5 @@
 import { SESSION_IDLE_SECONDS } from "#model/access/session.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import type { SessionRow } from "#store/access/sessions.ts";
 
 /** When the session ends if it is not used again. */

@@ -2,7 +2,7 @@ import type { Actor, Grant } from "#control/call.ts";
 import { type CidrSet, createCidrSet } from "#kernel/net/cidr.ts";
 import { ALL_PERMISSION_GROUPS, type PermissionGroupName } from "#model/access/permission-groups.ts";
 import { roleGroups } from "#model/access/membership.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import type { TokenCondition, TokenPolicy, TokenStatus } from "#model/access/token.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
 import { acceptedMemberships } from "#store/access/memberships.ts";

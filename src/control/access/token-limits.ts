@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Actor } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Cidr, cidrContains, parseCidr, unmapCidr } from "#kernel/net/cidr.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import type { TokenCondition } from "#model/access/token.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { findTokenById, type TokenRow } from "#store/access/tokens.ts";

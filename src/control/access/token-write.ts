@@ -3,7 +3,7 @@ import type { Actor, Grant } from "#control/call.ts";
 import { parseCidr } from "#kernel/net/cidr.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
-import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
+import { parseTimestamp, timestampSeconds } from "#kernel/timestamp.ts";
 import type { TokenCondition, TokenCreate } from "#model/access/token.ts";
 import { zoneAccounts } from "#store/access/scopes.ts";
 import type { Tables } from "#store/queries/tables.ts";

@@ -7,7 +7,7 @@ import { formatIp } from "#kernel/net/ip.ts";
 import { FIREWALL_ACTIONS } from "#model/rulesets/firewall-rule.ts";
 import type { LoggedRequestFilter } from "#model/events/request-log.ts";
 import type { SecurityEventFilter } from "#model/events/security-event.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { ACTIONS } from "#rules/actions/actions.ts";
 import { PHASES } from "#rules/phases.ts";
 import { EVENT_SERVICES } from "#rules/services.ts";

@@ -1,3 +1,4 @@
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { Compile } from "typebox/schema";
 import type { LogFilter, LogFilterKey, LogOperator } from "#events/logs/filters.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
@@ -88,7 +89,7 @@ export function oldParameterFilters(query: GatewayLogList): readonly LogFilter[]
 
 function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw invalid(`"${name}" must be a time like 2030-01-31T08:00:00Z.`, `/${name}`);
+  const ms = parseTimestamp(text);
+  if (ms === undefined) throw invalid(`"${name}" must be a time like 2030-01-31T08:00:00Z.`, `/${name}`);
   return ms;
 }

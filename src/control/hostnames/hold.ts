@@ -3,7 +3,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isWithin, parseHostname } from "#kernel/net/hostname.ts";
-import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
+import { parseTimestamp, timestampSeconds } from "#kernel/timestamp.ts";
 import type { ZoneHold, ZoneHoldEdit } from "#model/zones/zone-hold.ts";
 import { namesUp } from "#store/zones/local-names.ts";
 import type { Store, Unit } from "#store/database/store.ts";

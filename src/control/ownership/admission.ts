@@ -1,3 +1,4 @@
+import { keptOutBy } from "#kernel/net/hostname.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { hasNoParent } from "#model/zones/zone-name.ts";
@@ -82,6 +83,12 @@ const BEFORE: readonly Rule[] = [
   ({ isTrusted, policy, name }) => {
     if (!isTrusted && policy.isReserved(name)) throw new PlatformError("zone_name_reserved", { source: "/name" });
     return null;
+  },
+  ({ isTrusted, name }) => {
+    const standard = isTrusted ? undefined : keptOutBy(name);
+    if (standard === undefined) return null;
+    const message = `${standard} keeps ${name} out of the DNS: only accounts in zones.trusted_accounts may use the name.`;
+    throw new PlatformError("zone_name_reserved", { message, source: "/name" });
   },
   async ({ db, name, accountId, nowMs }) => {
     if (await isHeldByOthers(db, name, accountId, nowMs)) throw new PlatformError("zone_held", { source: "/name" });

@@ -1,3 +1,4 @@
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { ALL_TOKENS } from "#events/rows/computed-columns.ts";
 import type { Sql } from "#events/sql/where-sql.ts";
 
@@ -161,7 +162,8 @@ function readValue(key: LogFilterKey, kind: Kind, operator: LogOperator, value: 
 }
 
 function readTime(key: LogFilterKey, value: string | number | boolean): number {
-  const ms = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
-  if (!Number.isFinite(ms)) throw new RangeError(`${key} is a time as in 2026-01-31T12:00:00Z, not ${JSON.stringify(value)}.`);
+  const ms = typeof value === "number" ? value : typeof value === "string" ? parseTimestamp(value) : undefined;
+  if (ms === undefined || !Number.isFinite(ms))
+    throw new RangeError(`${key} is a time as in 2026-01-31T12:00:00Z, not ${JSON.stringify(value)}.`);
   return ms;
 }

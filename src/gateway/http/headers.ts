@@ -36,6 +36,8 @@ export interface HeaderRules {
   toClient(headers: IncomingHttpHeaders): FlatHeaders;
   /** Whether the request has been through this gateway before: it would go round until no connection is left. */
   isLoop(headers: IncomingHttpHeaders): boolean;
+  /** The member of CDN-Loop by which `isLoop` knows requests of this gateway. */
+  readonly loop: string;
 }
 
 /** Fields of the gateway itself, ours and those of published clients, stay between client and gateway. */
@@ -55,6 +57,7 @@ export function createHeaderRules(vendorPrefix: string): HeaderRules {
   };
   const loop = newLoopName(vendorPrefix);
   return {
+    loop,
     toProvider: (headers) => {
       const passed = headers["cdn-loop"];
       return copy(headers, ["accept-encoding", "identity", "cdn-loop", passed === undefined ? loop : `${String(passed)}, ${loop}`]);

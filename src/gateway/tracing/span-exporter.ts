@@ -21,6 +21,8 @@ export interface SpanExporterDeps {
   readonly sealer: Pick<Sealer, "open"> | undefined;
   readonly metrics: MetricRegistry;
   readonly limits: Pick<GatewayLimits, "spanDelayMs" | "spanRetryDelayMs">;
+  /** Member of CDN-Loop: an endpoint that leads back to the gateway would make a span of each batch of spans. */
+  readonly loop: string;
 }
 
 const BATCH_SPANS_MAX = 256;
@@ -75,8 +77,8 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
     const url = new URL(endpoint.url);
     const fields = JSON.parse(sealer?.open(endpoint.secret, context).toString("utf8") ?? "{}") as Record<string, string>;
     const { contentType, body } = encodeSpans(endpoint.content_type, batch);
-    const headers = ["content-type", contentType, "accept-encoding", "identity", "user-agent", "selvedge-gateway"];
-    for (const [name, value] of Object.entries(fields)) headers.push(name, value);
+    const headers = ["content-type", contentType, "accept-encoding", "identity", "user-agent", "selvedge-gateway", "cdn-loop", deps.loop];
+    for (const [name, value] of Object.entries(fields)) if (name !== "cdn-loop") headers.push(name, value);
     const target = url.pathname + url.search;
     const { status, headers: told } = await askWhole(
       pools.get(url.origin, { isGuarded: true }),

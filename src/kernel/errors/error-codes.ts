@@ -331,7 +331,8 @@ export const ERROR_CODES = {
     code: 1097,
     status: 400,
     message: "The name is reserved for this installation.",
-    cause: "The installation itself uses a name at, above or below this one, such as the name of a nameserver.",
+    cause:
+      "The installation itself uses a name at, above or below this one, such as the name of a nameserver; or a standard keeps the name out of the DNS: localhost and invalid (RFC 6761), local (RFC 6762), onion (RFC 7686) and alt (RFC 9476).",
     remedy: "Choose another name. Only accounts in zones.trusted_accounts may use this one.",
   },
   zones_pending_max: {

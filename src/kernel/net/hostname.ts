@@ -60,6 +60,18 @@ const SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, vali
 /** Names that never exist in public DNS: RFC 6761, 7686, 8375 and 9476, and ICANN's `internal`. */
 const SPECIAL_USE = ["test", "localhost", "invalid", "example", "local", "onion", "alt", "internal", "home.arpa"] as const;
 
+/** Standards that keep a name and those below it out of the DNS. */
+const KEPT_OUT: Readonly<Record<string, string>> = {
+  localhost: "RFC 6761",
+  invalid: "RFC 6761",
+  local: "RFC 6762",
+  onion: "RFC 7686",
+  alt: "RFC 9476",
+};
+
+/** The standard that keeps the name out of the DNS, which programs therefore do not ask for it; undefined for other names. */
+export const keptOutBy = (name: string): string | undefined => KEPT_OUT[name.slice(name.lastIndexOf(".") + 1)];
+
 /** Whether no public certificate authority or resolver can serve the name. */
 export const isSpecialUse = (name: string): boolean => SPECIAL_USE.some((suffix) => isWithin(name, suffix));
 

@@ -4,7 +4,7 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Silence, SilencesCreate, SilencesUpdate } from "#model/events/notification.ts";
-import { parseTimestamp } from "#model/timestamp.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import {
   deleteSilence,
   insertSilence,

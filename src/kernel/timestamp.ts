@@ -1,5 +1,5 @@
-/** RFC 3339 §5.6; the offset is required, fractions are optional. */
-const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+/** RFC 3339 §5.6; the offset is required, fractions are optional. The day has no hour 24, and seconds here have no leap. */
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Milliseconds since the Unix epoch; undefined if the text is not a valid time. */
 export function parseTimestamp(text: string): number | undefined {
