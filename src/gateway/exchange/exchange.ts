@@ -10,6 +10,7 @@ import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { LogRecord } from "#gateway/logs/log.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "#gateway/request/plan.ts";
+import { transformed, transformedEnd, transformsFor } from "./answer-transforms.ts";
 import { hasLastEvent } from "#gateway/streams/stream-end.ts";
 import type { SpendClaim } from "#gateway/limits/spend-limits.ts";
 import { NO_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
@@ -133,8 +134,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#isCached = isCached;
     if (!isCached) this.#usage = new UsageReader(step.usage, String(headers["content-type"] ?? ""), headers["content-encoding"]);
     let head: AnswerHead = { status, headers };
-    if (step.transforms.length + guards.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(step, head))))
-      return false;
+    if (step.transforms.length + guards.length > 0 && !isHead && !this.#guarded(() => void (head = this.#transform(head)))) return false;
     this.#status = head.status;
     this.#contentType = String(head.headers["content-type"] ?? "");
     const forClient = rules.toClient(head.headers);
@@ -246,20 +246,10 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     }
   }
 
-  /** Creates the transforms, and returns the response head after them. */
-  #transform(step: Step, head: AnswerHead): AnswerHead {
-    const made: AnswerTransform[] = [];
-    let current = head;
-    for (const make of [...step.transforms, ...this.#options.guards]) {
-      const transform = make(current);
-      if (transform === undefined) continue;
-      made.push(transform);
-      current = transform.head(current);
-    }
-    if (made.length === 0) return head;
-    this.#transforms = made;
-    const { "content-length": _length, ...headers } = current.headers;
-    return { status: current.status, headers };
+  #transform(head: AnswerHead): AnswerHead {
+    const made = transformsFor(head, [...this.#step.transforms, ...this.#options.guards]);
+    this.#transforms = made.transforms;
+    return made.head;
   }
 
   /** Runs code that may refuse the response. Returns false if it did; the exchange is then over. */
@@ -364,24 +354,4 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#claim?.charge(usage, cost, isOwed);
     onSettled();
   }
-}
-
-function transformed(transforms: readonly AnswerTransform[], bytes: Buffer): Buffer | undefined {
-  let current: Buffer | undefined = bytes;
-  for (const transform of transforms) {
-    if (current === undefined || current.length === 0) return undefined;
-    current = transform.chunk(current);
-  }
-  return current;
-}
-
-/** The remaining output of each transform, passed through those after it. */
-function transformedEnd(transforms: readonly AnswerTransform[]): Buffer | undefined {
-  let left: Buffer | undefined;
-  for (const transform of transforms) {
-    const passed: Buffer | undefined = left === undefined || left.length === 0 ? undefined : transform.chunk(left);
-    const own = transform.end();
-    left = passed === undefined ? own : own === undefined ? passed : Buffer.concat([passed, own]);
-  }
-  return left;
 }
