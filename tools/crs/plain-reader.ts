@@ -60,7 +60,8 @@ const bytes = (text: string): string => Buffer.from(text, "utf8").toString("lati
 function readJson(text: string): readonly NamedValue[] {
   const found: NamedValue[] = [];
   const walk = (value: unknown, name: string): void => {
-    if (Array.isArray(value)) for (const item of value) walk(item, name);
+    // libmodsecurity numbers the items of a list in their names.
+    if (Array.isArray(value)) for (const [i, item] of value.entries()) walk(item, `${name}.array_${i}`);
     else if (typeof value === "object" && value !== null) for (const [key, item] of Object.entries(value)) walk(item, `${name}.${key}`);
     else found.push({ name: bytes(name), value: value === null ? "" : bytes(String(value as string | number | boolean)) });
   };
