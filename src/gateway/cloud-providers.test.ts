@@ -17,7 +17,7 @@ import {
 } from "../../test/support/gateway-front.ts";
 
 const SEALER = createSealer(Buffer.alloc(32, 7));
-/** Kept keys are for those who have one. */
+/** A stored key needs a gateway token. */
 const TOKEN = { "svc-aig-authorization": "Bearer token" };
 const MESSAGES = TEST_CHAT.messages as OpenAI.ChatCompletionMessageParam[];
 const keyOp = (provider: string, secret: string): Op => ({
@@ -35,7 +35,7 @@ const keyOp = (provider: string, secret: string): Op => ({
 
 type Answer = (res: ServerResponse, url: string) => void;
 
-/** A gateway with kept keys before one stand-in for every cloud, and OpenAI's client before it. */
+/** A gateway with stored keys before one provider that stands for every cloud, and OpenAI's client. */
 async function cloud(t: TestContext, keys: Readonly<Record<string, string>>, answer: Answer) {
   const provider = await testProvider(t, (res, { url }) => answer(res, url));
   const names = ["azure-openai", "google-vertex-ai", "aws-bedrock"];
@@ -44,7 +44,7 @@ async function cloud(t: TestContext, keys: Readonly<Record<string, string>>, ans
     providers: Object.fromEntries(names.map((name) => [name, provider.url])),
     deps: { sealer: SEALER },
   });
-  // The gateway has the keys: what clients must send goes nowhere.
+  // The gateway has the keys; the client's key is not forwarded.
   const client = new OpenAI({
     baseURL: `${front.base}/gw/compat`,
     apiKey: "unused",
@@ -408,7 +408,7 @@ test("vertex: project and region from the kept file, streams of both publishers"
     ["google/gemini-2.5-pro", `/v1/${MODEL_PLACE}/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse`],
     ["anthropic/claude-opus-4@20250514", `/v1/${MODEL_PLACE}/anthropic/models/claude-opus-4%4020250514:streamRawPredict`],
   ] as const) {
-    // The file itself stands where a token would; a kept one is used the same way.
+    // The client sends the service account's file as its token; a stored one is used the same way.
     const client = new OpenAI({ baseURL: `${base}/gw/compat`, apiKey: account(), maxRetries: 0 });
     let text = "";
     const asked = { model: `google-vertex-ai/${model}`, messages: MESSAGES, stream: true } as const;

@@ -45,15 +45,15 @@ import { createSpendLimits } from "#gateway/limits/spend-limits.ts";
 
 export interface Forwarder {
   /**
-   * Reads the body, asks the provider and answers. Resolves with a reason when the request must be refused after
-   * all; then nothing was sent to the provider and no row begun. Never rejects.
+   * Reads the body, sends it to the provider and answers. Resolves with a refusal if the request cannot be served; then
+   * nothing was sent to the provider and no row was begun. Never rejects.
    */
   forward(req: ClientRequest, answer: AnswerSink, admitted: Admitted): Promise<Refusal | undefined>;
   /** The same for a WebSocket. */
   readonly connect: Realtime["connect"];
-  /** Ends every WebSocket that is open. */
+  /** Closes every open WebSocket. */
   cutSessions(): void;
-  /** Resolves when requests may come. */
+  /** Resolves when the gateway can serve requests. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export interface ForwarderDeps extends GatewayDeps {
 }
 
 const PRICES_WARM_UP_MS = 2_000;
-/** For spans that wait when the gateway ends. */
+/** Time for pending spans when the gateway stops. */
 const SPANS_CLOSE_MS = 2_000;
 
 const NO_GUARDS: readonly MakeTransform[] = [];
@@ -78,7 +78,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const fields = createResponseFields(config.vendorPrefix, clock);
   const requestOptions = createRequestOptions(config.vendorPrefix);
   const prices = createPrices(deps);
-  // Once the whole server is ready: the table takes a moment to load.
+  // After the whole server is ready, because loading the table takes a moment.
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const estimates = createTokenEstimates();
   const costs = createCosts(prices);
@@ -131,7 +131,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   });
   const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_buffered_request_bytes", "Bytes of request bodies in memory"));
 
-  /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
+  /** Bodies that are inspected, sent again or cached are read whole; others are streamed. */
   const wholeBytesMax = ({ route, gateway }: Admitted): number =>
     route.kind !== "direct" ||
     route.upstream.provider.isSigned === true ||
@@ -205,7 +205,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       );
       const blocked = guarding === undefined ? undefined : await guarding.check(body);
       if (blocked !== undefined) return void exchange.fail(blocked);
-      // The first requests load it; a row without its cost could not be told from one without a price.
+      // The first requests load the table; a row without its cost would look like one without a known price.
       const loading = prices.load();
       if (loading !== undefined) await loading;
       await runner.run(plan, first, exchange, {

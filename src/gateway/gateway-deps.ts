@@ -12,15 +12,15 @@ export interface GatewayDeps {
   readonly events: EventSink;
   /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
   readonly logs?: GatewayLogSink;
-  /** Opens what travels sealed; without one, keys that gateways keep cannot be used, and no answer is kept on disk. */
+  /** Decrypts sealed values; without it, stored keys cannot be used and no answer is stored on disk. */
   readonly sealer?: Sealer | undefined;
-  /** Null or absent: Node.js has every connection. */
+  /** Null or absent: Node.js handles every connection. */
   readonly socketCalls?: SocketCalls | null;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
-  /** Told when an account's default gateway is used that does not exist yet; without it there is none. */
+  /** Called when an account uses its default gateway before it exists; without it accounts have no default gateway. */
   readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
-  /** Told of faults of our own, each of which cost one connection. */
+  /** Called with unexpected errors, each of which ended one connection. */
   readonly onError?: (error: unknown) => void;
 }

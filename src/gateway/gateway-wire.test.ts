@@ -59,7 +59,7 @@ async function provider(t: TestContext, answer: (req: IncomingMessage, res: Serv
   return (server.address() as AddressInfo).port;
 }
 
-/** A provider that speaks whatever bytes the test wants. */
+/** A provider that sends arbitrary bytes. */
 async function rawProvider(t: TestContext, answer: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -74,7 +74,7 @@ async function rawProvider(t: TestContext, answer: (socket: Socket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-/** Everything that comes back for these bytes, until the gateway closes the connection. */
+/** Everything that the gateway answers to these bytes, until it closes the connection. */
 function exchange(port: number, bytes: string): Promise<{ text: string; reset: boolean }> {
   return new Promise((resolve) => {
     let text = "";
@@ -333,7 +333,7 @@ test("closing lets a request under way finish and refuses new connections", asyn
   const { port, path, close, rows } = await front(t, await provider(t, (_req, res) => void (finish = () => res.end("{}"))));
   const answer = exchange(port, post(path, CHAT, ""));
   await eventually(() => finish !== undefined);
-  // So long that only closing idle connections can end it within the test's own limit.
+  // Longer than the test's own time limit, so that only the closing of idle connections can end it.
   const closed = close(1_000_000);
   await assert.rejects(new Promise((resolve, reject) => connect(port, "127.0.0.1").on("connect", resolve).on("error", reject)));
   finish?.();

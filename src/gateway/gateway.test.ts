@@ -44,7 +44,7 @@ const tokenOp = (secret: string, value: Partial<TokenEntry> = {}, id = secret): 
   },
 });
 
-/** A gateway before a provider that others wrote; everything over real sockets. */
+/** A gateway before a third-party mock of providers; everything over real sockets. */
 async function stage(t: TestContext, ops: readonly Op[], limits: Partial<GatewayLimits> = {}): Promise<Stage> {
   const mock = new LLMock({ port: 0, logLevel: "silent" });
   mock.onMessage("hello", {
@@ -318,7 +318,7 @@ test("a client that leaves aborts the provider's answer and leaves one row", asy
     messages: [{ role: "user", content: "slowly" }],
     stream: true,
   });
-  // Leaving the loop would end the stream by itself.
+  // Leaving a loop over the stream would end the stream by itself, so this reads one event.
   await stream[Symbol.asyncIterator]().next();
   stream.controller.abort();
   await eventually(() => rows.length === 1);

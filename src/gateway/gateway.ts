@@ -23,15 +23,18 @@ import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createUniversalSockets } from "#gateway/realtime/universal-socket.ts";
 
 export interface Gateway {
-  /** Resolves with the ports, the clients' and the edge's (0 where there is none), once the gateway accepts connections; rejects when it cannot bind. */
+  /**
+   * Resolves with the clients' port and the edge's (0 if there is none) once the gateway accepts connections; rejects if
+   * it cannot bind.
+   */
   listen(): Promise<{ readonly port: number; readonly edgePort: number }>;
-  /** Connections stay as they are; new ones get the new certificate. Whether there is TLS does not change. */
+  /** Existing connections keep their certificate; new ones get the new one. TLS cannot be switched on or off. */
   useFront(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
 
-/** The AI gateway plane: one HTTP server in front, one pool of connections a provider behind. */
+/** The AI gateway plane: one HTTP server for clients, and a pool of connections for each provider. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, metrics } = deps;
   const upstreams = createUpstreams(config.providers, createCustomProviders({ replica: deps.replica, sealer: deps.sealer }));
@@ -48,7 +51,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   const refuse = (req: ClientRequest, answer: AnswerSink, refusal: Refusal, retryAfterSeconds = 0): void => {
     countRefusal(metrics, refusal.name);
-    // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
+    // To reuse the connection, the gateway would have to read the rest of the body; for a large one that is not worth it.
     const isLarge = !req.isComplete() && !(Number(req.headers["content-length"]) <= config.limits.requestBufferBytes);
     const headers = fields.forRefusal(req.headers);
     if (req.headers.origin !== undefined && admission.isOpenToPages(req)) headers.push(...OPEN_TO_PAGES);
@@ -57,12 +60,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 
   let allowsHost: HostGate = config.allowedHosts ? createHostGate(config.allowedHosts) : () => true;
-  /** Of those who come by themselves: the edge has led the others here by their host name. */
+  /** Only for clients that connect directly: the edge has already chosen the gateway by host name. */
   const isMisdirected = ({ headers: { host } }: ClientRequest): boolean =>
     host !== undefined && !allowsHost(host) && !admission.isDomain(host);
 
   const onRequest = (req: ClientRequest, answer: AnswerSink): void => {
-    // RFC 9112 §3.2.
+    // HTTP/1.1 requires Host (RFC 9112 §3.2).
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
     if (rules.isLoop(req.headers)) return refuse(req, answer, LOOP);
     if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });

@@ -6,8 +6,8 @@ import { createUpstreams, placeOf, PROVIDERS } from "#gateway/providers/provider
 const BEARER = { authorization: "Bearer provider-key" };
 
 /**
- * What each provider's own clients ask (their references), and with which credential; below the provider's name, the
- * path as a client of the gateway writes it.
+ * Requests of each provider's own clients (from their references) with their credentials: the path below the provider's
+ * name at the gateway, and the URL at the provider.
  */
 const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: string, credential: Readonly<Record<string, string>>])[]>> = {
   openai: [

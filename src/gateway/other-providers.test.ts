@@ -12,7 +12,7 @@ const ACCOUNT = "a".repeat(32);
 const ANSWER = "Hi there, how are you today?";
 const MESSAGES = [{ role: "user", content: "hello" }];
 
-/** Requests as each provider's own clients make them, and where the mock expects to see them. */
+/** Requests as each provider's own clients send them, and the paths at which the mock expects them. */
 const CASES: readonly {
   readonly provider: string;
   readonly path: string;
@@ -120,7 +120,7 @@ test("providers are asked under their own paths, and their answers, models and t
     const text = await response.text();
     const label = `${provider} ${path}: ${response.status} ${text.slice(0, 300)}`;
     assert.equal(response.status, 200, label);
-    // Streams carry the answer in pieces.
+    // Streams send the answer in pieces.
     assert.match(text, /Hi there/, label);
     assert.equal(mock.getLastRequest()?.path.split("?", 1)[0], asked, label);
     const row = rows.at(-1);

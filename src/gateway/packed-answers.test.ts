@@ -16,7 +16,7 @@ const PACKERS: Readonly<Record<string, (text: string) => Buffer>> = {
   zstd: zstdCompressSync,
 };
 
-/** A provider that packs what nobody asked it to pack, and sends the first `share` of it. */
+/** A provider that compresses although it was not asked to, and sends the first `share` of the bytes. */
 async function packing(
   t: TestContext,
   text: string,

@@ -11,7 +11,7 @@ import { watching } from "#gateway/streams/stream-end.ts";
 
 const HEAD = { status: 200, headers: { "content-type": "text/event-stream; charset=utf-8" } };
 
-/** What comes out for these chunks; `cut` where the end was missed. */
+/** Output for these chunks; `isCut` if the stream ended without its last event. */
 function passed(transform: AnswerTransform, chunks: readonly Buffer[]): { readonly text: string; readonly isCut: boolean } {
   let text = "";
   try {
@@ -38,7 +38,7 @@ const cutAt = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
 };
 const places = fc.array(fc.nat(3000), { maxLength: 6 });
 
-/** Streams that came to their end, by path; each without its last event did not. */
+/** Complete streams by path; without its last event each of them is incomplete. */
 const STREAMS: readonly (readonly [string, readonly string[]])[] = [
   ["/v1/chat/completions", ['data: {"choices":[{"delta":{"content":"a"},"finish_reason":null}]}\n\n', "data: [DONE]\n\n"]],
   ["/chat/completions", ['data: {"choices":[{"finish_reason": null}]}\n\n', 'data: {"choices":[{"finish_reason": "stop"}]}\n\n']],
@@ -199,7 +199,7 @@ test("a client that leaves with the last event of its stream has had all of it",
   for (const [path, pieces, isWhole] of streams) {
     const provider = await testProvider(t, (res) => {
       res.writeHead(200, { "content-type": "text/event-stream" });
-      // It never ends its side.
+      // The provider does not close its side.
       for (const piece of pieces) res.write(piece);
     });
     const { base, rows, metric } = await gatewayFront(t, { providers: { openai: provider.url, anthropic: provider.url } });

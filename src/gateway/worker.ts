@@ -15,7 +15,7 @@ import { createEventSink } from "#events/write/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
 import { createGateway } from "./gateway.ts";
 
-/** The gateway plane's thread: opens its copy of the snapshot, listens, and answers the main thread. */
+/** The thread of the gateway plane: opens its copy of the snapshot, listens, and answers the main thread. */
 if (parentPort === null) throw new Error("gateway/worker.ts runs as a worker thread");
 const data = await givenWork<GatewayWorkerData>();
 const voice = createWorkerChannel(parentPort);
@@ -53,7 +53,7 @@ voice.serve({
   reconnect: (_, port) => events.reconnect(port),
   drain: async (timeoutMs) => {
     await gateway.close(timeoutMs);
-    // After the last request has its row.
+    // After the row of the last request is written.
     await events.close();
     logs.close();
     replica.close();

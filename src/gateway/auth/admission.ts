@@ -12,16 +12,16 @@ import { type Place, type Upstream, type Upstreams, pathAdvice, placeOf } from "
 import { originForm } from "#gateway/request/origin-form.ts";
 import { type RequestPath, parseRequestPath } from "#gateway/request/request-path.ts";
 
-/** A request that may go on: whose it is and who plans it. */
+/** A request that may proceed, with its gateway and route. */
 export interface Admitted {
   readonly path: RequestPath;
   readonly gateway: GatewayEntry;
   readonly route: Route;
-  /** Undefined where the request carries a token that may run the gateway, also where none is needed; else why it would be refused. */
+  /** Undefined if the request carries a token that may run the gateway, even if the gateway needs none; otherwise the refusal. */
   unauthenticated(): Refusal | undefined;
 }
 
-/** What the third part of the path asks for. */
+/** The destination that the third part of the path names. */
 export type Route =
   /** One provider, whose own paths and bodies pass through. */
   | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: Place }
@@ -33,7 +33,10 @@ export type Route =
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
   decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
-  /** Whether pages of other sites may read its answers: those of a gateway that wants a token, which no browser adds by itself. */
+  /**
+   * Whether pages of other sites may read its answers: only those of a gateway that needs a token, because a browser does
+   * not add one by itself.
+   */
   isOpenToPages(req: Pick<ClientRequest, "target" | "headers">): boolean;
   /** Whether the Host field is a name of a gateway. */
   isDomain(host: string): boolean;
@@ -43,8 +46,9 @@ const NOTHING = (): undefined => undefined;
 const PATH_ADVICE = "A path is /v1/{account_id}/{gateway_id}/{provider}/… without dot segments";
 
 /**
- * SPEC 3.1: only the gateway's setting decides whether a token is needed; with it off, whatever the header says is
- * ignored, unless a stored key is to be used (`credentials/stored-keys.ts`). Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
+ * SPEC 3.1: only the gateway's setting decides whether a token is needed; if it is off, the header is ignored, unless a
+ * stored key is used (`credentials/stored-keys.ts`). Credentials are checked before the provider, so that a stranger
+ * learns nothing about the gateway's table.
  */
 export function createAdmission(deps: {
   readonly replica: Replica;

@@ -10,13 +10,14 @@ import type { Refusal } from "#gateway/http/errors.ts";
 
 export interface Authenticator {
   /**
-   * Undefined where the request carries a token that may run gateways of the account, now and from the address; else why it is
-   * refused. Who has sent too many tokens that nobody has waits; tokens that are good go on from there, short ones if they were before.
+   * Undefined if the request carries a token that may run gateways of the account now and from this address; otherwise
+   * the refusal. An address that sent too many unknown tokens must wait. Valid tokens still work from it; short ones only
+   * if they were accepted before.
    */
   refusal(headers: IncomingHttpHeaders, accountId: string, address: string): Refusal | undefined;
 }
 
-/** A token with its conditions in the form in which they are asked. */
+/** A token with its conditions, compiled for the check of each request. */
 interface CompiledToken {
   readonly hash: Buffer;
   readonly accounts: ReadonlySet<string> | "*";
@@ -26,7 +27,10 @@ interface CompiledToken {
   readonly deny: CidrSet;
 }
 
-/** Tokens seen lately: a busy client's is not hashed again each time, and stays good where others guess from its address. */
+/**
+ * Tokens accepted lately: the gateway does not hash a busy client's token for each request, and accepts it while others
+ * guess from the same address.
+ */
 const CACHE_ENTRIES_MAX = 1000;
 
 /**
@@ -37,14 +41,14 @@ export function createAuthenticator(deps: {
   readonly replica: Replica;
   readonly clock: Clock;
   readonly vendorPrefix: string;
-  /** Tokens from one address that nobody has. */
+  /** Limits unknown tokens from one address. */
   readonly failureLimit?: RateLimitConfig;
 }): Authenticator {
   const names = [...new Set([deps.vendorPrefix, "cf"])].flatMap((prefix) => [`${prefix}-aig-authorization`, `${prefix}-aig-token`]);
   const byHash = new Map<string, CompiledToken>();
   const seen = new Map<string, CompiledToken>();
   const guesses = createRateLimiter(deps.failureLimit ?? FAILURES_PER_ADDRESS, deps.clock);
-  /** Those that are still there, with what they may now. */
+  /** Keeps the accepted tokens that still exist, with their current rights. */
   const seeAgain = (): void => {
     for (const [secret, { hash: digest }] of Array.from(seen)) {
       const token = byHash.get(digest.toString("hex"));
@@ -65,7 +69,7 @@ export function createAuthenticator(deps: {
   const find = (secret: string): CompiledToken | undefined => {
     const digest = hash("sha256", secret, "buffer");
     const token = byHash.get(digest.toString("hex"));
-    // The index finds by hash, which a guesser cannot steer; the comparison itself takes the same time always.
+    // The index finds by hash, which a guesser cannot steer; the comparison takes constant time.
     if (token === undefined || !timingSafeEqual(token.hash, digest)) return undefined;
     const [oldest] = seen.size < CACHE_ENTRIES_MAX ? [] : seen.keys();
     if (oldest !== undefined) seen.delete(oldest);
@@ -84,7 +88,7 @@ export function createAuthenticator(deps: {
         const hasFailed = standing?.allowed === false;
         if (hasFailed && !isBeyondGuessing(secret)) return tooMany(standing.resetSeconds);
         token = find(secret);
-        // Only what nobody has is a guess: a token that has ended, or is another account's, was given to somebody.
+        // Only an unknown token is a guess: one that has expired, or belongs to another account, was given to somebody.
         if (token === undefined) guesses.take(guesser);
         if (token === undefined && hasFailed) return tooMany(standing.resetSeconds);
       }
@@ -101,7 +105,7 @@ const tooMany = (waitSeconds: number): Refusal => ({
   headers: ["retry-after", String(waitSeconds)],
 });
 
-/** The secret of the first credential header that the request has. RFC 9110 §11.1: the scheme's case is free. */
+/** The secret of the first credential header that the request has. The scheme's case does not matter (RFC 9110 §11.1). */
 function bearerSecret(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name];
@@ -112,12 +116,12 @@ function bearerSecret(headers: IncomingHttpHeaders, names: readonly string[]): s
 
 function covers(token: CompiledToken, accountId: string, address: string, nowMs: number): boolean {
   if (token.accounts !== "*" && !token.accounts.has(accountId)) return false;
-  // Written so that a time that could not be read (NaN) refuses.
+  // Written so that a time that cannot be read (NaN) refuses.
   if (!(nowMs >= token.notBeforeMs && nowMs < token.expiresMs)) return false;
   return (token.allow.size === 0 || token.allow.has(address)) && !token.deny.has(address);
 }
 
-/** Undefined for a token whose address conditions cannot be read: it must open nothing. */
+/** Undefined for a token whose address conditions cannot be read: such a token must not be accepted. */
 function compileToken(entry: TokenEntry): CompiledToken | undefined {
   try {
     return {

@@ -2,19 +2,19 @@ import type { Clock } from "#kernel/clock.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { RequestPath } from "#gateway/request/request-path.ts";
 
-/** The gateway that every account has once it is used. */
+/** The gateway that every account has from its first use on. */
 export interface DefaultGateways {
-  /** As it will be when control has made it; undefined for any other one, and without a token that may run it. */
+  /** The default gateway as control will create it; undefined for any other gateway, and without a token that may run it. */
   find(path: RequestPath, isAllowed: () => boolean): GatewayEntry | undefined;
 }
 
 const DEFAULT_GATEWAY = "default";
 const ACCOUNT_ID = /^[0-9a-f]{32}$/;
-/** Control is told again where it has not made one by then. */
+/** Milliseconds after which control is told again, if it has not created the gateway by then. */
 const TOLD_MS = 5_000;
 const ACCOUNTS_MAX = 1000;
 
-/** The first request that carries a token need not wait for control, which is told of it. */
+/** The first request that carries a token does not wait for control, which is told of it and creates the gateway. */
 export function createDefaultGateways({
   clock,
   onDefaultGateway,

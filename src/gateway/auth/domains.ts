@@ -4,11 +4,11 @@ import { followKind } from "#snapshot/follow.ts";
 /** Host names that belong to gateways. */
 export interface GatewayDomains {
   /**
-   * The target as it would be under the gateway's own address: `/openai/models` for `ai.example.com` gives
-   * `/v1/{account_id}/{gateway_id}/openai/models`. Targets for other hosts stay as they are.
+   * The target under the gateway's own address: `/openai/models` for `ai.example.com` gives
+   * `/v1/{account_id}/{gateway_id}/openai/models`. Targets for other hosts stay unchanged.
    */
   completed(host: string | undefined, target: string): string;
-  /** Whether the Host field names one. */
+  /** Whether the Host field names a gateway. */
   has(host: string): boolean;
 }
 
@@ -23,7 +23,7 @@ export function createGatewayDomains(replica: Replica): GatewayDomains {
   return {
     has: (host) => prefixes.size > 0 && prefixOf(host) !== undefined,
     completed: (host, target) => {
-      // Most installations have none, and this is asked for each request.
+      // Most installations have no such names, and every request gets here.
       if (prefixes.size === 0 || host === undefined) return target;
       const prefix = prefixOf(host);
       return prefix === undefined || isBelow(target, prefix) ? target : prefix + target;
@@ -31,5 +31,8 @@ export function createGatewayDomains(replica: Replica): GatewayDomains {
   };
 }
 
-/** Clients that were set up with the gateway's whole path go on with it under the name; those of other gateways do not. */
+/**
+ * Clients that were set up with the gateway's whole path may use it under the name too; paths of other gateways are not
+ * accepted.
+ */
 const isBelow = (target: string, prefix: string): boolean => target.startsWith(prefix) && /^(?:[/?]|$)/.test(target.slice(prefix.length));

@@ -5,7 +5,7 @@ export interface Gateways {
   find(accountId: string, gatewayId: string): GatewayEntry | undefined;
 }
 
-/** The snapshot's own index serves: gateways are entries under `{account_id}/{gateway_id}`. */
+/** The snapshot's own index suffices: gateways are entries under `{account_id}/{gateway_id}`. */
 export function createGateways(replica: Replica): Gateways {
   return { find: (accountId, gatewayId) => replica.snapshot.get("gateway", `${accountId}/${gatewayId}`) };
 }

@@ -174,7 +174,7 @@ test("a client that leaves does not take the others' answer with it", async (t) 
   await settled(20);
   leaving.abort();
   await assert.rejects(left);
-  // Nobody may hear it any more: then it was asked again.
+  // If the other request does not wait for the first one, it gets an answer of its own.
   answerFirst?.();
   assert.match((await other).text, /there/);
 });

@@ -6,35 +6,35 @@ import type { DiskAnswers } from "./disk-store.ts";
 import { CacheFill } from "./fill.ts";
 import type { KeptAnswer } from "./cached-response.ts";
 
-/** Answers that are given again without asking the provider. */
+/** Answers that are sent again without a request to the provider. */
 export interface AnswerCache {
-  /** Undefined where the step's answer may neither be found nor kept. Never rejects. */
+  /** Undefined if the step's answer may neither be looked up nor stored. Never rejects. */
   find(step: Step, scope: CacheScope): Found | Promise<Found> | undefined;
-  /** Resolves when what was kept before the start can be found. */
+  /** Resolves when answers stored by earlier processes can be found. */
   ready(): Promise<void>;
-  /** Resolves when what was kept is on disk. */
+  /** Resolves when all stored answers are on disk. */
   close(): Promise<void>;
 }
 
-/** A kept answer, or where a fresh one may be put. */
+/** A stored answer, or the means to store a fresh one. */
 export type Found = { readonly kept: KeptAnswer } | { readonly fill: CacheFill };
 
-/** What one answer costs besides its bytes. */
+/** Memory that one answer takes besides its bytes. */
 const ENTRY_BYTES = 512;
-/** How long a request waits for an equal one that was first. */
+/** Milliseconds that a request waits for an equal earlier one. */
 const WAIT_MS_MAX = 60_000;
 
 export interface AnswerCacheDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly memoryBytesMax: number;
-  /** Resolves with undefined where nothing is kept on disk. */
+  /** Resolves with undefined if nothing is stored on disk. */
   readonly disk: Promise<DiskAnswers | undefined>;
 }
 
 /**
- * In memory by use, and on disk. Of equal requests that come together one asks and the others wait for what it brings;
- * streams do not wait, since their first byte is worth more to them than the rest.
+ * Stores answers in memory, least recently used first out, and on disk. Of equal concurrent requests, one asks the
+ * provider and the others wait for its answer; streams do not wait, because their first byte matters more.
  */
 export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: AnswerCacheDeps): AnswerCache {
   const kept = new Map<string, KeptAnswer>();
@@ -42,10 +42,10 @@ export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: Answ
   const count = (result: string): Metric =>
     metrics.counter("selvedge_gateway_cache_total", "Requests whose responses may be cached", { result });
   const counters = { hit: count("hit"), miss: count("miss"), stored: count("stored") };
-  /** By key: who is asking. It resolves when there is something to find, or nothing to wait for. */
+  /** Requests under way, by key. Each resolves when its answer is stored, or when waiting is of no use. */
   const asking = new Map<string, Promise<void>>();
   let files: DiskAnswers | undefined;
-  // A directory that cannot be read keeps nothing; requests are answered all the same.
+  // If the directory cannot be read, nothing is stored on disk; requests are answered all the same.
   const ready = disk.then(
     (opened) => void (files = opened),
     () => undefined,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Step } from "#gateway/request/plan.ts";
 
-/** Fields in which providers take credentials, or by which they answer otherwise. */
+/** Header fields that hold credentials for providers, or that change a provider's answer. */
 const KEYED_FIELDS: ReadonlySet<string> = new Set([
   "authorization",
   "x-api-key",
@@ -14,18 +14,18 @@ const KEYED_FIELDS: ReadonlySet<string> = new Set([
   "anthropic-beta",
 ]);
 
-/** Whose answers they are, and since when: an answer from before counts for nobody. */
+/** The gateway that answers belong to; answers of an earlier epoch are not used. */
 export interface CacheScope {
   readonly accountId: string;
   readonly gatewayId: string;
-  /** Changes when the gateway asks for its answers to be forgotten. */
+  /** Changes when the gateway's cache is purged. */
   readonly epoch: string;
 }
 
 /**
- * What must be the same for an answer to be given again: provider, place, credential and the whole body; metadata are no
- * part of it (reference, part A). A key of the request's own stands in for credential and body: it is asked for in order
- * to share. Whether a stream is wanted counts always, since one cannot stand for the other.
+ * Requests with the same key get the same answer. The key covers provider, place, credential and the whole body, but not
+ * metadata (reference, part A). A key that the request names replaces credential and body, because the client asks for
+ * sharing. Whether a stream is wanted always counts, because a stream cannot replace a whole answer.
  */
 export function cacheKey(step: Step, bytes: Buffer, { accountId, gatewayId, epoch }: CacheScope): string {
   const { provider, method, origin, target, headers, model, options } = step;
@@ -57,9 +57,12 @@ export function isStream(bytes: Buffer): boolean {
   }
 }
 
-/** Paths whose answers follow from the question alone; others make or change something at the provider. */
+/** Paths whose answers depend on the request alone; other paths create or change something at the provider. */
 const ANSWERING_PATHS =
   /\/(chat\/completions|completions|messages|responses|chat|generate|embeddings?|embed|rerank|moderations|classify|images\/generations|invoke|converse|invoke-with-response-stream|converse-stream|[^/]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens|predict|rawPredict|streamRawPredict))$/;
 
-/** Whether the gateway's setting alone may keep the answer. A field of the request may ask for more: POST with any path. */
+/**
+ * Whether the gateway's setting alone may store the answer. A header field of the request can ask for it on any path,
+ * also with POST.
+ */
 export const answersByItself = (target: string): boolean => ANSWERING_PATHS.test(target.split("?", 1)[0] ?? "");

@@ -1,8 +1,8 @@
-/** A provider's whole answer, as it came: what looks at answers or translates them sees a kept one like a fresh one. */
+/** A provider's whole answer, unchanged: code that reads or translates answers treats a stored one like a fresh one. */
 export interface KeptAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** In the pieces in which they came, so that a stream is played as one. */
+  /** In the chunks in which they arrived, so that a stream is replayed as a stream. */
   readonly chunks: readonly Buffer[];
   readonly bytes: number;
   readonly expiresMs: number;

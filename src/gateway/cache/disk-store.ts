@@ -3,12 +3,15 @@ import { join } from "node:path";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { KeptAnswer } from "./cached-response.ts";
 
-/** Kept answers in a directory, so that they outlive the process; sealed, since they say what was asked. Whatever fails there is as if it were not kept. */
+/**
+ * Stored answers in a directory, which outlive the process. The files are encrypted, because answers reveal the
+ * questions. After an error, the answer is treated as not stored.
+ */
 export interface DiskAnswers {
   has(key: string, nowMs: number): boolean;
   get(key: string, nowMs: number): Promise<KeptAnswer | undefined>;
   put(key: string, answer: KeptAnswer): void;
-  /** Resolves when what was put is on disk. */
+  /** Resolves when all answers that were put are on disk. */
   settled(): Promise<void>;
 }
 
@@ -17,9 +20,9 @@ interface File {
   readonly bytes: number;
 }
 
-/** `{key}.{expires}.{bytes}`: the name alone says what is needed to find it and to let it go, so that a start reads one directory. */
+/** `{key}.{expires}.{bytes}`: the name holds all that finding and evicting need, so that a start reads only the directory. */
 const NAME = /^([0-9a-f]{64})\.(\d{1,16})\.(\d{1,9})$/;
-/** What waits to be written; of more, the rest is kept in memory only. */
+/** Writes that may wait; further answers stay in memory only. */
 const WRITES_MAX = 64;
 const FILES_MAX = 100_000;
 const PIECE_BYTES = 16 * 1024;
@@ -30,9 +33,9 @@ export interface DiskAnswersDeps {
   readonly sealer: Sealer;
 }
 
-/** Reads what a process before this one left. */
+/** Opens the directory with the files of earlier processes. */
 export async function openDiskAnswers({ directory, bytesMax, sealer }: DiskAnswersDeps): Promise<DiskAnswers> {
-  /** In the order of their use, the oldest first. */
+  /** Least recently used first. */
   const files = new Map<string, File>();
   const writing = new Set<Promise<void>>();
   let total = 0;
@@ -67,7 +70,7 @@ export async function openDiskAnswers({ directory, bytesMax, sealer }: DiskAnswe
     if (bytes.length > bytesMax) return;
     const file = { expiresMs: answer.expiresMs, bytes: bytes.length };
     const path = pathOf(key, file);
-    // Written beside and renamed, so that a half of it is never found.
+    // Written to another name and renamed, so that a partial file is never found.
     await writeFile(`${path}.tmp`, bytes, { mode: 0o600 });
     await rename(`${path}.tmp`, path);
     remember(key, file);
@@ -112,7 +115,7 @@ const ignore = (): undefined => undefined;
 
 const contextOf = (key: string): string => `answer-cache:${key}`;
 
-/** Undefined for a file that is torn, of another key or of another form. */
+/** Undefined for a file that is incomplete, of another key or of another format. */
 function decoded(sealer: Sealer, key: string, text: string, expiresMs: number): KeptAnswer | undefined {
   try {
     const bytes = sealer.open(text, contextOf(key));

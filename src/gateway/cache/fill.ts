@@ -4,23 +4,23 @@ import { JsonEdges } from "#gateway/streams/json-end.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 import { KEPT_BYTES_MAX } from "./cached-response.ts";
 
-/** What comes of an answer that may be kept: called once. Undefined: it cannot be. */
+/** Called once with the answer; with undefined if it cannot be stored. */
 type OnFilled = (
   answer: { readonly status: number; readonly contentType: string; readonly chunks: readonly Buffer[]; readonly bytes: number } | undefined,
 ) => void;
 
-/** Bytes of answers that are being collected, of all requests together. */
+/** Bytes that all requests together may collect. */
 const COLLECTED_BYTES_MAX = 128 * 1024 * 1024;
 let collectedBytes = 0;
 
-/** Text and images (reference, part A). */
+/** Text, JSON and images are stored (reference, part A). */
 const isKept = (type: string): boolean => type === "application/json" || type.startsWith("text/") || type.startsWith("image/");
 
-/** How streams of the known shapes end. One that stops without it was cut, however orderly its connection was closed. */
+/** Ends of streams in the known dialects. A stream without one was cut, even if its connection was closed in an orderly way. */
 const STREAM_ENDS = ["[DONE]", "message_stop", '"finishReason"', "response.completed", "message-end"];
 const STREAM_TAIL_BYTES = 4096;
 
-/** Collects one answer while it passes. Only a whole and successful one is worth keeping. */
+/** Collects one answer while it passes; only a complete and successful answer is stored. */
 export class CacheFill {
   readonly #onFilled: OnFilled;
   readonly #gathered = new GatheredBytes();
@@ -46,7 +46,7 @@ export class CacheFill {
     this.#bytes += bytes.length;
     collectedBytes += bytes.length;
     if (this.#bytes > KEPT_BYTES_MAX || collectedBytes > COLLECTED_BYTES_MAX) this.drop();
-    // Pieces may be views of a connection's larger buffer, which would be held with them.
+    // Copied, because chunks can be views of a larger buffer, which they would keep in memory.
     else this.#gathered.push(Buffer.from(bytes));
   }
 
@@ -60,7 +60,7 @@ export class CacheFill {
     this.#close(answer);
   }
 
-  /** What was collected is given up: the answer was cut, refused or is of no use. */
+  /** Discards the collected bytes: the answer was cut, refused or cannot be stored. */
   drop(): void {
     if (this.#isOpen) this.#close(undefined);
   }

@@ -11,7 +11,7 @@ const prices = createPrices({ clock: fixedClock("2026-11-01T12:00:00Z") });
 await prices.load();
 const costs = createCosts(prices);
 
-/** What the log has of an answer, whole and cut into events that each tell all of it. */
+/** Cost of an answer, which must be equal for the whole answer and for a stream of events. */
 function costOf(provider: string, model: string, answer: object): number | null {
   const row = PROVIDERS.get(provider);
   assert.ok(row, provider);

@@ -3,10 +3,10 @@ import type { Step } from "#gateway/request/plan.ts";
 import type { Prices } from "./prices.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 
-/** US dollars that a request cost; null where nobody knows. */
+/** Cost of a request in US dollars; null if unknown. */
 export interface Cost {
   readonly cost: number | null;
-  /** The request, or the owner of the provider, said so. */
+  /** The request, or the owner of the provider, set the price. */
   readonly isCustom: boolean;
 }
 
@@ -14,7 +14,10 @@ export interface Costs {
   of(step: Step, usage: Usage, isCached: boolean): Cost;
 }
 
-/** A kept answer costs nothing; else what the request says counts, then what the provider's owner says, then what the provider told, then the table. */
+/**
+ * A stored answer costs nothing. Otherwise the first known price counts: the request's, that of the provider's owner, the
+ * one that the provider reports, the table's.
+ */
 export const createCosts = (prices: Prices): Costs => ({
   of: ({ provider, model, options, price }, usage, isCached) => {
     if (isCached) return { cost: 0, isCustom: false };
@@ -25,5 +28,5 @@ export const createCosts = (prices: Prices): Costs => ({
   },
 });
 
-/** Sums of costs stay finite, whatever accounts and providers state. */
+/** Keeps sums of costs finite, for any prices of accounts and providers. */
 const bounded = (cost: number | null): number | null => (cost === null || cost <= COST_MAX ? cost : COST_MAX);

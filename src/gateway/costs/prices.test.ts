@@ -12,10 +12,10 @@ test("an answer costs its tokens at the provider's prices", async () => {
   assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1, tokensOut: 1 }), null, "before the table is there");
   await prices.load();
   assert.equal(prices.load(), undefined);
-  // 0.15 and 0.60 dollars a million.
+  // 0.15 and 0.60 dollars per million tokens.
   assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1000, tokensOut: 100 }), 0.00021);
   assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1000, tokensOut: null }), 0.00015);
-  // Half of what was sent came from the provider's cache, at half the price.
+  // Half of the input is from the provider's cache, at half the price.
   assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1000, tokensOut: 0, tokensCacheRead: 500 }), 0.0001125);
   for (const [provider, model] of [
     ["openai", "no-such-model"],

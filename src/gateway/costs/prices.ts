@@ -3,17 +3,17 @@ import type { Usage } from "#gateway/usage/usage-formats.ts";
 import { tierFactor } from "./service-tiers.ts";
 import { HOUR_WRITE_FACTOR, unlistedAudio } from "./unlisted-prices.ts";
 
-/** What providers charge, from a table that comes with the program. */
+/** Prices of providers, from a table that the program includes. */
 export interface Prices {
-  /** Loads the table; undefined where it is there already. Never rejects. */
+  /** Loads the table; undefined if it is already loaded. Never rejects. */
   load(): Promise<void> | undefined;
-  /** US dollars for the tokens of one answer; null where no price is known, or no tokens. */
+  /** US dollars for the tokens of one answer; null without a known price or without tokens. */
   cost(provider: string, model: string, usage: Usage): number | null;
-  /** Models of a provider by the table's names; none before it is loaded. */
+  /** Models of a provider by the table's names; empty before the table is loaded. */
   listed(provider: string): readonly ListedPrice[];
 }
 
-/** Dollars a token; null where that depends on how many there are. */
+/** Dollars per token; null if the price depends on the number of tokens. */
 export interface ListedPrice {
   readonly name: string;
   readonly input: number | null;
@@ -24,7 +24,7 @@ type Library = typeof import("@pydantic/genai-prices");
 type ModelPrice = import("@pydantic/genai-prices").ModelPrice;
 type Price = ModelPrice[string];
 
-/** Providers by their names in the table; those that are left out have no prices there. */
+/** Providers by their names in the table; the table has no prices for other providers. */
 const TABLE_NAMES: Readonly<Record<string, string>> = {
   openai: "openai",
   anthropic: "anthropic",
@@ -44,17 +44,17 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
   fireworks: "fireworks",
 };
 
-/** Dollars a token where these do not depend on how many there are; null where they do, or no price is known. */
+/** Dollars per token; null if they depend on the number of tokens, or if no price is known. */
 interface Rate {
   readonly perTokens: { readonly input: number; readonly output: number } | null;
-  /** Dollars a million, by the table's names; undefined where no price is known. */
+  /** Dollars per million tokens, by the table's names; undefined if no price is known. */
   readonly prices: ModelPrice | undefined;
   readonly untilMs: number;
 }
 
 type Detail = Exclude<keyof Usage, "tokensIn" | "tokensOut" | "searches" | "tier" | "toldCost">;
 
-/** Parts of what went in and came out that have their own prices: what counts and prices are called in the table. */
+/** Details of input and output with their own prices: our name, and the table's names of the count and of the price. */
 const DETAILS: readonly (readonly [Detail, string, string])[] = [
   ["tokensCacheRead", "cache_read_tokens", "cache_read_mtok"],
   ["tokensCacheWrite", "cache_write_tokens", "cache_write_mtok"],
@@ -67,15 +67,15 @@ const DETAILS: readonly (readonly [Detail, string, string])[] = [
   ["tokensImageOut", "output_image_tokens", "output_image_mtok"],
 ];
 
-/** Prices have days and hours from which they hold. */
+/** A rate is computed again after this time, because some prices depend on date and hour. */
 const RATE_MS = 600_000;
-/** Models are named by clients. */
+/** Bounded, because clients choose the names of models. */
 const RATES_MAX = 2_000;
 const MILLION = 1_000_000;
 
 export interface PricesDeps {
   readonly clock: Clock;
-  /** Where the table comes from, where it is to come from elsewhere. */
+  /** Imports the table; tests replace it. */
   readonly importTable?: () => Promise<Library>;
 }
 
@@ -110,7 +110,7 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
   return {
     load: () => {
       if (library !== undefined) return undefined;
-      // Without the table costs are unknown; no request fails for it.
+      // Without the table costs are unknown; no request fails because of it.
       return (loading ??= importTable().then(
         (loaded) => void (library = loaded),
         () => undefined,
@@ -151,13 +151,13 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
 
 const perThousand = (price: Price): number => (typeof price === "number" ? price / 1000 : 0);
 
-/** Dollars a million of what is asked about, by how much goes in. */
+/** Dollars per million tokens; tiers depend on the number of input tokens. */
 function perMillion(price: Price, tokensIn: number): number {
   if (price === undefined || typeof price === "number") return price ?? 0;
   return price.tiers.findLast(({ start }) => tokensIn > start)?.price ?? price.base;
 }
 
-/** What is to be paid beside the table's price for parts that it has no price of. */
+/** Dollars to add to the table's price, for details that the table has no price for. */
 function unlisted(model: string, usage: Usage, prices: ModelPrice): number {
   const { tokensIn, tokensCacheWriteHour: hour, tokensAudioIn, tokensAudioOut } = usage;
   if (!hour && !tokensAudioIn && !tokensAudioOut) return 0;
@@ -173,8 +173,8 @@ function unlisted(model: string, usage: Usage, prices: ModelPrice): number {
   return dollars / MILLION;
 }
 
-/** Sums of binary fractions end in noise that no provider charges. */
+/** Rounds away the error of binary fractions. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e12) / 1e12;
 
-/** Without what a division by a million leaves at the end. */
+/** Rounds away the error of the division by a million. */
 const plain = (dollars: number): number => Number(dollars.toPrecision(12));

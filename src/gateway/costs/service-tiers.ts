@@ -1,7 +1,7 @@
-/** What an answer of a service tier costs, as a multiple of the provider's usual price. */
+/** The price of a service tier, as a multiple of the provider's usual price. */
 interface TierRow {
   readonly providers: RegExp;
-  /** As answers name it, in small letters. */
+  /** The tier's name in answers, in lower case. */
   readonly tier: RegExp;
   readonly model?: RegExp;
   readonly factor: number;
@@ -11,7 +11,10 @@ const OPENAI = /^(?:openai|azure-openai)$/;
 const GOOGLE = /^google-/;
 const PRIORITY = /^(?:on_demand_)?priority$/;
 
-/** From the providers' price lists (2026-09). The first that fits counts; every other tier has the usual price, as one bought ahead has. */
+/**
+ * From the providers' price lists (2026-09). The first match counts; all other tiers, also those with reserved capacity,
+ * have the usual price.
+ */
 const ROWS: readonly TierRow[] = [
   { providers: /^(?:openai|azure-openai|anthropic|google-.*|aws-bedrock)$/, tier: /^batch$/, factor: 0.5 },
   { providers: /^(?:openai|azure-openai|google-.*|aws-bedrock)$/, tier: /^(?:on_demand_)?flex$/, factor: 0.5 },
@@ -25,7 +28,7 @@ const ROWS: readonly TierRow[] = [
   { providers: /^aws-bedrock$/, tier: PRIORITY, factor: 1.75 },
 ];
 
-/** `tier`: as the answer names it, in small letters. */
+/** `tier`: as the answer names it, in lower case. */
 export function tierFactor(provider: string, model: string, tier: string): number {
   const fits = (row: TierRow): boolean => row.tier.test(tier) && row.providers.test(provider) && (row.model?.test(model) ?? true);
   return ROWS.find(fits)?.factor ?? 1;

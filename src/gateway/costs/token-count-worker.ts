@@ -3,8 +3,8 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { type CountedTexts, countLengths, countTexts } from "./token-counts.ts";
 
 /**
- * Counts tokens beside the gateway's own thread: the tokenizer takes 80 MB and up to half a second to load, in which no stream
- * would go on and nobody who leaves would be noticed.
+ * Counts tokens outside of the gateway's thread: the tokenizer takes 80 MB and up to half a second to load, which would
+ * block all streams and hide clients that disconnect.
  */
 const port = parentPort;
 if (port === null) throw new Error("gateway/costs/token-count-worker.ts runs as a worker thread");

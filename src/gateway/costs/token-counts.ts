@@ -1,30 +1,33 @@
 import { answerText, plainText } from "#gateway/streams/text-extraction.ts";
 import { parsedJson } from "#gateway/http/json.ts";
 
-/** Texts whose tokens are to be counted: of a request's JSON, and of the stream that answered it. */
+/** Texts whose tokens are counted: a request's JSON, and the stream that answered it. */
 export interface CountedTexts {
   readonly request: Uint8Array | null;
   readonly answer: Uint8Array | null;
 }
 
-/** Null where there was no text to count. */
+/** Null without a text to count. */
 export interface TokenCounts {
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
 }
 
-/** Of a longer text only so much is counted, and the rest is taken to be alike. */
+/** Of a longer text only this beginning is counted; the rest is assumed to be similar. */
 const COUNTED_CHARACTERS_MAX = 8 * 1024;
-/** The tokenizer takes the square of a word's length: 13 s for 32,000 letters without a space. So it gets pieces, cut between words where there are any. */
+/**
+ * The tokenizer takes quadratic time in the length of a word: 13 s for 32,000 letters without a space. It gets pieces,
+ * cut between words if possible.
+ */
 const PIECES = /[^]{1,128}(?=\s|$)|[^]{1,128}/g;
-/** Names of special tokens are text like any other here; the tokenizer throws at them otherwise. */
+/** Names of special tokens count as text; by default the tokenizer throws for them. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
-/** Of most languages, and of JSON. */
+/** Typical of most languages and of JSON. */
 const BYTES_A_TOKEN = 4;
 
 type CountPiece = (text: string, options: typeof AS_TEXT) => number;
 
-/** Counts with the tokenizer, where it is given. */
+/** Counts with the tokenizer, if it is given. */
 export function countTexts({ request, answer }: CountedTexts, countPiece: CountPiece): TokenCounts {
   const count = (text: string): number => {
     if (text === "") return 0;
@@ -39,13 +42,13 @@ export function countTexts({ request, answer }: CountedTexts, countPiece: CountP
   };
 }
 
-/** A picture, sound or document in base64: long and bare, or of any length as an address that holds it. Slashes may be escaped. */
+/** An image, sound or document in base64: long and bare, or of any length as a data URL. Slashes may be escaped. */
 const FILE_ADDRESS = /^data:[^,"]{0,256};base64,/;
 const BASE64 = /^[A-Za-z0-9+/=_\\-]*$/;
 const FILE_CHARACTERS_MIN = 1024;
 const isFile = (text: string): boolean => FILE_ADDRESS.test(text) || (text.length >= FILE_CHARACTERS_MIN && BASE64.test(text));
 
-/** Without the tokenizer lengths are taken: of a request without the files in it, and of what a short answer says. */
+/** Estimates from lengths, without the tokenizer: of a request without embedded files, and of the text of a short answer. */
 export const countLengths = ({ request, answer }: CountedTexts): TokenCounts => ({
   tokensIn:
     request === null
@@ -56,7 +59,10 @@ export const countLengths = ({ request, answer }: CountedTexts): TokenCounts => 
 
 const QUOTE = 0x22;
 
-/** Goes from quote to quote, since to parse a large request would hold up every other; of a long text it looks at both ends. */
+/**
+ * Searches from quote to quote, because parsing a large request would delay all others; of a long string it looks at both
+ * ends.
+ */
 function lengthWithoutFiles(request: Buffer): number {
   let length = request.length;
   for (let from = 0, at; (at = request.indexOf(QUOTE, from)) >= 0; from = at + 1) {

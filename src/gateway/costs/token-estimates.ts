@@ -8,33 +8,33 @@ import type { Usage } from "#gateway/usage/usage-formats.ts";
 
 export interface TokenEstimates {
   /**
-   * Counts with guesses where the provider told none: of a stream that nobody waited for, or of one that never tells. Undefined
-   * where nothing can or need be guessed. Where a client waits for the end it does not wait for the tokenizer to be loaded: then
-   * lengths are taken. Never rejects.
+   * Fills counts that the provider did not report with estimates: for a stream that the client left, or one without
+   * counts. Undefined if nothing can or must be estimated. If a client waits for the end, it does not wait until the
+   * tokenizer is loaded; lengths are used instead. Never rejects.
    */
   complete(step: Step, told: Usage, answer: Pick<ChunkList, "length" | "joined">, end: StreamEnd): Promise<Usage> | Usage | undefined;
-  /** Resolves when all that is under way is told. */
+  /** Resolves when all pending estimates are done. */
   close(): Promise<void>;
 }
 
-/** The provider came to its end, left before it, or the client did. */
+/** The provider completed the stream, broke it off, or the client left. */
 export type StreamEnd = "finished" | "cut" | "client gone";
 
-/** Bytes of an answer that are kept for it. */
+/** Bytes of an answer that are kept for the estimate. */
 export const ANSWER_BYTES_KEPT = 256 * 1024;
 
 export function createTokenEstimates(): TokenEstimates {
   const counter = createTokenCounter();
   return {
     complete: (step, told, answer, end) => {
-      // Some tell what went in at the start of a stream, and the first token with it.
+      // Some providers report the input tokens at the start of a stream, together with the first output token.
       const hasOutputCount = told.tokensOut !== null && (end === "finished" || !step.usage.isCountedAtEnd);
       if (answer.length === 0 || (told.tokensIn !== null && hasOutputCount)) return undefined;
       const isEmbedding = requestKind(step.path).model_type === "embedding";
       if (isEmbedding ? told.tokensIn !== null : streamKindOf(step.path) === undefined) return undefined;
       const texts = {
         request: told.tokensIn === null && step.body.kind === "whole" ? step.body.bytes : null,
-        // Numbers, of which nobody pays for the writing.
+        // An embedding has no output tokens to pay for.
         answer: hasOutputCount || isEmbedding ? null : answer.joined(),
       };
       const completed = ({ tokensIn, tokensOut }: TokenCounts): Usage => ({
@@ -50,7 +50,7 @@ export function createTokenEstimates(): TokenEstimates {
 }
 
 interface TokenCounter {
-  /** `isUrgent`: at once, where the thread that counts is not there yet. */
+  /** `isUrgent`: do not wait for the thread if it is not ready yet. */
   count(texts: CountedTexts, isUrgent: boolean): Promise<TokenCounts> | TokenCounts;
   close(): Promise<void>;
 }
@@ -61,14 +61,14 @@ interface Asked {
   readonly resolve: (counts: TokenCounts) => void;
 }
 
-/** Texts on their way to be counted; of more, lengths are taken. */
+/** Bytes of texts that may wait to be counted; for further texts, lengths are used. */
 const ASKED_BYTES_MAX = 64 * 1024 * 1024;
 const ANSWER_MS = 10_000;
-/** The thread takes 80 MB, which are given back when nothing is counted for so long. */
+/** The thread takes 80 MB; it ends after this time without work. */
 const QUIET_MS = 60_000;
 const CLOSING_MS = 10;
 
-/** One thread, which is there while something is counted now and then. */
+/** Counts on one thread, which runs only while texts are counted now and then. */
 function createTokenCounter(): TokenCounter {
   const asked = new Map<number, Asked>();
   let bytesAsked = 0;
@@ -92,7 +92,7 @@ function createTokenCounter(): TokenCounter {
     for (const id of Array.from(asked.keys())) settle(id, undefined);
     void ended?.terminate();
   };
-  /** From the last question or answer on: a thread that says nothing is given up, and one that is not asked is ended. */
+  /** Restarts the timer after each question and answer: it ends a thread that does not answer, or that is not used. */
   const watch = (): void => {
     clearTimeout(limit);
     limit = setTimeout(end, asked.size > 0 ? ANSWER_MS : QUIET_MS);

@@ -1,11 +1,11 @@
-/** Prices that the table lacks, in dollars a million tokens. */
+/** Prices that the table lacks, in dollars per million tokens. */
 interface UnlistedPrice {
   readonly models: RegExp;
   readonly audioIn: number;
   readonly audioOut: number;
 }
 
-/** From OpenAI's price list (2025-12): these models are in the table with the prices of their text alone. */
+/** From OpenAI's price list (2025-12): the table has only text prices for these models. */
 const AUDIO: readonly UnlistedPrice[] = [
   { models: /^gpt-4o-mini-audio/, audioIn: 10, audioOut: 20 },
   { models: /^gpt-4o-audio-preview-2024-10-01/, audioIn: 100, audioOut: 200 },
@@ -14,5 +14,8 @@ const AUDIO: readonly UnlistedPrice[] = [
 
 export const unlistedAudio = (model: string): UnlistedPrice | undefined => AUDIO.find(({ models }) => models.test(model));
 
-/** What is written to be kept for an hour costs twice what goes in, at every provider of such models (Anthropic's price list). */
+/**
+ * A cache write that is kept for an hour costs twice the input price, at every provider of such models (Anthropic's price
+ * list).
+ */
 export const HOUR_WRITE_FACTOR = 2;

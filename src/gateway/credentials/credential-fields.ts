@@ -1,11 +1,11 @@
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 
-/** How a provider takes a plain key: the field, and what stands before the key in it. */
+/** How a provider takes a plain key: the field, and the prefix before the key. */
 type Placing = readonly [field: string, before: string];
 
 const BEARER: Placing = ["authorization", "Bearer "];
 
-/** Those that want it otherwise than as a bearer token. */
+/** Providers that do not take a bearer token. */
 const PLACINGS: Readonly<Record<string, Placing>> = {
   anthropic: ["x-api-key", ""],
   "google-ai-studio": ["x-goog-api-key", ""],
@@ -18,7 +18,7 @@ const PLACINGS: Readonly<Record<string, Placing>> = {
   fal: ["authorization", "Key "],
 };
 
-/** Every field in which a request may bring a credential for a provider. */
+/** Every field in which a request may carry a credential for a provider. */
 const FIELDS: ReadonlySet<string> = new Set([
   BEARER[0],
   ...Object.values(PLACINGS).map(([field]) => field),
@@ -26,7 +26,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "x-amz-security-token",
 ]);
 
-/** Clients that have no key send its field all the same, with nothing in it or nothing behind the scheme. */
+/** Clients without a key still send its field, empty or with the scheme alone. */
 const isEmpty = (value: string): boolean => /^(?:bearer|token|key|basic)?$/i.test(value.trim());
 
 export function hasCredential(headers: FlatHeaders, target: string): boolean {
@@ -35,7 +35,7 @@ export function hasCredential(headers: FlatHeaders, target: string): boolean {
   return /[?&]key=[^&]/.test(target);
 }
 
-/** The fields with these credentials in place of any that were there. */
+/** The fields with these credentials instead of the existing ones. */
 export function withFields(headers: FlatHeaders, credentials: Readonly<Record<string, string>>): FlatHeaders {
   const all: FlatHeaders = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -46,7 +46,7 @@ export function withFields(headers: FlatHeaders, credentials: Readonly<Record<st
   return all;
 }
 
-/** Where the provider looks for a plain key. */
+/** The header field in which the provider expects a plain key. */
 export const keyHeaderOf = (provider: string): string => (PLACINGS[provider] ?? BEARER)[0];
 
 export function keyFields(provider: string, key: string): Record<string, string> {

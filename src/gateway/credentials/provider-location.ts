@@ -3,7 +3,7 @@ import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 
 const NAME = /^[A-Za-z0-9:._-]{1,100}$/;
 
-/** What a key file says of the place it is for: `project_id` and `region` of a service account, `region` of an access key. */
+/** The place that a key file names: `project_id` and `region` of a service account, `region` of an access key. */
 export function placeFactsOf(secret: string): PlaceFacts {
   const file = secret.trimStart().startsWith("{") ? objectOf(parsedJson(secret)) : undefined;
   const [project, region] = [textOf(file?.["project_id"]), textOf(file?.["region"])];

@@ -3,7 +3,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Pools } from "#gateway/providers/pools.ts";
 import { askWhole } from "#gateway/providers/fetch-buffered.ts";
 
-/** What a service account's key file says; other members are left alone. */
+/** Members of a service account's key file; others are ignored. */
 export interface ServiceAccount {
   readonly client_email: string;
   readonly private_key: string;
@@ -13,14 +13,14 @@ export interface ServiceAccount {
 
 /** Exchanges service accounts for the tokens that requests carry. */
 export interface ServiceTokens {
-  /** Rejects where the account cannot be exchanged. One exchange serves all who wait for it. */
+  /** Rejects if the account cannot be exchanged. Concurrent callers share one exchange. */
   token(account: ServiceAccount): Promise<string>;
 }
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const ASSERTION_SECONDS = 3600;
-/** A token is not used in its last minute: the request takes its time. */
+/** A token is not used in its last minute, because the request takes time. */
 const RESERVE_MS = 60_000;
 const ACCOUNTS_MAX = 1000;
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -31,7 +31,7 @@ interface Kept {
   untilMs: number;
 }
 
-/** RFC 7523 §2.1: a signed assertion for a bearer token, which is kept until shortly before its end. */
+/** RFC 7523 §2.1: a signed assertion is exchanged for a bearer token, which is kept until shortly before it expires. */
 export function createServiceTokens({ clock, pools }: { readonly clock: Clock; readonly pools: Pools }): ServiceTokens {
   const kept = new Map<string, Kept>();
   const exchange = async (account: ServiceAccount, key: string, entry: { untilMs: number }): Promise<string> => {
@@ -51,7 +51,7 @@ export function createServiceTokens({ clock, pools }: { readonly clock: Clock; r
       if (known !== undefined && known.untilMs > clock.nowMs()) return known.token;
       const [oldest] = kept.size < ACCOUNTS_MAX ? [] : kept.keys();
       if (oldest !== undefined) kept.delete(oldest);
-      // Under way: whoever comes meanwhile waits for the same one.
+      // Under way: concurrent callers wait for this exchange.
       const entry = { untilMs: Infinity };
       const made: Kept = Object.assign(entry, { token: exchange(account, key, entry) });
       kept.set(key, made);
@@ -75,7 +75,7 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
     grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
     assertion: assertion(account, uri.href, nowMs),
   });
-  // The address comes from a customer's file: it is held to the same rule as providers that customers add.
+  // The address is from a customer's file, so the rule for customers' providers applies to it.
   const { status, text } = await askWhole(
     pools.get(uri.origin, { isGuarded: true }),
     {

@@ -4,9 +4,9 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import type { AnswerTransform, MakeTransform } from "#gateway/request/plan.ts";
 
-/** Errors are short; what follows after so many bytes passes as it is. */
+/** Errors are short; bytes after this many pass unchanged. */
 const ERROR_BYTES_MAX = 1024 * 1024;
-/** Shorter values are words that can stand anywhere. */
+/** Shorter values could be ordinary words. */
 const SECRET_CHARACTERS_MIN = 6;
 
 const DECODERS = new Map<string, (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer>([
@@ -18,8 +18,8 @@ const DECODERS = new Map<string, (bytes: Buffer, options: { readonly maxOutputLe
 ]);
 
 /**
- * Replaces stored credentials by asterisks where a provider repeats them: in the header fields of its answers, and in the
- * bodies of its errors. A client may use such a key and not read it.
+ * Replaces stored credentials with asterisks where a provider repeats them: in the header fields of its answers, and in
+ * the bodies of its errors. A client may use such a key but not read it.
  */
 export function maskingStored(values: readonly string[]): MakeTransform {
   const secrets = values.filter(({ length }) => length >= SECRET_CHARACTERS_MIN);

@@ -39,11 +39,11 @@ const withKeys = (ops: readonly Op[], options: FrontOptions): FrontOptions => ({
   ...options,
 });
 
-/** A request without any credential of its own for a provider. */
+/** A request with a gateway token, and without a credential for a provider. */
 const ask = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
   askOpenly(url, { "svc-aig-authorization": "Bearer token", ...headers }, body);
 
-/** And without a gateway token. */
+/** A request without a gateway token. */
 const askOpenly = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
@@ -66,7 +66,7 @@ test("a kept key is sent where the request brings none, or names its alias; each
   const chat = "/gw/openai/chat/completions";
   assert.deepEqual(await seen(chat), ["Bearer sk-main", undefined, undefined]);
   assert.deepEqual(await seen(chat, { authorization: "Bearer own" }), ["Bearer own", undefined, undefined]);
-  // SDKs that were given an empty key.
+  // SDKs with an empty key send such fields.
   for (const none of ["", "Bearer", "Bearer "]) assert.deepEqual((await seen(chat, { authorization: none }))[0], "Bearer sk-main");
   assert.deepEqual(await seen("/gw/anthropic/v1/messages", { "x-api-key": "" }), [undefined, "sk-claude", undefined]);
   assert.deepEqual(await seen(chat, { authorization: "Bearer own", "cf-aig-byok-alias": "second" }), [
@@ -204,15 +204,15 @@ test("SPEC 3.1: with authentication off requests succeed with any token or none,
   const asked = provider.seen.length;
   for (const token of tokens.slice(0, 3)) {
     assert.deepEqual(await codeOf(await askOpenly(url, token)), [401, 2913], JSON.stringify(token));
-    // By its alias, of another provider, and by the unified endpoint.
+    // By its alias, at another provider, and at the unified endpoint.
     assert.deepEqual(await codeOf(await askOpenly(url, { ...token, ...own, "svc-aig-byok-alias": "main" })), [401, 2913]);
     const compat = { ...TEST_CHAT, model: "openai/gpt-4o-mini" };
     assert.deepEqual(await codeOf(await askOpenly(`${base}/gw/compat/chat/completions`, token, compat)), [401, 2913]);
   }
   assert.equal(provider.seen.length, asked, "nothing was asked");
-  // Where no key is stored, the provider itself says what it thinks of a request without one.
+  // Without a stored key, the provider itself answers a request without a key.
   assert.deepEqual(await codeOf(await askOpenly(`${base}/gw/groq/chat/completions`)), [200, 0]);
-  // A step that may not spend it leads to the next one.
+  // A step without the right to use the key leads to the next step.
   const step = (name: string): object => ({ provider: name, endpoint: "chat/completions", query: TEST_CHAT });
   assert.equal((await askOpenly(`${base}/gw`, {}, [step("openai"), step("groq")])).headers.get("svc-aig-step"), "1");
   assert.deepEqual(await codeOf(await ask(url)), [200, 0]);
@@ -277,7 +277,7 @@ test("a provider that repeats a stored key, in an error of any coding or in a he
         assert.doesNotMatch(shown, /sk-stored/, `${coding} ${status} ${path}`);
         if (status !== 200) assert.match(shown, /bad key: Bearer \*{20}/);
       }
-      // The client's own key is the client's to see.
+      // The client may see its own key.
       const own = await ask(`${base}/gw/openai/chat/completions`, { authorization: "Bearer own-0123456789" });
       assert.match(String(own.headers.get("x-key")), /own-0123456789/);
     }

@@ -16,30 +16,30 @@ import { maskingStored } from "./stored-key-mask.ts";
 import { isSecretName } from "#gateway/http/secret-header.ts";
 import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 
-/** Keys for providers that gateways keep, so that their clients need none. */
+/** Keys for providers that gateways store, so that their clients need none. */
 export interface StoredKeys {
   /**
-   * The step with a kept key, where the request brings none or asks for one by its alias; else as it is. Throws a
-   * RefusalError if the key does not exist, it cannot be used, or whoever asks may not spend it.
+   * Adds a stored key to the step if the request carries no key or names one by its alias; otherwise returns the step
+   * unchanged. Throws a RefusalError if the key does not exist or cannot be used, or if the client may not use it.
    */
   apply(step: Step, asked: Asked): Keyed | Promise<Keyed>;
 }
 
 export interface Asked {
   readonly gateway: GatewayEntry;
-  /** Undefined where the request carries a token that may run the gateway; else why it would be refused. */
+  /** Undefined if the request carries a token that may run the gateway; otherwise the refusal. */
   unauthenticated(): Refusal | undefined;
 }
 
 export interface Keyed {
   readonly step: Step;
-  /** Counts one use; gives the seconds after which there is room for one, 0 where there is now. */
+  /** Counts one use; returns the seconds until there is room for one, 0 if there is room now. */
   readonly take?: () => number;
 }
 
 export interface StoredKeysDeps {
   readonly replica: Replica;
-  /** Opens keys; without one none can be used. */
+  /** Decrypts keys; without it no key can be used. */
   readonly sealer: Pick<Sealer, "open"> | undefined;
   readonly rateLimits: RateLimits;
   readonly serviceTokens: ServiceTokens;
@@ -49,7 +49,7 @@ export interface StoredKeysDeps {
 interface StoredKey {
   readonly id: string;
   readonly entry: ProviderKeyEntry;
-  /** Opened at the first use and kept, since opening costs more than the request. */
+  /** Decrypted at the first use and kept, because decryption costs more than the request. */
   secret: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   const { replica, sealer, rateLimits } = deps;
   const byId = new Map<string, StoredKey>();
   const byAlias = createValuesByName<StoredKey>();
-  /** Under the alias of defaults, where they stand before a key that only has this alias. */
+  /** Keys under the default alias; they come before a key that only has this alias. */
   const defaults = createValuesByName<StoredKey>();
   const find = (name: string): StoredKey | undefined => defaults.newest(name) ?? byAlias.newest(name);
   const namesOf = ({ account_id, gateway_id, provider, alias }: ProviderKeyEntry): readonly [string, string] => [
@@ -102,7 +102,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
       const { keyAlias } = step.options;
       if (keyAlias === undefined && hasCredential(step.headers, step.target)) return withOwn(deps, step);
       const key = find(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
-      // Without an own wish the provider may well ask for nothing.
+      // The client asked for no key, and the provider may not need one.
       if (key === undefined && keyAlias === undefined) return { step: step.placed?.({}) ?? step };
       if (key === undefined)
         throw new RefusalError({
@@ -116,7 +116,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
           ? {}
           : { take: () => rateLimits.takeFor(`key/${key.id}`, { ...rate_limit, technique: "sliding" as const }) };
       const secret = open(key);
-      // Keys in JSON sign requests or are exchanged for tokens, and never leave.
+      // Keys in JSON sign requests or are exchanged for tokens, so they are never sent.
       const masked = secret.trimStart().startsWith("{") ? step : withMask(step, [secret]);
       const keyed = withSecret(deps, masked, secret);
       return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready, ...take })) : { step: keyed, ...take };
@@ -124,14 +124,14 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   };
 }
 
-/** What is stored is the owner's to spend: anybody may use a gateway whose authentication is off, and nobody its keys. */
+/** Stored keys cost their owner money: a gateway whose authentication is off serves anybody, but its keys need a token. */
 function demandToken({ unauthenticated }: Asked): void {
   const refusal = unauthenticated();
   if (refusal !== undefined)
     throw new RefusalError(refusal.name === "aig_unauthorized" ? { name: "aig_stored_key_unauthenticated" } : refusal);
 }
 
-/** Of a provider that an account has added, with its stored fields; without them for who brings a credential and no token. */
+/** Adds the stored header fields of a custom provider; leaves them out for a client that brings a credential but no token. */
 function withAllowedFields(step: Step, asked: Asked): Step {
   const { storedFields = [] } = step;
   if (storedFields.length === 0) return step;
@@ -143,13 +143,13 @@ function withAllowedFields(step: Step, asked: Asked): Step {
 
 const withMask = (step: Step, secrets: readonly string[]): Step => ({ ...step, transforms: [maskingStored(secrets), ...step.transforms] });
 
-/** The values of fields for credentials, without their scheme. */
+/** The values of credential fields, without their scheme. */
 const credentialsIn = (fields: readonly string[]): string[] =>
   fields
     .filter((_, i) => i % 2 === 1 && isSecretName((fields[i - 1] ?? "").toLowerCase()))
     .map((value) => value.replace(/^[A-Za-z]+ /, ""));
 
-/** The request's own credential; a service account's file in place of a token is exchanged as a kept one is. */
+/** The request's own credential; a service account's file instead of a token is exchanged like a stored one. */
 function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
   if (step.provider === "google-vertex-ai") {
     const at = step.headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "authorization");
@@ -162,7 +162,7 @@ function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
   return { step: step.placed?.({}) ?? step };
 }
 
-/** The step at the place that the secret tells, with the fields that are made of it. */
+/** The step at the place that the secret names, with the header fields made from the secret. */
 function withSecret(deps: StoredKeysDeps, open: Step, secret: string): Step | Promise<Step> {
   const step = open.placed?.(placeFactsOf(secret)) ?? open;
   const headers = credentialFields(deps, step, secret);
@@ -187,19 +187,22 @@ function credentialFields({ clock, serviceTokens }: StoredKeysDeps, step: Step, 
   return keyFields(step.provider, secret);
 }
 
-/** What is kept for this provider: `{ access_key_id, secret_access_key, session_token?, region? }`, or an API key of its newer kind. */
+/**
+ * The stored secret of this provider: `{ access_key_id, secret_access_key, session_token?, region? }`, or an API key of
+ * its newer kind.
+ */
 interface AwsSecret {
   readonly access_key_id: string;
   readonly secret_access_key: string;
   readonly session_token?: string;
 }
 
-/** The region stands behind the service in the path: `/bedrock-runtime/eu-west-1/model/…`. */
+/** The region follows the service in the path: `/bedrock-runtime/eu-west-1/model/…`. */
 const AWS_PATH = /^\/[a-z-]+\/([a-z0-9-]+)\//;
 
 function awsFields({ body, method, origin, target, path, headers }: Step, secret: string, nowMs: number): Fields {
   if (!secret.trimStart().startsWith("{")) return keyFields("", secret);
-  // What is signed covers the body, so it must be here.
+  // The signature covers the body, so the whole body must be present.
   if (body.kind === "stream") throw new RefusalError({ name: "aig_body_too_large" });
   const { access_key_id, secret_access_key, session_token } = JSON.parse(secret) as AwsSecret;
   const region = AWS_PATH.exec(path)?.[1] ?? "us-east-1";

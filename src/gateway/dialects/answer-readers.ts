@@ -1,7 +1,10 @@
 import { AmazonEventStreamReader, type AmazonMessage, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { EventStreamReader, EventTooLargeError, type StreamEvent } from "#wire/http/event-stream.ts";
 
-/** Takes a streamed answer apart into its events, however they are framed. What cannot be taken apart throws, as `isUnreadable` tells. */
+/**
+ * Splits a streamed answer into events, for any framing. Throws an error that `isUnreadable` recognizes if that is
+ * impossible.
+ */
 export interface AnswerReader {
   push(bytes: Buffer): void;
   end(): void;
@@ -9,10 +12,10 @@ export interface AnswerReader {
 
 export type OpenReader = (onEvent: (event: StreamEvent) => void) => AnswerReader;
 
-/** Larger answers no model gives; an image in one event may take some megabytes. */
+/** Larger than any model's answer; an image in one event may take some megabytes. */
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-/** By the media type of an answer that is a stream. */
+/** By the media type of the stream. */
 const READERS: ReadonlyMap<string, OpenReader> = new Map<string, OpenReader>([
   ["text/event-stream", (onEvent) => new EventStreamReader(onEvent, { eventBytesMax: ANSWER_BYTES_MAX })],
   [
@@ -26,10 +29,10 @@ const READERS: ReadonlyMap<string, OpenReader> = new Map<string, OpenReader>([
 
 export const answerReaderOf = (mediaType: string): OpenReader | undefined => READERS.get(mediaType);
 
-/** The stream cannot be taken apart, or holds an event that is larger than any model's. */
+/** Whether the stream cannot be split, or has an event that is larger than any model's. */
 export const isUnreadable = (error: unknown): boolean => error instanceof EventTooLargeError || error instanceof AmazonStreamError;
 
-/** Errors have a name, and what went wrong in the payload, or in a header where the service did not foresee them. */
+/** Errors have a name; their description is in the payload, or in a header if the service did not expect them. */
 function eventOf({ headers, payload }: AmazonMessage): StreamEvent {
   const data = payload.toString("utf8");
   if (headers.get(":message-type") === "error")

@@ -1,7 +1,7 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
-/** A whole message as a chat completion; undefined where the body is none. */
+/** A whole message as a chat completion; undefined if the body is not a message. */
 export function anthropicAnswer(body: Json, facts: AnswerFacts): Json | undefined {
   if (body["type"] !== "message" || !Array.isArray(body["content"])) return undefined;
   const blocks = objectsOf(body["content"]);
@@ -33,7 +33,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 export const anthropicFinish = (reason: unknown): FinishReason =>
   typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
 
-/** What was read from or written to the provider's cache is counted apart there. */
+/** The provider counts tokens read from or written to its cache separately. */
 export const anthropicCounts = (usage: Json): Counts => ({
   prompt: sumOf(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
   completion: countOf(usage["output_tokens"]),

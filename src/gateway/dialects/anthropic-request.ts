@@ -1,7 +1,7 @@
 import { type AnswerFormat, type Chat, type Part, withJsonInstruction, type ToolChoice, type Turn } from "./chat.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
-/** The dialect wants a bound where OpenAI's needs none; every model of the provider takes this one. */
+/** The dialect requires a bound, OpenAI's does not; every model of the provider accepts this one. */
 const TOKENS_MAX_DEFAULT = 4096;
 
 /** A chat completion request as a request for messages. */
@@ -17,7 +17,7 @@ export function anthropicRequest(asked: Chat, model: string): Json {
     ...limitsOf(chat),
     ...(system.length === 0 ? {} : { system }),
     messages: messagesOf(chat.turns),
-    // OpenAI's range goes to 2, this one to 1.
+    // OpenAI's range ends at 2, this one at 1.
     ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
     ...(chat.topP === undefined ? {} : { top_p: chat.topP }),
     ...(chat.stop.length === 0 ? {} : { stop_sequences: chat.stop }),
@@ -25,16 +25,16 @@ export function anthropicRequest(asked: Chat, model: string): Json {
     ...(chat.user === undefined ? {} : { metadata: { user_id: chat.user } }),
     ...(chat.tools.length === 0 ? {} : { tools: chat.tools.map(toolOf), ...(choice === undefined ? {} : { tool_choice: choice }) }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
-    // Fields of this provider that its users add to requests of OpenAI's shape.
+    // Fields of this provider that its users add to OpenAI requests.
     ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
   };
 }
 
-/** Models from before there was effort, which refuse it. */
+/** Older models, which reject the effort field. */
 const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
 const THINKING_TOKENS_MIN = 1024;
 
-/** Thinking is part of the answer's bound here and must be less: a client's own bound stays, the gateway's makes room. */
+/** Thinking tokens count toward the answer's bound and must be fewer: a client's bound stays, the gateway's default is raised. */
 function limitsOf({ body, tokensMax }: Chat): Json {
   const thinking = body.object("thinking");
   const budget = thinking?.["budget_tokens"];
@@ -44,11 +44,11 @@ function limitsOf({ body, tokensMax }: Chat): Json {
   return { max_tokens: max, thinking: { ...thinking, budget_tokens: Math.min(budget, max - 1) } };
 }
 
-/** Without texts of white space alone, which the provider refuses. */
+/** Without texts of white space only, which the provider rejects. */
 const blocksOf = (parts: readonly Part[]): readonly Json[] =>
   parts.filter((part) => part.kind !== "text" || part.text.trim() !== "").map(blockOf);
 
-/** Turns of one role are joined: results of parallel calls must stand together, and before what the user says with them. */
+/** Joins turns of one role: results of parallel calls must be adjacent, and before the user's text that follows them. */
 function messagesOf(turns: readonly Turn[]): readonly Json[] {
   const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
   for (const turn of turns) {
@@ -108,7 +108,7 @@ function toolChoiceOf({ toolChoice, parallelToolCalls }: Chat): Json | undefined
   return toolChoice.kind === "one" ? { type: "tool", name: toolChoice.name, ...single } : { type: CHOICES[toolChoice.kind], ...single };
 }
 
-/** `none` asks for nothing that the provider would do by itself. */
+/** `none` is missing: the provider does not think unless asked. */
 const EFFORTS: Readonly<Record<string, string>> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
 
 function effortOf(effort: string | undefined): Json {

@@ -7,18 +7,21 @@ import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 /** A tool call under way. */
 interface Call {
   readonly index: number;
-  /** What the call's block began with, for a call that no further piece fills. */
+  /** Arguments from the start of the call's block, for a call without further pieces. */
   readonly input: string;
   hasArguments: boolean;
 }
 
-/** Blocks that one answer may have open; more is no answer of a model. */
+/** Open blocks of one answer; no model opens more. */
 const BLOCKS_MAX = 1024;
 
-/** Reads the events of a streamed message. The end is told only once `message_stop` came, so that a cut never looks finished. */
+/**
+ * Reads the events of a streamed message. Reports the end only after `message_stop`, so that a cut stream never looks
+ * finished.
+ */
 export class AnthropicStream implements StreamTranslator {
   #facts: AnswerFacts;
-  /** Counts by their names; without a prototype, since a provider names them. */
+  /** Counts by name; without a prototype, because the provider chooses the names. */
   readonly #usage = Object.create(null) as Record<string, unknown>;
   #finish: FinishReason = "stop";
   #isStopped = false;
@@ -78,7 +81,7 @@ export class AnthropicStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["index"]);
     this.#calls.delete(event["index"]);
-    // A call without arguments does not have its own piece there; clients parse what they got.
+    // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
     if (call === undefined || call.hasArguments) return NO_PIECES;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
   }
@@ -106,7 +109,7 @@ export class AnthropicStream implements StreamTranslator {
 
 type StepName = "start" | "blockStart" | "blockDelta" | "blockStop" | "messageDelta" | "messageStop" | "failure";
 
-/** What is done at which event; `ping` and events to come are passed over. */
+/** The step for each event; `ping` and unknown events are ignored. */
 const STEPS: ReadonlyMap<unknown, StepName> = new Map<unknown, StepName>([
   ["message_start", "start"],
   ["content_block_start", "blockStart"],

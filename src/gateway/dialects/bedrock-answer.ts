@@ -1,7 +1,7 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
-/** An answer of Converse as a chat completion; undefined where the body is none. */
+/** An answer of Converse as a chat completion; undefined if the body is not one. */
 export function bedrockAnswer(body: Json, facts: AnswerFacts): Json | undefined {
   const content = objectOf(objectOf(body["output"])?.["message"])?.["content"];
   if (!Array.isArray(content)) return undefined;
@@ -33,7 +33,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 export const bedrockFinish = (reason: unknown): FinishReason =>
   typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
 
-/** What was read from or written to the provider's cache is counted apart there. */
+/** The provider counts tokens read from or written to its cache separately. */
 export const bedrockCounts = (usage: Json): Counts => ({
   prompt: sumOf(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
   completion: countOf(usage["outputTokens"]),

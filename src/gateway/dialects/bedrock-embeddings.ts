@@ -3,7 +3,7 @@ import { type Json, listOf, objectOf, UntranslatableError } from "#gateway/http/
 
 const isCohere = (model: string): boolean => /(?:^|[./])cohere\./.test(model);
 
-/** Embeddings have no common shape there: those of Amazon Titan and of Cohere. Throws UntranslatableError. */
+/** Bedrock has no common shape for embeddings; this writes those of Amazon Titan and of Cohere. Throws UntranslatableError. */
 export function bedrockEmbeddingsRequest(value: unknown, model: string): Json {
   const { texts, dimensions } = readEmbeddings(value);
   if (isCohere(model))
@@ -17,7 +17,7 @@ export function bedrockEmbeddingsRequest(value: unknown, model: string): Json {
   return { inputText, ...(dimensions === undefined ? {} : { dimensions }) };
 }
 
-/** Undefined where the body has no embeddings. Newer models of Cohere name the type before the vectors. */
+/** Undefined if the body has no embeddings. Newer models of Cohere name the type before the vectors. */
 export function bedrockEmbeddingsAnswer(body: unknown, model: string, isBase64: boolean): Json | undefined {
   const answer = objectOf(body);
   const many = objectOf(answer?.["embeddings"])?.["float"] ?? answer?.["embeddings"];

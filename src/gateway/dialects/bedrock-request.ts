@@ -8,7 +8,7 @@ export function bedrockRequest(asked: Chat, model: string): Json {
   const blocks = createBlocks();
   const inference = {
     ...(chat.tokensMax === undefined ? {} : { maxTokens: chat.tokensMax }),
-    // OpenAI's range goes to 2, this one to 1.
+    // OpenAI's range ends at 2, this one at 1.
     ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
     ...(chat.topP === undefined ? {} : { topP: chat.topP }),
     ...(chat.stop.length === 0 ? {} : { stopSequences: chat.stop }),
@@ -27,7 +27,7 @@ export function bedrockRequest(asked: Chat, model: string): Json {
 
 type Blocks = (part: Part) => readonly Json[];
 
-/** Turns of one role are joined: results of parallel calls must stand together. */
+/** Joins turns of one role: results of parallel calls must be adjacent. */
 function messagesOf(turns: readonly Turn[], blocks: Blocks): readonly Json[] {
   const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
   for (const turn of turns) {
@@ -48,7 +48,7 @@ function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
   return [...content, ...turn.calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }))];
 }
 
-/** A result that is an object is given as one. */
+/** A result that is a JSON object is sent as JSON. */
 function resultOf(parts: readonly Part[], blocks: Blocks): readonly Json[] {
   const [only] = parts;
   const json = parts.length === 1 && only?.kind === "text" ? objectOf(parsedJson(only.text)) : undefined;
@@ -70,7 +70,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 };
 const VIDEOS: Readonly<Record<string, string>> = { "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm" };
 
-/** Makes the blocks of one request: documents in it must have names, each its own. */
+/** Writes the blocks of one request: each document in it needs a unique name. */
 function createBlocks(): Blocks {
   let documents = 0;
   return (part) => {
@@ -89,7 +89,7 @@ function createBlocks(): Blocks {
   };
 }
 
-/** Letters, digits, single spaces, hyphens and brackets are what a name may have. */
+/** A name may have only letters, digits, single spaces, hyphens and brackets. */
 function documentName(name: string | undefined, number: number): string {
   const plain = (name ?? "").replace(/\.[a-z0-9]{1,5}$/i, "").replace(/[^A-Za-z0-9()[\]-]+/g, " ");
   return `${plain.trim().slice(0, 150) || "document"} ${number}`;
@@ -101,7 +101,7 @@ const hasCalls = ({ turns }: Chat): boolean =>
 function toolConfigOf(chat: Chat): Json | undefined {
   const { tools, toolChoice } = chat;
   if (toolChoice?.kind === "none") {
-    // The API has no field for it; without tools none are called, but earlier calls need them.
+    // The API has no field for it; without tools the model calls none, but earlier calls need the tools.
     if (hasCalls(chat))
       throw new UntranslatableError("tool_choice: this provider cannot be prevented from calling tools that were called before");
     return undefined;
@@ -125,7 +125,7 @@ const outputOf = (schema: Json): Json => ({
   textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: JSON.stringify(schema) } } },
 });
 
-/** Models by their maker, and how each is told how hard to think. */
+/** By the maker of the model: the field that sets the thinking effort. */
 const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [
   [/(?:^|[./])anthropic\./, (effort) => (effort === "none" ? {} : { output_config: { effort: effort === "minimal" ? "low" : effort } })],
   [
@@ -136,7 +136,7 @@ const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [
   [/./, (effort) => ({ reasoning_effort: effort })],
 ];
 
-/** What Converse passes on to the model as it is. */
+/** Fields that Converse passes to the model unchanged. */
 function furtherFields({ body, effort, parallelToolCalls, tools }: Chat, model: string): Json {
   const isAnthropic = EFFORTS[0]?.[0].test(model) === true;
   if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)

@@ -12,7 +12,7 @@ interface Call {
 
 const CALLS_MAX = 1024;
 
-/** Reads the events of ConverseStream, whose names are the messages' `:event-type`. The end is told only once `messageStop` came. */
+/** Reads the events of ConverseStream, whose names are the messages' `:event-type`. Reports the end only after `messageStop`. */
 export class BedrockStream implements StreamTranslator {
   readonly #facts: AnswerFacts;
   #finish: FinishReason | undefined;
@@ -67,7 +67,7 @@ export class BedrockStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["contentBlockIndex"]);
     this.#calls.delete(event["contentBlockIndex"]);
-    // A call without arguments does not have its own piece there; clients parse what they got.
+    // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
     if (call === undefined || call.hasArguments) return NO_PIECES;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
   }
@@ -89,7 +89,7 @@ export class BedrockStream implements StreamTranslator {
 
 type StepName = "start" | "blockStart" | "blockDelta" | "blockStop" | "messageStop" | "metadata";
 
-/** What is done at which event; events to come are passed over. */
+/** The step for each event; unknown events are ignored. */
 const STEPS: ReadonlyMap<string, StepName> = new Map<string, StepName>([
   ["messageStart", "start"],
   ["contentBlockStart", "blockStart"],

@@ -7,14 +7,14 @@ import { type AnswerFacts, errorOf } from "./completion.ts";
 import type { Dialect, StreamTranslator } from "./dialect.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
-/** Brings an answer of another dialect to a client that speaks OpenAI's: whole, as a stream, or as an error. */
+/** Translates an answer of another dialect for a client that speaks OpenAI's: a whole answer, a stream or an error. */
 export function createChatAnswer(dialect: Dialect, facts: AnswerFacts, { status, headers }: AnswerHead): AnswerTransform {
   const openReader = status < 400 ? answerReaderOf(mediaType(String(headers["content-type"] ?? ""))) : undefined;
   if (openReader !== undefined) return new StreamedAnswer(dialect.stream(facts), openReader);
   return createWholeAnswer(dialect, (body) => dialect.answer(objectOf(body) ?? {}, facts), status);
 }
 
-/** `translate` gives undefined for what is no answer of the dialect. */
+/** `translate` returns undefined for a body that is not an answer of the dialect. */
 export function createWholeAnswer(
   dialect: Pick<Dialect, "error">,
   translate: (body: unknown) => Json | undefined,
@@ -40,7 +40,7 @@ export function createWholeAnswer(
 
 const jsonBytes = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
 
-/** Only a stream that has come to its end there has one here. */
+/** Ends the client's stream only if the provider's stream was complete. */
 class StreamedAnswer implements AnswerTransform {
   readonly #translator: StreamTranslator;
   readonly #reader: AnswerReader;

@@ -1,6 +1,6 @@
 import { type Json, Reader, UntranslatableError, objectOf, parsedJson } from "#gateway/http/json.ts";
 
-/** A chat completion request of OpenAI's shape, read once; each dialect is written from it. */
+/** A chat completion request of OpenAI's shape, read once; every dialect is written from it. */
 export interface Chat {
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
@@ -12,14 +12,14 @@ export interface Chat {
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly stop: readonly string[];
-  /** How many answers are wanted. */
+  /** Number of answers. */
   readonly choices: number;
   readonly effort?: string | undefined;
   readonly user?: string | undefined;
   readonly stream: boolean;
   /** `stream_options.include_usage` */
   readonly includeUsage: boolean;
-  /** The request itself, for what only one dialect has words for. */
+  /** The request itself, for fields that only one dialect has. */
   readonly body: Reader;
 }
 
@@ -41,7 +41,7 @@ export type Part =
   | ({ readonly kind: "bytes"; readonly mediaType: string; readonly data: string; readonly name?: string | undefined } & Marked)
   /** At `http(s)://`, or in Google's storage at `gs://`. */
   | ({ readonly kind: "link"; readonly url: string } & Marked)
-  /** A file that the provider has already. */
+  /** A file that the provider already has. */
   | ({ readonly kind: "file"; readonly id: string } & Marked);
 
 type Marked = Pick<TextPart, "cacheControl">;
@@ -50,7 +50,7 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: Json;
-  /** What the provider signed its call with; it wants it back. */
+  /** The provider's signature of its call, which must be sent back. */
   readonly signature?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export type ToolChoice = { readonly kind: "auto" | "none" | "required" } | { rea
 
 export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"; readonly schema: Json };
 
-/** Throws UntranslatableError where the body is no chat completion, or uses what no dialect but OpenAI's has. */
+/** Throws UntranslatableError if the body is not a chat completion request, or uses a feature that only OpenAI has. */
 export function readChat(value: unknown): Chat {
   const body = new Reader(value, "");
   for (const key of ["functions", "function_call"]) if (body.has(key)) body.refuse(key, "use tools and tool_choice, which replace it");
@@ -116,11 +116,11 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
       turns.push({ role, callId, name, parts });
     } else message.refuse("role", "must be system, developer, user, assistant or tool");
   }
-  // Instructions alone are answered by OpenAI; other dialects want somebody to answer.
+  // OpenAI answers system messages alone; other dialects need a message of the user.
   return turns.length === 0 ? { system: [], turns: [{ role: "user", parts: system }] } : { system, turns };
 }
 
-/** `json_object` for a dialect without words for it: the model is told. */
+/** Asks the model for JSON in a system message, for a dialect without a field for `json_object`. */
 export function withJsonInstruction(chat: Chat): Chat {
   if (chat.format?.kind !== "json") return chat;
   return { ...chat, system: [...chat.system, { kind: "text", text: JSON_ASKED }], format: undefined };
@@ -137,15 +137,15 @@ function readContent(message: Reader): readonly Part[] {
   return [...message.readers("content").flatMap(readPart), ...said];
 }
 
-/** A mark on a message is one on the last of its parts, up to which it is kept. */
+/** A mark on a message applies to its last part: the provider caches up to there. */
 function withMark(parts: readonly Part[], cacheControl: Json | undefined): readonly Part[] {
   return cacheControl === undefined ? parts : parts.map((part, i) => (i === parts.length - 1 ? { ...part, cacheControl } : part));
 }
 
-/** Providers refuse empty texts; a message may well have one beside its tool calls. */
+/** Providers reject empty texts; a message with tool calls may have one. */
 const textParts = (text: string): readonly TextPart[] => (text === "" ? [] : [{ kind: "text", text }]);
 
-/** Kinds of content parts, and what each is at the providers. */
+/** Readers of content parts, by kind. */
 const PART_READERS: Readonly<Record<string, (part: Reader) => readonly Part[]>> = {
   text: (part) => textParts(part.text("text")),
   refusal: (part) => textParts(part.text("refusal")),
@@ -176,13 +176,13 @@ function readPart(part: Reader): readonly Part[] {
     : withMark(read(part), part.object("cache_control"));
 }
 
-/** RFC 2397 with base64, which is how clients embed what they do not link. */
+/** RFC 2397 with base64, which clients use to embed files. */
 // linear: pumped
 const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,/i;
 
 function readAddress(from: Reader, key: string): Part {
   const url = from.text(key);
-  // Of a long image only the beginning is looked at.
+  // Only the beginning of a long image is matched.
   const head = DATA_URL.exec(url.slice(0, 256));
   if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
   if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "link", url };

@@ -1,15 +1,15 @@
 import { type Json, countOf } from "#gateway/http/json.ts";
 
-/** What an answer is known by; `createdSeconds` is Unix time. */
+/** Identity of an answer; `createdSeconds` is Unix time. */
 export interface AnswerFacts {
-  /** Where the provider gives its answers no id. */
+  /** Used if the provider gives its answers no id. */
   readonly id: string;
   readonly model: string;
   readonly createdSeconds: number;
   readonly includeUsage: boolean;
 }
 
-/** Why a choice ended, as OpenAI names it. */
+/** OpenAI's names of the reasons why a choice ended. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 export interface Counts {
@@ -20,7 +20,7 @@ export interface Counts {
   readonly reasoning?: number;
 }
 
-/** OpenAI's `usage`: what was cached is part of the prompt, and what was thought is part of the completion. */
+/** OpenAI's `usage`: cached tokens are part of the prompt, reasoning tokens part of the completion. */
 export const usageOf = ({ prompt, completion, cached = 0, cacheWritten = 0, reasoning = 0 }: Counts): Json => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
@@ -77,7 +77,7 @@ export const chunkOf = (facts: AnswerFacts, index: number, delta: Json, finish: 
   ...(facts.includeUsage ? { usage: null } : {}),
 });
 
-/** The piece with the counts, which comes last where the client asked for it. */
+/** The chunk with the counts, which is the last one if the client asked for it. */
 export const usageChunkOf = (facts: AnswerFacts, counts: Counts): Json => ({
   id: facts.id,
   object: "chat.completion.chunk",
@@ -87,7 +87,7 @@ export const usageChunkOf = (facts: AnswerFacts, counts: Counts): Json => ({
   usage: usageOf(counts),
 });
 
-/** An error in OpenAI's shape. `code` may be a number in some dialects. */
+/** An error in OpenAI's shape. In some dialects `code` is a number. */
 export const errorOf = (message: string, type: string, code: unknown = null): Json => ({
   error: { message, type, param: null, code: typeof code === "number" ? String(code) : (code ?? null) },
 });

@@ -4,26 +4,26 @@ import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 import type { AnswerFacts } from "./completion.ts";
 import type { Json } from "#gateway/http/json.ts";
 
-/** Another way to say a chat completion: how the request is put, and how what comes back is read. Pure. */
+/** Translates chat completions to a provider's API and its answers back. Pure. */
 export interface Dialect {
-  /** The model's own name, without what says where it is. */
+  /** The model's name without its place. */
   model(model: string): string;
-  /** Path below the provider's base address, with its query. Throws UntranslatableError where nothing says where the model is. */
+  /** Path below the provider's base address, with its query. Throws UntranslatableError if the place of the model is unknown. */
   path(model: string, stream: boolean, facts: PlaceFacts): string;
-  /** A key for the provider may say where the model is. */
+  /** Whether a key for the provider may name the place of the model. */
   readonly isPlacedByKey?: boolean;
   /** Header in which the provider expects the key that clients of OpenAI send as `Authorization: Bearer`. */
   readonly keyHeader: string;
-  /** Headers that the provider needs and such clients do not send. */
+  /** Header fields that the provider needs and OpenAI clients do not send. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Throws UntranslatableError where the dialect has no words for the request. `model` is its own name. */
+  /** Throws UntranslatableError if the dialect cannot express the request. `model` is the name without its place. */
   request(chat: Chat, model: string): Json;
-  /** Undefined where the body is no answer of this dialect. */
+  /** Undefined if the body is not an answer of this dialect. */
   answer(body: Json, facts: AnswerFacts): Json | undefined;
   /** An error body in OpenAI's shape. */
   error(body: unknown, status: number): Json;
   stream(facts: AnswerFacts): StreamTranslator;
-  /** Absent where the provider has none. */
+  /** Absent if the provider has no embeddings. */
   readonly embeddings?: {
     /** As for chats. */
     path(model: string, facts: PlaceFacts): string;
@@ -33,13 +33,13 @@ export interface Dialect {
 }
 
 export interface StreamTranslator {
-  /** Pieces of OpenAI's stream for one event of the provider's. */
+  /** Chunks of OpenAI's stream for one event of the provider's. */
   event(event: StreamEvent): StreamStep;
-  /** What the end of the bytes means: the last pieces, or undefined where the provider broke off. */
+  /** The last chunks at the end of the bytes, or undefined if the provider broke off. */
   end(): readonly Json[] | undefined;
 }
 
-/** Pieces to send on; `error` where the provider says that it failed, or says nothing that can be understood. */
+/** Chunks to send; `error` if the provider reports a failure, or sends something that cannot be read. */
 export interface StreamStep {
   readonly pieces: readonly Json[];
   readonly error?: Json;

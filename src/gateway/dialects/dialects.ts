@@ -44,7 +44,7 @@ const GOOGLE: Dialect = {
   },
 };
 
-/** `/v1/projects/{project}/locations/{region}/publishers/{publisher}/`, of the model's own name or of what the key says. */
+/** `/v1/projects/{project}/locations/{region}/publishers/{publisher}/`, from the model's name or from the key. */
 function vertexBase(model: string, facts: PlaceFacts): string {
   const { project = facts.project, region = facts.region ?? "global", publisher } = vertexModel(model);
   if (project === undefined)
@@ -76,13 +76,13 @@ const VERTEX_ANTHROPIC: Dialect = {
   path: (model, stream, facts) =>
     `${vertexBase(model, facts)}models/${encodeURIComponent(vertexModel(model).name)}:${stream ? "streamRawPredict" : "rawPredict"}`,
   headers: {},
-  // The path names the model there, and the body the version.
+  // At Vertex AI the path names the model, and the body the version.
   request: (chat, model) => {
     const { model: _, ...body } = anthropicRequest(chat, model);
     return { anthropic_version: "vertex-2023-10-16", ...body };
   },
   answer: anthropicAnswer,
-  // Google answers for what never reached the model.
+  // Google itself answers if a request did not reach the model.
   error: (body, status) => (Array.isArray(body) ? googleError(body, status) : anthropicError(body, status)),
   stream: ANTHROPIC.stream,
 };
@@ -113,7 +113,7 @@ const BEDROCK: Dialect = {
 
 const VERTEX_PUBLISHERS: Readonly<Record<string, Dialect>> = { google: VERTEX_GOOGLE, anthropic: VERTEX_ANTHROPIC };
 
-/** How chat completions are said to providers that do not speak OpenAI's dialect, by provider and, where it matters, model. */
+/** Dialects of providers that do not speak OpenAI's, by provider and, if it matters, model. */
 const DIALECTS: Readonly<Record<string, (model: string) => Dialect | undefined>> = {
   anthropic: () => ANTHROPIC,
   "google-ai-studio": () => GOOGLE,
@@ -121,5 +121,5 @@ const DIALECTS: Readonly<Record<string, (model: string) => Dialect | undefined>>
   "aws-bedrock": () => BEDROCK,
 };
 
-/** Undefined where the provider takes requests of OpenAI's shape, or none. */
+/** Undefined if the provider takes requests of OpenAI's shape, or no chats. */
 export const dialectOf = (provider: string, model: string): Dialect | undefined => DIALECTS[provider]?.(model);

@@ -6,7 +6,7 @@ export interface EmbeddingsAsked {
   readonly dimensions: number | undefined;
 }
 
-/** Throws UntranslatableError if the input has no texts: tokens, which OpenAI takes as well, mean nothing to others. */
+/** Throws UntranslatableError if the input has no texts: OpenAI also takes tokens, which other providers cannot read. */
 export function readEmbeddings(value: unknown): EmbeddingsAsked {
   const body = new Reader(value, "");
   const input = body.raw("input");
@@ -16,7 +16,7 @@ export function readEmbeddings(value: unknown): EmbeddingsAsked {
   return { texts, dimensions: body.number("dimensions") };
 }
 
-/** The answer in OpenAI's shape. `tokens`: of what was embedded; 0 where the provider counts none. */
+/** The answer in OpenAI's shape. `tokens`: input tokens; 0 if the provider does not count them. */
 export const embeddingList = (vectors: readonly (readonly number[])[], model: string, isBase64: boolean, tokens: number): Json => ({
   object: "list",
   data: vectors.map((values, index) => ({ object: "embedding", index, embedding: isBase64 ? base64Of(values) : values })),
@@ -27,7 +27,7 @@ export const embeddingList = (vectors: readonly (readonly number[])[], model: st
 export const numbersIn = (value: unknown): readonly number[] =>
   Array.isArray(value) ? value.filter((item): item is number => typeof item === "number") : [];
 
-/** Clients of OpenAI ask for four bytes a number, little-endian, and decode them. */
+/** OpenAI clients ask for base64 of four-byte little-endian floats. */
 function base64Of(values: readonly number[]): string {
   const bytes = Buffer.alloc(values.length * 4);
   for (const [i, value] of values.entries()) bytes.writeFloatLE(value, i * 4);

@@ -10,7 +10,7 @@ import {
 } from "./completion.ts";
 import { type Json, countOf, listOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
-/** Generated content as a chat completion; undefined where the body is none. */
+/** Generated content as a chat completion; undefined if the body is not one. */
 export function googleAnswer(body: Json, facts: AnswerFacts): Json | undefined {
   const blocked = googleBlock(body);
   if (!Array.isArray(body["candidates"]) && blocked === undefined) return undefined;
@@ -39,7 +39,10 @@ function choiceOf(candidate: Json, facts: AnswerFacts, index: number): ChoiceCon
 
 export const googleParts = (candidate: Json): readonly Json[] => objectsOf(objectOf(candidate["content"])?.["parts"]);
 
-/** Older models give their calls no id, by which clients name the result; this one is the same in a stream and in a whole answer. */
+/**
+ * Older models give their calls no id, but clients need one to name the result; the made id is the same in a stream and
+ * in a whole answer.
+ */
 export function googleCall(part: Json, facts: AnswerFacts, choice: number, index: number): Json {
   const call = objectOf(part["functionCall"]) ?? {};
   const id = textOf(call["id"]) ?? `call_${facts.id}_${choice}_${index}`;
@@ -59,13 +62,13 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "content_filter",
 };
 
-/** An answer with calls ends like any other there. */
+/** The provider has no finish reason for tool calls. */
 export function googleFinish(reason: unknown, hasCalls: boolean): FinishReason {
   const named = typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? FINISHES[reason] : undefined;
   return named ?? (hasCalls ? "tool_calls" : "stop");
 }
 
-/** Why the prompt was refused, where it was. */
+/** Why the provider refused the prompt; undefined if it did not. */
 export const googleBlock = (body: Json): string | undefined => textOf(objectOf(body["promptFeedback"])?.["blockReason"]);
 
 export function googleCounts(body: Json): Counts {
@@ -78,7 +81,7 @@ export function googleCounts(body: Json): Counts {
   };
 }
 
-/** Where an answer was meant to be a stream, errors come in an array. */
+/** Errors are inside an array if the request asked for a stream. */
 export function googleError(body: unknown, status: number): Json {
   const error = objectOf(objectOf(listOf(body)[0] ?? body)?.["error"]);
   return errorOf(

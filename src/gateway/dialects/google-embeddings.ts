@@ -13,7 +13,7 @@ export function googleEmbeddingsRequest(value: unknown, model: string): Json {
   };
 }
 
-/** Undefined where the body has no embeddings. The provider counts no tokens, so none are told. */
+/** Undefined if the body has no embeddings. The provider does not count tokens, so the answer has none. */
 export function googleEmbeddingsAnswer(body: unknown, model: string, isBase64: boolean): Json | undefined {
   const embeddings = objectOf(body)?.["embeddings"];
   if (!Array.isArray(embeddings)) return undefined;
@@ -25,7 +25,7 @@ export function googleEmbeddingsAnswer(body: unknown, model: string, isBase64: b
   );
 }
 
-/** The same at Vertex AI, where a model predicts for instances. */
+/** The same for Vertex AI, where a model predicts for instances. */
 export function vertexEmbeddingsRequest(value: unknown): Json {
   const { texts, dimensions } = readEmbeddings(value);
   return {

@@ -43,10 +43,10 @@ function generationConfig(chat: Chat, model: string): Json {
   };
 }
 
-/** Tokens for thinking where OpenAI's users say how hard a model shall think. */
+/** Thinking tokens for the effort levels of OpenAI. */
 const THINKING_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576 };
 
-/** From the third generation on a level stands in for the budget. Models that are not `flash` have but two of them. */
+/** Models of the third and later generations have levels instead of budgets; models other than `flash` have only two of them. */
 const LEVELS: Readonly<Record<string, readonly [flash: string, others: string]>> = {
   none: ["minimal", "low"],
   minimal: ["minimal", "low"],
@@ -56,7 +56,7 @@ const LEVELS: Readonly<Record<string, readonly [flash: string, others: string]>>
   xhigh: ["high", "high"],
 };
 
-/** Whoever asks for thinking is told what was thought, as far as the provider tells it. */
+/** A request for thinking also asks for the thoughts, if the provider reveals them. */
 function thinkingOf(effort: string, model: string): Json {
   const thoughts = effort === "none" ? {} : { includeThoughts: true };
   if (!/gemini-[3-9]/.test(model)) return { thinkingBudget: THINKING_TOKENS[effort], ...thoughts };
@@ -70,7 +70,7 @@ function contentsOf(turns: readonly Turn[]): readonly Json[] {
     const parts = turnParts(turn);
     if (parts.length === 0) continue;
     const last = contents.at(-1);
-    // Results of parallel calls stand together.
+    // Results of parallel calls must be adjacent.
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts: [...parts] });
   }
@@ -88,7 +88,7 @@ function turnParts(turn: Turn): readonly Json[] {
   return [...parts, ...calls];
 }
 
-/** The dialect wants an object: the one that the result is, or one that holds its text. */
+/** The dialect requires an object: the result itself if it is one, otherwise an object that holds its text. */
 function responseOf(parts: readonly Part[]): Json {
   const text = parts.map((part) => (part.kind === "text" ? part.text : refuseResult())).join("");
   return objectOf(parsedJson(text)) ?? { output: text };

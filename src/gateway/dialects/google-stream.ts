@@ -10,10 +10,13 @@ interface Choice {
   finish: FinishReason | undefined;
 }
 
-/** More candidates no model gives. */
+/** No model returns more candidates. */
 const CHOICES_MAX = 64;
 
-/** Reads a stream of generated content: each event is a part of the whole answer, and the end is that every candidate has a reason. */
+/**
+ * Reads a stream of generated content: each event is a part of the answer, and it ends when every candidate has a finish
+ * reason.
+ */
 export class GoogleStream implements StreamTranslator {
   #facts: AnswerFacts;
   #last: Json = {};

@@ -127,7 +127,7 @@ export class Attempt implements AnswerHandler, AnswerSource, AttemptHandle {
     this.#finish(undefined);
   }
 
-  /** Nobody needs the response, or the rest of it. */
+  /** The rest of the response is not needed. */
   leave(): void {
     clearTimeout(this.#timer);
     const wasWaiting = this.#state === "waiting";

@@ -51,7 +51,7 @@ export interface AttemptHandle {
   leave(): void;
 }
 
-/** What the client gets after the row is written. */
+/** Completes the client's response after the row is written. */
 type Ending =
   /** `last`: the remaining output of the transforms. */
   | { readonly kind: "answer"; readonly last: Buffer | undefined }
@@ -151,7 +151,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     return true;
   }
 
-  /** No more bytes follow in this tick. */
+  /** Sends the buffered bytes; no more follow in this tick. */
   flush(): void {
     if (!this.#isSettled) this.#options.answer.flush();
   }

@@ -98,7 +98,7 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           const keying = keyOf(keys, step, context);
           const keyed = keying instanceof Promise ? await keying : keying;
           if ("name" in keyed) {
-            // Only this step needs the key.
+            // Other steps may not need the key.
             if (!next()) return exchange.fail(keyed);
             step = following;
             continue;
@@ -141,7 +141,7 @@ function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refus
   }
 }
 
-/** The step with its key, or why there is none. */
+/** The step with its key, or the refusal. */
 function keyOf(keys: StoredKeys, step: Step, asked: Asked): Keyed | Refusal | Promise<Keyed | Refusal> {
   try {
     const keyed = keys.apply(step, asked);

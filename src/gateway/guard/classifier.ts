@@ -4,21 +4,21 @@ import type { Pools } from "#gateway/providers/pools.ts";
 import { askWhole } from "#gateway/providers/fetch-buffered.ts";
 import { placeOf, type Upstreams } from "#gateway/providers/providers.ts";
 
-/** A text and who said it. */
+/** A text and its author. */
 export interface ChatTurn {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
 export interface Classifier {
-  /** Hazards in the last of what was said, as `S1` to `S13`; empty for none. Rejects where the model did not say. */
+  /** Hazards in the last message, as `S1` to `S13`; empty for none. Rejects if the model does not give a verdict. */
   hazards(said: readonly ChatTurn[]): Promise<readonly string[]>;
 }
 
 const TIMEOUT_MS = 15_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Asks a model of the Llama Guard kind, at any provider that speaks OpenAI's dialect: it says `safe`, or `unsafe` and the categories. */
+/** Asks a Llama Guard model, at any provider that speaks OpenAI's dialect; it answers `safe`, or `unsafe` and the categories. */
 export function createClassifier(
   model: GuardrailModel,
   { upstreams, pools }: { readonly upstreams: Upstreams; readonly pools: Pools },

@@ -6,11 +6,11 @@ import type { DlpProfileEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
 
-/** What policies look for: profiles that ship with the program, and accounts' own. */
+/** Detectors that policies use: those of predefined profiles, and of accounts' own. */
 export interface DlpProfiles {
-  /** Undefined for one that the account does not have. */
+  /** Undefined for a profile that the account does not have. */
   detectorsOf(accountId: string, profileId: string): readonly Detector[] | undefined;
-  /** Whether the same in every account. */
+  /** Whether the profile is the same in every account. */
   isPredefined(profileId: string): boolean;
   onChange(action: () => void): void;
 }

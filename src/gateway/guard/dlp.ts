@@ -17,25 +17,25 @@ type Policy = NonNullable<GatewayEntry["dlp"]>[number];
 type Check = Policy["check"][number];
 type Action = Policy["action"];
 
-/** Data loss prevention for one request: looks at it before it leaves, and at its answer. */
+/** Data loss prevention for one request: inspects it before it is sent, and inspects its answer. */
 export interface Inspection {
   /** Throws a RefusalError for a request that a policy blocks. */
   checkRequest(body: ReadyBody): void;
-  /** What the answer goes through. */
+  /** Transforms that the answer passes through. */
   readonly transforms: readonly MakeTransform[];
-  /** Fields of the answer that tell what was found so far. */
+  /** Header fields of the answer that name the findings so far. */
   fields(): FlatHeaders;
 }
 
 export interface DataLossPrevention {
-  /** Undefined for a gateway without policies. `onAction` hears what became of the request. */
+  /** Undefined for a gateway without policies. `onAction` is called with the action taken on the request. */
   inspect(gateway: GatewayEntry, onAction: (action: Action) => void): Inspection | undefined;
 }
 
-/** Policies of one action and one side of the traffic, with all their detectors together. */
+/** Policies of one action and one direction of the traffic, with all their detectors together. */
 interface Side {
   readonly policies: readonly Policy[];
-  /** What each of their profiles looks for. */
+  /** Detectors of each of the policies' profiles. */
   readonly profiles: ReadonlyMap<string, readonly Detector[]>;
   readonly compiled: CompiledDetectors;
   readonly watched: WatchedDetectors;
@@ -86,9 +86,12 @@ function compileSide(policies: readonly Policy[], detectorsOf: (profileId: strin
   return { policies, profiles, compiled, watched: watchDetectors(detectors, compiled) };
 }
 
-/** Answers that are looked at whole; a larger one cannot be, so it does not pass where a policy blocks. */
+/** Bytes of an answer that is inspected whole; a larger one cannot be, so a blocking policy refuses it. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** Of an answer that is only flagged so much waits until it has been looked at, so that its fields can tell what was found. */
+/**
+ * Bytes of an answer under a flagging policy that wait until they are inspected, so that its header fields can name the
+ * findings.
+ */
 const FLAGGED_BYTES_HELD = 64 * 1024;
 const LIST_BEGINNING_BYTES = 16;
 
@@ -108,7 +111,7 @@ class RequestInspection implements Inspection {
     const { BLOCK, FLAG } = this.#sides.REQUEST;
     if (BLOCK === undefined && FLAG === undefined) return;
     if (body.kind === "stream") {
-      // Too long to be looked at before it leaves.
+      // Too long to be inspected before it is sent.
       if (BLOCK !== undefined) throw new RefusalError({ name: "aig_body_too_large" });
       return;
     }
@@ -125,7 +128,7 @@ class RequestInspection implements Inspection {
         if (status >= 400 || encoding !== "identity") return undefined;
         const type = String(headers["content-type"] ?? "");
         if (/^text\/event-stream\b/i.test(type)) return this.#streamGuard(BLOCK, FLAG);
-        // Text in a binary frame, into which nobody looks here.
+        // Text in binary frames, which is not inspected.
         if (/^application\/vnd\.amazon\.eventstream\b/i.test(type) && BLOCK !== undefined)
           throw new RefusalError({ name: "aig_answer_unreadable" });
         return /^(?:application\/(?:[a-z.+-]*json|x-ndjson)|text\/)/i.test(type) ? this.#wholeGuard(BLOCK !== undefined, type) : undefined;
@@ -148,7 +151,7 @@ class RequestInspection implements Inspection {
     return {
       head: (head) => head,
       chunk: (bytes) => {
-        // A list may come piece after piece, as a stream does.
+        // A list may arrive in pieces, as a stream does.
         if (size === 0 && /^\s*\[/.test(bytes.toString("latin1", 0, LIST_BEGINNING_BYTES))) heldMax = 0;
         size += bytes.length;
         if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });
@@ -186,7 +189,7 @@ class RequestInspection implements Inspection {
   #checkBytes(check: Check, bytes: Buffer): void {
     const { BLOCK, FLAG } = this.#sides[check];
     const { text, isWhole } = textOf(bytes);
-    // Flags first, so that a refusal tells them too.
+    // Flags first, so that a refusal names them too.
     for (const [action, side] of [
       ["FLAG", FLAG],
       ["BLOCK", BLOCK],
@@ -207,7 +210,7 @@ class RequestInspection implements Inspection {
   }
 }
 
-/** What the field names: profiles and their entries, never what was found. */
+/** The content of the header field: profiles and their entries, never the matched text. */
 function described(check: Check, { policies, profiles }: Side, findings: readonly Finding[]): readonly object[] {
   const detectors = new Set(findings.map(({ detector }) => detector));
   return Array.from(profiles).flatMap(([id, own]) => {
@@ -218,7 +221,7 @@ function described(check: Check, { policies, profiles }: Side, findings: readonl
   });
 }
 
-/** JSON is read, since an escape may stand in the middle of a number; anything else is looked at as it is. */
+/** JSON is parsed, because an escape may split a number; other text is inspected unchanged. */
 function textOf(bytes: Buffer): { readonly text: Buffer; readonly isWhole: boolean } {
   const value = parsedJson(bytes.toString("utf8"));
   if (typeof value !== "object" || value === null) return { text: bytes, isWhole: true };

@@ -33,7 +33,7 @@ const contentOf = (stream: string): string =>
     .map((part) => JSON.parse(part.slice(6)).choices[0].delta.content)
     .join("");
 
-/** What a stream's client got, and whether it was blocked. */
+/** Text that the client of a stream gets, and the refusal if it was blocked. */
 function streamed(made: Inspection, chunks: readonly string[]): { readonly text: string; readonly refusal: string | undefined } {
   const transform = made.transforms[0]?.(HEAD);
   assert.ok(transform !== undefined);

@@ -12,15 +12,15 @@ type Side = "prompt" | "response";
 
 /** Guardrails for one request. */
 export interface GuardrailRun {
-  /** What a blocked prompt is refused with. */
+  /** The refusal of a blocked prompt; undefined if the prompt may pass. */
   checkPrompt(body: ReadyBody): Promise<Refusal | undefined>;
-  /** Holds an answer until the model has seen all of it. */
+  /** Transforms that hold an answer until the model has judged all of it. */
   readonly transforms: readonly MakeTransform[];
   fields(): FlatHeaders;
 }
 
 export interface Guardrails {
-  /** Undefined for a gateway that has none. */
+  /** Undefined for a gateway without guardrails. */
   guard(gateway: GatewayEntry): GuardrailRun | undefined;
 }
 
@@ -29,11 +29,11 @@ const BLOCKED: Readonly<Record<Side, GatewayErrorName>> = {
   response: "aig_guardrail_response_blocked",
 };
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** What the model is asked at a time, and how often for one text; a longer one is not judged. */
+/** Characters per request to the model, and requests for one text; a longer text is not judged. */
 const PIECE_CHARACTERS_MAX = 16_000;
 const PIECES_MAX = 8;
 
-/** Without a model, a gateway that has guardrails refuses everything: they were switched on when there was one. */
+/** Without a model, a gateway with guardrails refuses everything: they were switched on when there was a model. */
 export function createGuardrails(classifier: Classifier | undefined, vendorPrefix: string): Guardrails {
   return {
     guard: ({ guardrails }) =>
@@ -107,7 +107,7 @@ class RequestGuarding implements GuardrailRun {
       this.#found[side] = [...new Set(named)];
       return named.some((name) => actions[name] === "BLOCK") ? { name: BLOCKED[side], headers: this.fields() } : undefined;
     } catch {
-      // What should be blocked and cannot be judged does not pass.
+      // Refuses text that may have to be blocked but cannot be judged.
       return isBlocking(actions) ? { name: "aig_guardrail_unavailable" } : undefined;
     }
   }

@@ -8,12 +8,12 @@ import { createDataLossPrevention } from "./dlp.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";
 import { createGuardrails } from "./guardrails.ts";
 
-/** Everything that looks at one request and its answer. */
+/** All inspections of one request and its answer. */
 export interface RequestGuards {
-  /** What the request is refused with, before anything of it leaves. */
+  /** The refusal of the request, before any part of it is sent. */
   check(body: ReadyBody): Promise<Refusal | undefined>;
   readonly transforms: readonly MakeTransform[];
-  /** Fields of the answer that tell what was found so far. */
+  /** Header fields of the answer that name the findings so far. */
   fields(): FlatHeaders;
 }
 
@@ -21,7 +21,7 @@ export interface Guards {
   of(gateway: GatewayEntry, record: LogRecord): RequestGuards | undefined;
 }
 
-/** Whether everything about the gateway's traffic must be looked at whole. */
+/** Whether the gateway's requests and answers must be inspected whole. */
 export const isLookedAt = ({ dlp, guardrails }: GatewayEntry): boolean => dlp !== undefined || guardrails !== undefined;
 
 export function createGuards({
@@ -41,7 +41,7 @@ export function createGuards({
       const inspection = dlp.inspect(gateway, (action) => record.note({ dlp_action: action }));
       const guarding = guardrails.guard(gateway);
       return {
-        // First what costs nothing.
+        // The cheaper inspection first.
         check: async (body) => refusalOf(() => inspection?.checkRequest(body)) ?? guarding?.checkPrompt(body),
         transforms: [...(inspection?.transforms ?? []), ...(guarding?.transforms ?? [])],
         fields: () => [...(inspection?.fields() ?? []), ...(guarding?.fields() ?? [])],

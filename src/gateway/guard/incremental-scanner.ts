@@ -2,10 +2,10 @@ import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { BodyScanner, type ScanResult, scanBuffer } from "#rules/detectors/engine/scan.ts";
 
-/** Detectors in the form in which a text that still grows is watched. */
+/** Detectors, prepared for a text that still grows. */
 export interface WatchedDetectors {
   readonly compiled: CompiledDetectors;
-  /** Where something could begin that they find. */
+  /** Matches every position at which a finding could begin. */
   readonly anchor: RegExp;
 }
 
@@ -15,23 +15,23 @@ export function watchDetectors(detectors: readonly Detector[], compiled: Compile
   return { compiled, anchor: new RegExp(["[0-9@+]", ...escaped].join("|")) };
 }
 
-/** Bytes that are scanned at a time, so that little is held back. */
+/** Bytes per scan; a small block, so that little is held back. */
 const BLOCK_BYTES = 64;
-/** Before its digits, its at sign or the end of its literal, nothing that detectors find is longer (scan.ts). */
+/** The longest part of a finding before its digits, its at sign or the end of its literal (scan.ts). */
 const LEAD_BYTES = 64;
 
 /**
- * One text that arrives in pieces. Of what has come so much is safe as no finding can reach into, whatever follows:
- * the scanner looks at a place only when all is there that a detector may look at, and where nothing could begin, not
- * even that much need be waited for.
+ * One text that arrives in pieces. Bytes are safe when no finding can include them, whatever follows: the scanner looks
+ * at a position only when all bytes that a detector may need are there. Positions at which nothing can begin are safe at
+ * once.
  */
 export class TextWatch {
-  /** Bytes that have come, and how many of them may go out. */
+  /** Bytes received, and the number of them that may be sent. */
   length = 0;
   safe = 0;
   readonly #watched: WatchedDetectors;
   readonly #scanner: BodyScanner;
-  /** What the scanner has not looked at; it starts at `#tailStart`. */
+  /** Bytes that the scanner has not seen; they start at `#tailStart`. */
   #tail = "";
   #tailStart = 0;
 
@@ -40,7 +40,7 @@ export class TextWatch {
     this.#scanner = new BodyScanner(watched.compiled, { buffer: scanBuffer(BLOCK_BYTES) });
   }
 
-  /** Something was found, or there is so much to look at that nothing more would be. */
+  /** There is a finding, or the text is so long that the scanner has stopped. */
   get isAlarmed(): boolean {
     return this.#scanner.hasFindings || this.#scanner.isLimited;
   }
@@ -54,11 +54,11 @@ export class TextWatch {
     this.#tail = this.#tail.slice(scanned - this.#tailStart);
     this.#tailStart = scanned;
     const anchor = this.#tail.search(this.#watched.anchor);
-    // Not all that has been scanned: a code may begin with letters there and have its digits, by which it is found, behind.
+    // Fewer than were scanned: a code may begin with letters there, and its digits, by which it is found, may follow.
     this.safe = Math.max(this.safe, (anchor < 0 ? this.length : scanned + anchor) - LEAD_BYTES);
   }
 
-  /** Nothing follows. */
+  /** Ends the text. */
   end(): ScanResult {
     this.safe = this.length;
     return this.#scanner.end();

@@ -8,31 +8,34 @@ import { TextWatch, type WatchedDetectors } from "./incremental-scanner.ts";
 
 export interface StreamGuardOptions {
   readonly watched: WatchedDetectors;
-  /** Told the results of its texts at the end of the stream, or as soon as one has a finding. What it throws ends the stream. */
+  /**
+   * Called with the results of the texts at the end of the stream, or as soon as one has a finding. If it throws, the
+   * stream ends.
+   */
   readonly onResults: (results: readonly ScanResult[]) => void;
-  /** Events wait until nothing in them can belong to a finding. */
+  /** Whether events wait until no finding can include them. */
   readonly holdsBack: boolean;
 }
 
 interface Held {
   readonly bytes: Buffer;
-  /** For each of its texts, how much of that text must be safe. */
+  /** For each text in the event, the length of the text that must be safe. */
   readonly needs: readonly { readonly channel: Channel; readonly length: number }[];
 }
 
 interface Channel {
   readonly watch: TextWatch;
-  /** The number of the event that brought its latest piece. */
+  /** The number of the event with the latest piece of the text. */
   lastAt: number;
 }
 
 const EVENT_BYTES_MAX = 32 * 1024 * 1024;
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const CHANNELS_MAX = 256;
-/** A text that got nothing while so many events came is taken for done, so that what follows it need not wait for the end. */
+/** A text that got no piece in this many events counts as complete, so that the events after it need not wait for the end. */
 const SILENT_EVENTS = 64;
 
-/** Looks at the texts in a stream of events, each as one text however it is cut into pieces. */
+/** Inspects the texts in a stream of events; each text is inspected as a whole, however it is split. */
 export class StreamGuard implements AnswerTransform {
   readonly #options: StreamGuardOptions;
   readonly #reader: EventStreamReader;
@@ -67,7 +70,7 @@ export class StreamGuard implements AnswerTransform {
     try {
       action();
     } catch (error) {
-      // What cannot be looked at must not pass.
+      // Text that cannot be inspected must not pass.
       if (!(error instanceof EventTooLargeError || error instanceof TooDeepError)) throw error;
       throw new RefusalError({ name: "aig_answer_unreadable" });
     }
@@ -92,7 +95,7 @@ export class StreamGuard implements AnswerTransform {
   }
 
   #channelOf(name: string): Channel {
-    // No answer has as many; all that follow are taken for one text.
+    // No answer has as many channels; all further ones are treated as one text.
     const key = this.#channels.size < CHANNELS_MAX || this.#channels.has(name) ? name : "";
     let channel = this.#channels.get(key);
     if (channel === undefined) this.#channels.set(key, (channel = { watch: new TextWatch(this.#options.watched), lastAt: 0 }));

@@ -1,11 +1,11 @@
 /**
- * Bytes that nobody changes, in the order in which they came. Those that lie side by side in memory, as the pieces of one
- * answer do, are kept as one, so that a stream of many small pieces costs little to keep.
+ * Immutable bytes in the order of their arrival. Chunks that are adjacent in memory, such as the pieces of one answer,
+ * are joined, so that a stream of many small pieces costs little memory.
  */
 export class ChunkList {
   length = 0;
   #closed: Buffer[] = NONE;
-  /** Where the last one begins, the memory it lies in, and its end there: it may grow. */
+  /** The start of the last chunk, the memory that holds it, and its end there, which may grow. */
   #last: Buffer | null = null;
   #memory: ArrayBufferLike | null = null;
   #end = 0;
@@ -28,17 +28,17 @@ export class ChunkList {
     this.#closed.push(grown(last, this.#end));
   }
 
-  /** How many there are. */
+  /** The number of chunks. */
   get count(): number {
     return this.#closed.length + (this.#last === null ? 0 : 1);
   }
 
-  /** All of them, without a copy. */
+  /** All chunks, without a copy. */
   all(): readonly Buffer[] {
     return this.#last === null ? NONE : [...this.#closed, grown(this.#last, this.#end)];
   }
 
-  /** All of them in one; copied where they are several. */
+  /** All chunks joined; copied if there are several. */
   joined(): Buffer {
     if (this.#last !== null && this.#closed.length === 0) return grown(this.#last, this.#end);
     return Buffer.concat(this.all(), this.length);
@@ -53,7 +53,7 @@ export class ChunkList {
 
 const NONE: Buffer[] = [];
 
-/** The piece that begins with these bytes. */
+/** The chunk that begins with these bytes and ends at `end`. */
 function grown(first: Buffer, end: number): Buffer {
   const length = end - first.byteOffset;
   return length === first.length ? first : Buffer.from(first.buffer, first.byteOffset, length);

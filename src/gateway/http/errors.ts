@@ -1,19 +1,19 @@
 import { ERROR_CODES, type ErrorName } from "#kernel/errors/error-codes.ts";
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
 
-/** The errors that the gateway itself answers with; providers' errors pass through as they are. */
+/** Errors that the gateway itself returns; errors of providers pass unchanged. */
 export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
 
-/** Why a request or an answer goes no further. */
+/** Why the gateway refuses a request or an answer. */
 export interface Refusal {
   readonly name: GatewayErrorName;
-  /** In place of the table's. */
+  /** Replaces the table's message. */
   readonly message?: string;
-  /** Further fields of the answer, names and values by turns. */
+  /** Further header fields of the answer: names and values alternate. */
   readonly headers?: readonly string[];
 }
 
-/** Thrown by what looks at an answer or a request and does not let it pass. */
+/** Thrown by checks of a request or an answer that refuse it. */
 export class RefusalError extends Error {
   readonly refusal: Refusal;
 
@@ -41,7 +41,7 @@ export function renderError(refusal: Refusal): { readonly status: number; readon
   return { status, body: JSON.stringify(body) };
 }
 
-/** The same for a connection without a response object: its bytes are no request, or it is to become a WebSocket. */
+/** The same for a connection without a response object: its bytes are not a request, or it was to become a WebSocket. */
 export function rawError(refusal: Refusal, headers: readonly string[] = []): string {
   const { status, body } = renderError(refusal);
   const all = [

@@ -4,8 +4,8 @@ import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
 import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
 /**
- * Fields that concern one connection only (RFC 9110 §7.6.1), fields that the other side's writer sets again
- * (host, content-length, expect), accept-encoding, because usage is read from the plain answer, and the addresses of clients.
+ * Fields of one connection only (RFC 9110 §7.6.1), fields that the next writer sets again (host, content-length, expect),
+ * accept-encoding, because usage is read from the plain answer, and the addresses of clients.
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "connection",
@@ -26,21 +26,21 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   ...FORWARDING_FIELDS,
 ]);
 
-/** Names and values by turns. */
+/** Names and values alternate. */
 export type FlatHeaders = string[];
 
 export interface HeaderRules {
-  /** The request's fields as the provider may see them. */
+  /** The request's fields that the provider may see. */
   toProvider(headers: IncomingHttpHeaders): FlatHeaders;
-  /** The answer's fields as the client may see them. */
+  /** The answer's fields that the client may see. */
   toClient(headers: IncomingHttpHeaders): FlatHeaders;
-  /** Whether the request has been through this gateway before: it would go round until no connection is left. */
+  /** Whether the request has passed this gateway before; it would loop until all connections are used. */
   isLoop(headers: IncomingHttpHeaders): boolean;
-  /** The member of CDN-Loop by which `isLoop` knows requests of this gateway. */
+  /** The member of CDN-Loop by which `isLoop` recognizes requests of this gateway. */
   readonly loop: string;
 }
 
-/** Fields of the gateway itself, ours and those of published clients, stay between client and gateway. */
+/** The gateway's own fields, under our prefix and the published one, are not forwarded. */
 export function createHeaderRules(vendorPrefix: string): HeaderRules {
   const ours = `${vendorPrefix}-aig-`;
   const isGatewayField = (name: string): boolean =>
@@ -75,10 +75,10 @@ export function createHeaderRules(vendorPrefix: string): HeaderRules {
   };
 }
 
-/** How this gateway calls itself in CDN-Loop (RFC 8586): a gateway of another installation may well be a provider. */
+/** The gateway's name in CDN-Loop (RFC 8586); unique, because a gateway of another installation may be a provider. */
 const newLoopName = (vendorPrefix: string): string => `${vendorPrefix}-aig-${newId()}`;
 
-/** Providers set no session of the management API, which browsers would take for one of this host. */
+/** Removes cookies of the management API's sessions: browsers would send them to this host. */
 function withoutSessions(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { "set-cookie": given, ...others } = headers;
   const cookies = [given ?? []].flat();

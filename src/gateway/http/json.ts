@@ -1,12 +1,12 @@
-/** A JSON object that came from outside: nothing is known of its members. */
+/** A JSON object from outside; its members may have any type. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The request asks for something that the provider's dialect has no words for. The message names the place and goes to the client. */
+/** The provider's dialect cannot express the request. The message names the position and is sent to the client. */
 export class UntranslatableError extends Error {}
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value where it has the type, else undefined: answers of providers are read with these. */
+/** The value if it has the type, otherwise undefined (or an empty list); for reading the answers of providers. */
 export const objectOf = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const objectsOf = (value: unknown): readonly Json[] => listOf(value).filter(isObject);
@@ -21,7 +21,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Reads members of a request; what has another type is refused with its place. Null counts as absent, as it does at OpenAI. */
+/** Reads members of a request; refuses a member of another type and names its position. Null counts as absent, as at OpenAI. */
 export class Reader {
   readonly #value: Json;
   readonly #place: string;

@@ -2,7 +2,7 @@ export const nameKinds = new Map<string, boolean>();
 
 export const NAME_KINDS_MAX = 1000;
 
-/** Whether a header holds a credential. Clients name headers, so what is remembered is bounded. */
+/** Whether a header holds a credential. Clients choose the names, so the memory of known names is bounded. */
 export function isSecretName(name: string): boolean {
   let kind = nameKinds.get(name);
   if (kind === undefined) {

@@ -5,19 +5,19 @@ import { answerBound, UNBOUND } from "./output-limit.ts";
 import type { SpendEstimate } from "./ledger.ts";
 import { longestAnswer } from "./model-output-limits.ts";
 
-/** What a step may cost at most, as far as anybody can say before it is asked. */
+/** Upper bounds of the cost of a step, as far as they are known before it is sent. */
 export interface SpendEstimates {
-  /** 0 where the model has no price, since nothing is counted for it later either. */
+  /** 0 if the model has no price, because its cost is not counted later either. */
   of(step: Step): SpendEstimate;
-  /** What an answer came to: later guesses are no lower. */
+  /** Takes the usage of an answer into account; later estimates are not lower. */
   learn(step: Step, usage: Usage): void;
 }
 
-/** Text has three bytes a token and more; what is no text, such as an image, is worth fewer. */
+/** Text has at least three bytes per token; other content, such as an image, counts fewer tokens per byte. */
 const BYTES_PER_TOKEN = 3;
 /**
- * Where the request sets no bound, of a model that was heard often enough: twice its longest answer so far, and this at least.
- * Of any other model it is the longest answer that it can give, so that a first burst breaks no limit either.
+ * For a request without a bound: twice the longest answer of the model so far, and at least this; before the model has
+ * given enough answers, the longest answer that it can give, so that a first burst does not exceed a limit either.
  */
 const TOKENS_OUT_LEAST = 1024;
 const ANSWERS_HEARD = 16;
@@ -25,7 +25,7 @@ const MODELS_MAX = 1000;
 
 export function createSpendEstimates(costs: Costs): SpendEstimates {
   const heard = new Map<string, { readonly answers: number; readonly longest: number }>();
-  /** By how many tokens a provider counted more than there seem to be in a request: what it adds of its own. */
+  /** By provider and model: tokens that a provider counted beyond those estimated for a request, because it adds text. */
   const added = new Map<string, number>();
   const guess = (provider: string, model: string): number => {
     const { answers, longest } = heard.get(`${provider}/${model}`) ?? { answers: 0, longest: 0 };

@@ -9,30 +9,30 @@ export interface SpendEntry {
   readonly amount: number;
 }
 
-/** Where spent amounts outlive the process. */
+/** Keeps spent amounts across restarts. */
 export interface SpendJournal {
-  /** What counts still: sums, and what was set aside by requests that a crash ended, since they may have cost it. */
+  /** Amounts that still count: sums, and reservations of requests that a crash ended, because they may have been charged. */
   open(nowMs: number): readonly SpendEntry[];
-  /** Gives the name under which it is settled. */
+  /** Returns the id with which the reservation is settled. */
   reserved(entries: readonly SpendEntry[]): number;
   settled(id: number, entries: readonly SpendEntry[]): void;
   close(): void;
 }
 
-/** For a gateway that keeps nothing on disk. */
+/** For a gateway that stores nothing on disk. */
 export const NO_JOURNAL: SpendJournal = { open: () => [], reserved: () => 0, settled: () => undefined, close: () => undefined };
 
-/** A line: set aside under a number, or settled under it (0: counted without). */
+/** A line: reserved under an id, or settled under it (0: counted without a reservation). */
 type Line = readonly ["r" | "s", id: number, ...entries: (readonly [key: string, windowMs: number, startMs: number, amount: number])[]];
 
-/** Above it the file is written again with the sums alone. */
+/** At this size the file is rewritten with the sums alone. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * A file with a line for each event, written in the same turn in which it happens: it survives the death of the process at any
- * moment, which a row on its way to another thread would not, and costs a few microseconds for requests that have limits and
- * nothing for others. What a power cut may take is what the kernel had not written yet, some seconds. What a full disk has no room for
- * counts all the same, and is written once there is some; `failed` is told of each such line.
+ * A file with a line per event, written in the tick of the event: unlike a row on its way to another thread, it survives
+ * the death of the process at any moment. It costs a few microseconds for requests with limits, and nothing for others. A
+ * power failure can lose some seconds, which the kernel had not written yet. Lines that do not fit on a full disk count
+ * in memory and are written when there is room; `failed` is called for each of them.
  */
 export function createSpendJournal(path: string, failed: () => void = () => undefined): SpendJournal {
   const sums = new Map<string, SpendEntry>();
@@ -41,7 +41,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
   let bytes = 0;
   let ids = 0;
   let isClosed = true;
-  /** Whether the file lacks something, or ends with a part of a line. */
+  /** Whether the file lacks lines, or ends with a partial line. */
   let isBehind = false;
 
   const add = (entry: SpendEntry): void => {
@@ -66,7 +66,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
     bytes += written;
     if (written < Buffer.byteLength(text)) throw new Error("the disk is full");
   };
-  /** Beside the old file and in its place, so that there is always a whole one. */
+  /** Written beside the old file and renamed over it, so that one of them is always complete. */
   const rewrite = (last: Line | undefined): void => {
     let latest = 0;
     for (const { startMs } of sums.values()) latest = Math.max(latest, startMs);
@@ -84,7 +84,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
     if (file >= 0) closeSync(file);
     file = -1;
     isBehind = false;
-    // Counted from what is kept, so that a file that cannot shrink is not written again at each line.
+    // Counted from the rewritten size on, so that a file that cannot shrink is not rewritten for each line.
     bytes = last === undefined ? 0 : -text.length;
   };
 
@@ -105,7 +105,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
       try {
         rewrite(undefined);
       } catch {
-        // What was read is still there, with what does not count any more.
+        // The old file is still there, with lines that no longer count.
         isBehind = true;
         failed();
       }
@@ -133,7 +133,7 @@ const packed = ({ key, windowMs, startMs, amount }: SpendEntry) => [key, windowM
 
 const unpacked = ([key, windowMs, startMs, amount]: ReturnType<typeof packed>): SpendEntry => ({ key, windowMs, startMs, amount });
 
-/** The last line may be torn; it and whatever is no line count for nothing. */
+/** Ignores a partial last line and anything else that is not a line. */
 function* readLines(path: string): Iterable<Line> {
   let text: string;
   try {

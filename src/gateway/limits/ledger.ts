@@ -3,46 +3,49 @@ import type { Clock } from "#kernel/clock.ts";
 import type { SpendJournal } from "./journal.ts";
 
 export interface SpendLedger {
-  /** Sets the amount aside in all of the bounds, or in none: then gives the one that has no room for it. */
+  /** Reserves the amount in all of the bounds, or in none: it then returns the bound without room. */
   reserve(bounds: readonly SpendBound[], amount: SpendEstimate): Reservation | SpendBound;
-  /** Whether anything is left, of what is set aside too. */
+  /** Whether anything is left beside the spent and reserved amounts. */
   hasRoom(bound: SpendBound): boolean;
   close(): void;
 }
 
 export interface SpendEstimate {
   readonly dollars: number;
-  /** It cannot come to more. */
+  /** The cost cannot be higher. */
   readonly isUpperBound: boolean;
 }
 
 export interface Reservation {
-  /** Gives back what was set aside and counts what it came to. Only the first call counts. */
+  /** Releases the reservation and counts the actual amount. Only the first call counts. */
   settle(amount: number): void;
 }
 
-/** Whole billionths of a dollar, so that what is given back leaves nothing behind. */
+/** Whole billionths of a dollar, so that released amounts leave no remainder. */
 const units = (dollars: number): number => Math.round(dollars * 1e9);
 
 interface Account {
   readonly windowMs: number;
   startMs: number;
-  /** This and what follows in units. */
+  /** This and the following amounts are in units. */
   spent: number;
-  /** What the window before this one came to. */
+  /** Amount of the previous window. */
   before: number;
-  /** Set aside by requests that are under way. */
+  /** Reserved by requests under way. */
   reserved: number;
 }
 
-/** Keys that are counted; of more the one that has been quiet longest is forgotten. Clients choose what partitions them. */
+/**
+ * Keys that are counted; beyond that, the least recently used one is forgotten, because clients choose the values of
+ * partitions.
+ */
 const ACCOUNTS_MAX = 100_000;
 
 /**
- * `fixed` windows begin at multiples of their length; a `sliding` one also counts that part of the window before which lies
- * within the last length, as rate limits do. A request that says how much it can cost at most is let through where that much is
- * left. One that does not may go above what is left, since nobody knows what it will cost, but only alone: while anything is
- * set aside, only what fits is let through. So a burst spends no more than the same requests one after the other would.
+ * `fixed` windows begin at multiples of their length; a `sliding` window also counts the share of the previous window
+ * that lies within the last length, as rate limits do. A request with a known upper bound passes if that much is left. A
+ * request without one may exceed the limit, but only alone: while anything is reserved, only an estimate that fits
+ * passes. So a burst spends no more than the same requests in sequence would.
  */
 export function createSpendLedger({ clock, journal }: { readonly clock: Clock; readonly journal: SpendJournal }): SpendLedger {
   const accounts = new Map<string, Account>();
@@ -58,7 +61,7 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
   const accountOf = (key: string, windowMs: number): Account => {
     const nowMs = clock.nowMs();
     const known = accounts.get(key);
-    // A rule whose window was changed begins again.
+    // A rule whose window was changed starts from zero.
     if (known !== undefined && known.windowMs === windowMs) return roll(known, nowMs);
     const account = { windowMs, startMs: nowMs - (nowMs % windowMs), spent: 0, before: 0, reserved: 0 };
     if (accounts.size >= ACCOUNTS_MAX) forgetOne();

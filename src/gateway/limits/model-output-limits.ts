@@ -1,6 +1,6 @@
 /**
- * How many tokens models answer with at most, by what their makers publish; the first row whose beginning the name has
- * counts. Names may carry a maker before a slash, as resellers write them.
+ * Longest answers of models in tokens, as their makers publish them; the first row whose prefix the name has counts.
+ * Names may have a maker before a slash, as resellers write them.
  */
 const LONGEST: readonly (readonly [beginning: string, tokens: number])[] = [
   ["gpt-3.5", 4_096],
@@ -22,7 +22,7 @@ const LONGEST: readonly (readonly [beginning: string, tokens: number])[] = [
   ["sonar", 8_192],
 ];
 
-/** No model of today says more at once; what is not in the table, or comes tomorrow, may say as much. */
+/** The most that any known model returns; also used for models that the table lacks. */
 const LONGEST_OF_ANY = 131_072;
 
 export function longestAnswer(model: string): number {

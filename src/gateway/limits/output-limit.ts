@@ -1,26 +1,29 @@
-/** What a request says of how much it wants to hear. */
+/** Bounds that a request sets on its answer. */
 export interface AnswerBound {
-  /** Of each answer; undefined where the request sets no bound that its provider would heed. */
+  /** Tokens of each answer; undefined if the request sets no bound that its provider obeys. */
   readonly tokens: number | undefined;
-  /** How many answers are asked for at once. */
+  /** Number of answers. */
   readonly answers: number;
 }
 
 export const UNBOUND: AnswerBound = { tokens: undefined, answers: 1 };
 
-/** Nobody makes more answers at once. */
+/** No provider returns more answers at once. */
 const ANSWERS_MAX = 128;
 
 interface Dialect {
   readonly path: RegExp;
-  /** Fields of the body, with dots. Of several that are there the largest counts, since nobody knows which one is heeded. */
+  /**
+   * Fields of the body, as dotted paths. If several are set, the largest counts, because it is unknown which one the
+   * provider obeys.
+   */
   readonly tokens: readonly string[];
   readonly answers: readonly string[];
 }
 
 /**
- * By the path, the first row that fits: a field of another dialect bounds nothing, and whoever adds one must not be let through
- * for it. Google takes names in either case.
+ * By path; the first matching row counts. A field of another dialect sets no bound, so a client cannot add one to pass a
+ * limit. Google accepts names in either case.
  */
 const DIALECTS: readonly Dialect[] = [
   {
@@ -56,7 +59,7 @@ export function answerBound(path: string, bytes: Buffer): AnswerBound {
   return { tokens, answers: Math.min(Math.ceil(answers ?? 1), ANSWERS_MAX) };
 }
 
-/** Zero and less mean "no bound" to some servers. */
+/** Some servers read zero and negative numbers as "no bound". */
 function largest(body: unknown, fields: readonly string[]): number | undefined {
   const values = fields.map((field) => field.split(".").reduce(within, body)).filter((value) => typeof value === "number" && value > 0);
   return values.length === 0 ? undefined : Math.max(...(values as number[]));

@@ -36,7 +36,7 @@ test("a sliding window counts what is left of the one before", () => {
   const limited = gateway({ limit: 10, interval_seconds: 60, technique: "sliding" });
   for (let i = 0; i < 10; i++) assert.equal(limits.take(limited), 0);
   clock.advance(75_000);
-  // A quarter of this window has passed: 7.5 of the ten before still count.
+  // A quarter of this window has passed: 7.5 of the previous ten still count.
   assert.deepEqual([limits.take(limited), limits.take(limited)], [0, 0]);
   const waitSeconds = limits.take(limited);
   assert.ok(waitSeconds > 0 && waitSeconds <= 6, String(waitSeconds));

@@ -1,11 +1,14 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 
-/** Counts each gateway's requests against its own limit. */
+/** Counts each gateway's requests against its limit. */
 export interface RateLimits {
-  /** Counts a request, or says in how many whole seconds there is room for one; 0 where it is within the limit. */
+  /**
+   * Counts a request and returns 0 if it is within the limit; otherwise returns the whole seconds until there is room for
+   * one.
+   */
   take(gateway: GatewayEntry): number;
-  /** The same for anything else that has a limit, by its own name. */
+  /** The same for anything else with a limit, by name. */
   takeFor(name: string, rate: RateLimit): number;
 }
 
@@ -14,16 +17,16 @@ export type RateLimit = NonNullable<GatewayEntry["rate_limit"]>;
 interface Window {
   startMs: number;
   count: number;
-  /** What the window before this one counted. */
+  /** Count of the previous window. */
   before: number;
 }
 
-/** Gateways that are counted; of more the one that has been quiet longest is forgotten. */
+/** Gateways that are counted; beyond that, the least recently used one is forgotten. */
 const WINDOWS_MAX = 10_000;
 
 /**
- * `fixed` windows begin at multiples of the interval. A `sliding` one also counts that part of the window before which
- * lies within the last interval, as if its requests had been spread evenly.
+ * `fixed` windows begin at multiples of the interval. A `sliding` window also counts the share of the previous window
+ * that lies within the last interval, as if its requests had been spread evenly.
  */
 export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimits {
   const windows = new Map<string, Window>();
@@ -38,7 +41,7 @@ export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimi
     } else {
       windows.delete(key);
       if (window.startMs !== startMs) {
-        // A clock that was set back begins again, as an interval that has passed unused does.
+        // Starts from zero after an interval without requests, and after a clock was set back.
         window.before = window.startMs === startMs - intervalMs ? window.count : 0;
         window.count = 0;
         window.startMs = startMs;
@@ -69,7 +72,7 @@ export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimi
 function waitMs({ count, before }: Window, limit: number, technique: "fixed" | "sliding", elapsedMs: number, intervalMs: number): number {
   const restMs = intervalMs - elapsedMs;
   if (technique === "fixed") return restMs;
-  // Within this window what is carried shrinks; in the next one this window's own count does.
+  // Within this window the previous window's share shrinks; in the next window this window's count does.
   if (count + 1 <= limit && before > 0) return (1 - (limit - count - 1) / before) * intervalMs - elapsedMs;
   return restMs + Math.max(0, 1 - (limit - 1) / count) * intervalMs;
 }

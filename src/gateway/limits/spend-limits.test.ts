@@ -19,7 +19,7 @@ const rule = (more: Partial<SpendRuleEntry> = {}): SpendRuleEntry => ({
   technique: "fixed",
   ...more,
 });
-/** Costs 0.1 dollars, whatever it says. */
+/** Costs 0.1 dollars, for any answer. */
 const TENTH = { "svc-aig-custom-cost": '{"total_cost":0.1}' };
 
 const exactly = (dollars: number) => ({ dollars, isUpperBound: true });
@@ -55,7 +55,7 @@ test("a burst spends what the limit allows and no more; the next window begins a
 test("a request that bounds nothing may be the last one, but only alone", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 100_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a long answer", usage), 20));
-  // 0.06 dollars each, and nobody knows before.
+  // 0.06 dollars each, which is unknown before the answer.
   const { base, rows } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 0.13 })] })],
     providers: { openai: provider.url },
@@ -70,14 +70,14 @@ test("a request that bounds nothing may be the last one, but only alone", async 
 test("of a model nobody has heard a burst sets aside what most models can say at once", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 16_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a long answer", usage), 20));
-  // 0.0096 dollars each, and nobody knows before.
+  // 0.0096 dollars each, which is unknown before the answer.
   const { base, rows } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 0.03 })] })],
     providers: { openai: provider.url },
   });
   const ask = async (): Promise<number> => (await postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT)).status;
   const burst = await Promise.all(Array.from({ length: 20 }, ask));
-  // Once nothing is set aside any more, one may go above what is left.
+  // Once nothing is reserved, one request may exceed the limit.
   assert.ok([3, 4].includes(burst.filter((status) => status === 200).length));
   assert.ok(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0) < 0.03 + 0.01);
 });
@@ -85,7 +85,7 @@ test("of a model nobody has heard a burst sets aside what most models can say at
 test("nor does a first burst at a model of which nobody knows how much it says", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 100_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a very long answer", usage), 20));
-  // A dollar each, and nobody knows before.
+  // A dollar each, which is unknown before the answer.
   const { base, rows } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 3 })] })],
     providers: { openai: provider.url },
@@ -93,14 +93,14 @@ test("nor does a first burst at a model of which nobody knows how much it says",
   const chat = { ...TEST_CHAT, model: "gpt-5" };
   await Promise.all(Array.from({ length: 30 }, async () => (await postJson(`${base}/gw/openai/chat/completions`, chat)).text()));
   const spent = rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
-  // One that comes when nothing is set aside may go above what is left.
+  // A request may exceed the limit while nothing is reserved.
   assert.ok(spent >= 1 && spent <= 4, `${spent} dollars`);
 });
 
 test("what a provider adds to requests of its own is set aside as well, once it is known", async (t) => {
   const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));
-  // 0.015 dollars each, of which the request's own bytes say nothing.
+  // 0.015 dollars each; the bytes of the request do not show it.
   const { base, rows } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 0.05 })] })],
     providers: { openai: provider.url },
@@ -190,7 +190,7 @@ test("spent amounts outlive the process, and what was under way when it died cou
   const first = start();
   (first.reserve([bound], exactly(4)) as Reservation).settle(3);
   first.reserve([bound], exactly(5));
-  // No close: it is killed. The last line is torn.
+  // Not closed, as after a kill. The last line is incomplete.
   appendFileSync(path, '["s",2,["k",60000,');
   const second = start();
   const rest = second.reserve([bound], exactly(2)) as Reservation;

@@ -7,23 +7,23 @@ import { createSpendEstimates } from "./estimate.ts";
 import type { Reservation, SpendLedger } from "./ledger.ts";
 import type { SpendBound } from "#gateway/request/spend-bound.ts";
 
-/** Holds a gateway's requests within what may be spent. */
+/** Keeps a gateway's requests within its spend limits. */
 export interface SpendLimits {
-  /** Undefined where no rule is about the step; a refusal where one has no room left. `metadata` is the request's, as JSON. */
+  /** Undefined if no rule applies to the step; a refusal if a rule has no room left. `metadata` is the request's, as JSON. */
   reserve(gateway: GatewayEntry, step: Step, metadata: string): SpendClaim | Refusal | undefined;
 }
 
-/** What one step has set aside. */
+/** The reservation of one step. */
 export interface SpendClaim {
-  /** The step was never answered. */
+  /** Releases the reservation of a step without an answer. */
   release(): void;
-  /** The answer is over. Where something is owed and nobody knows how much, it is what was set aside. */
+  /** Settles the reservation at the end of the answer. If the cost is owed but unknown, the reserved amount counts. */
   charge(usage: Usage, cost: number | null, isOwed: boolean): void;
 }
 
 export const isClaim = (value: SpendClaim | Refusal): value is SpendClaim => "release" in value;
 
-/** What partitions are told apart by; a longer value counts as its beginning. */
+/** Length of the values that distinguish partitions; a longer value is cut. */
 const PARTITION_CHARACTERS_MAX = 256;
 
 type Metadata = Readonly<Record<string, unknown>>;

@@ -3,13 +3,13 @@ import { formatHttpDate } from "#wire/http/http-date.ts";
 /** RFC 9110 §5.5. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A value that is not is left out of the head. */
+/** Invalid values are left out of the head. */
 export const isFieldValue = (value: string): boolean => VALUE.test(value);
 
 let dateSecond = Number.NaN;
 let date = "";
 
-/** The Date field, made once a second. */
+/** The Date field, formatted once a second. */
 export function dateText(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== dateSecond) {

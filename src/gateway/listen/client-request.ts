@@ -1,32 +1,32 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Who takes a request's body. Either `onEnd` or `onGone` comes at last, once. */
+/** Receives a request's body. Either `onEnd` or `onGone` is called last, once. */
 export interface BodyReceiver {
-  /** Bytes that nobody will change. */
+  /** The bytes do not change later. */
   onData(bytes: Buffer): void;
   onEnd(): void;
-  /** The client left before it had sent everything, or sent what is no body. */
+  /** The client left before the end of the body, or sent an invalid body. */
   onGone(): void;
 }
 
-/** A request whose head has come. */
+/** A request whose head has arrived. */
 export interface ClientRequest {
   readonly method: string;
   /** As the client sent it. */
   readonly target: string;
-  /** Of HTTP/1. */
+  /** Minor version of HTTP/1. */
   readonly minorVersion: number;
   /** By lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
-  /** Something comes behind the head. */
+  /** Whether a body follows the head. */
   readonly hasBody: boolean;
-  /** All of it has come. */
+  /** Whether the whole body has arrived. */
   isComplete(): boolean;
-  /** Once; until then the body is not read. A client that waits for leave to send it (RFC 9110 §10.1.1) gets it now. */
+  /** Call once; the body is not read before. A client that waits for permission to send it (RFC 9110 §10.1.1) gets it now. */
   take(taker: BodyReceiver): void;
-  /** Nothing more of the body is read until `resume`. */
+  /** Stops reading the body until `resume`. */
   pause(): void;
   resume(): void;
 }

@@ -4,12 +4,12 @@ import type { ClientRequest } from "./client-request.ts";
 /** The services before the edge, whose own name is the last. */
 const withoutLast = (list: string): string => list.slice(0, Math.max(0, list.lastIndexOf(","))).trim();
 
-/** What the edge adds to a request for its origins; providers are to learn none of it. */
+/** Fields that the edge adds to a request for its origins; providers must not see them. */
 const WORDS = ["connecting-ip", "device-type", "ipcountry", "ray", "visitor"];
 
 /**
- * Requests that the edge hands on, as their clients sent them: from the address that the edge names, without the fields
- * that it adds. It listens on loopback alone, and so whoever is on this machine is believed.
+ * Requests that the edge forwards, as its clients sent them: with the client address from the edge, and without the
+ * fields that it adds. The listener is on loopback only, so it trusts every process on this machine.
  */
 export function createEdgeRequests(vendorPrefix: string): (req: ClientRequest) => ClientRequest {
   const added = new Set(["x-forwarded-for", "x-forwarded-proto", ...WORDS.map((word) => `${vendorPrefix}-${word}`)]);

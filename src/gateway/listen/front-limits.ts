@@ -4,7 +4,7 @@ import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
 import { IDLE_SECONDS } from "./response-writer.ts";
 
-/** A provider that is slow to take a body holds its client up, so a body has a time for the whole of it and no rate. */
+/** A slow provider delays the client that sends to it, so a body has a time limit for all of it and no minimum rate. */
 export const deadlinesOf = ({ requestTimeoutMs, idleTimeoutMs }: GatewayLimits): ClientDeadlineLimits => ({
   headTimeoutMs: 10_000,
   idleTimeoutMs: IDLE_SECONDS * 1000,
@@ -18,7 +18,7 @@ export const deadlinesOf = ({ requestTimeoutMs, idleTimeoutMs }: GatewayLimits):
   lingerMs: 2_000,
 });
 
-/** What the streams of one connection may send before somebody takes it stays near that of a connection of the edge. */
+/** Bytes that the streams of one connection may send before they are read are bounded as at the edge. */
 export const HTTP2_LIMITS: SessionLimits = {
   streamsMax: 200,
   windowBytes: 65_536,

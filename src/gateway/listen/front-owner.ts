@@ -6,18 +6,18 @@ import type { ClientOwner } from "#wire/connections/http/client-owner.ts";
 import type { AnswerSink } from "./response-writer.ts";
 import type { ClientRequest } from "./client-request.ts";
 
-/** What the connections of clients need of the gateway. */
+/** Callbacks and settings that clients' connections need from the gateway. */
 export interface FrontOwner extends ClientOwner {
   readonly clock: Clock;
-  /** Clients behind trusted proxies; null without such proxies. */
+  /** Finds clients behind trusted proxies; null without such proxies. */
   readonly clients: ClientAddresses | null;
   onRequest(request: ClientRequest, answer: AnswerSink): void;
-  /** The socket is the caller's from now on; `first` came after the head. Only over HTTP/1.1. */
+  /** The caller now owns the socket; `first` holds the bytes after the head. Only over HTTP/1.1. */
   onUpgrade(request: ClientRequest, socket: Socket, first: Buffer): void;
   /** Answers a request that is malformed or too slow. */
   refuse(answer: AnswerSink): void;
 }
 
-/** Whose request it is: the client that a trusted proxy names, else the other end of the connection. */
+/** The client's address: the one that a trusted proxy names, otherwise the peer of the connection. */
 export const addressOf = ({ clients }: FrontOwner, peer: string, headers: IncomingHttpHeaders): string =>
   clients === null ? peer : clients.of(peer, linesOf(headers, clients.field));

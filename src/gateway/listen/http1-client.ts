@@ -8,7 +8,7 @@ import { type AnswerOwner, ClientAnswer } from "./response-writer.ts";
 import type { BodyReceiver, ClientRequest } from "./client-request.ts";
 import { addressOf, type FrontOwner } from "./front-owner.ts";
 
-/** A request that is malformed may be of any kind. */
+/** Method and version of a malformed request are unknown. */
 const REFUSED = { isHead: false, minorVersion: 1 };
 
 /** A client of HTTP/1.x: hands each request of its connection to the gateway, with the answer to write to. */
@@ -20,7 +20,7 @@ export class Http1Client implements RequestService, AnswerOwner {
   private isPersistent = false;
   /** The client sends its body only after a 100 (RFC 9110 §10.1.1). */
   private isAwaitingLeave = false;
-  /** The request under way, and the one whose body should not be read: flow control ends with its request. */
+  /** The current request, and the one whose body must not be read: flow control ends with its request. */
   private request: ClientRequest | undefined;
   private paused: ClientRequest | undefined;
   private answer: ClientAnswer | undefined;
@@ -62,7 +62,7 @@ export class Http1Client implements RequestService, AnswerOwner {
       resume: () => this.resume(request),
     };
     this.request = request;
-    // RFC 9110 §7.8: any other upgrade is an offer, which the gateway ignores; some clients make one with each request.
+    // RFC 9110 §7.8: any other upgrade is an offer that the gateway ignores; some clients make one with each request.
     if (head.connectionUpgrade && request.headers["upgrade"]?.toLowerCase() === "websocket" && head.minorVersion === 1)
       return this.connection.handOver((socket, first) => this.owner.onUpgrade(request, socket, first));
     this.answer = new ClientAnswer(this, { isHead: head.method === "HEAD", minorVersion: head.minorVersion }, this.connection.writer);
@@ -108,7 +108,7 @@ export class Http1Client implements RequestService, AnswerOwner {
   finished(keepsAlive: boolean): void {
     const { receiver } = this;
     this.forget();
-    // What still comes of a body that was taken cannot be separated from the next request.
+    // The rest of a body cannot be separated from the next request.
     receiver?.onGone();
     this.connection.answered(keepsAlive && receiver === undefined);
   }
@@ -137,7 +137,7 @@ export class Http1Client implements RequestService, AnswerOwner {
     this.connection.settle();
   }
 
-  /** Nobody gets the rest of the request and of the answer. */
+  /** Discards the rest of the request and of the answer. */
   private gone(): void {
     const { receiver, answer } = this;
     this.forget();

@@ -80,7 +80,7 @@ export class Http2Client implements RequestService, StreamAnswerOwner {
     this.answer?.watcher?.clientDrained();
   }
 
-  /** The gateway offers no WebSockets over HTTP/2. */
+  /** The gateway does not offer WebSockets over HTTP/2. */
   onRaw(): boolean {
     return true;
   }
@@ -118,7 +118,7 @@ export class Http2Client implements RequestService, StreamAnswerOwner {
     this.channel.settle();
   }
 
-  /** Nobody gets the rest of the request and of the answer. */
+  /** Discards the rest of the request and of the answer. */
   private gone(): void {
     const { receiver, answer } = this;
     this.isOver = true;
@@ -136,6 +136,6 @@ export interface Http2Front extends FrontOwner, Http2Owner {
 export function serveHttp2(front: Http2Front, transport: Transport): void {
   const { address } = transport.peer;
   const createService = (request: Http2Request): Http2Client => new Http2Client(front, request, address);
-  // A program before the gateway may have ended TLS, and says https.
+  // A proxy before the gateway may have ended TLS, so the scheme may be https on a plain connection.
   new Http2Connection(front, transport, { windows: front.windows.forConnection(networkOf(address)), scheme: null, createService });
 }

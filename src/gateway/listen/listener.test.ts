@@ -13,14 +13,14 @@ interface Stage {
   readonly front: Front;
   readonly port: number;
   readonly clock: FixedClock;
-  /** Method, target and body of what was asked; `gone` where a client left before. */
+  /** Method, target and body of each request; `gone` if the client left before its end. */
   readonly seen: string[];
   readonly errors: unknown[];
 }
 
 type Handler = (req: ClientRequest, answer: AnswerSink, body: string) => void;
 
-/** Says what it was asked. */
+/** Answers with the request. */
 const echo: Handler = (req, answer, body) => {
   const text = Buffer.from(`${req.method} ${req.target} ${body}`);
   answer.begin(200, ["content-type", "text/plain", "content-length", String(text.length)]);
@@ -67,7 +67,7 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
   return { front, port, clock, seen, errors };
 }
 
-/** A client that says what the test wants. */
+/** A client that sends arbitrary bytes. */
 function client(port: number): {
   readonly socket: Socket;
   text: () => string;
@@ -91,7 +91,7 @@ function client(port: number): {
   return { socket, text: () => text, until, closed };
 }
 
-/** What comes back for these bytes until the other side closes. */
+/** The answer to these bytes, until the other side closes. */
 async function told(port: number, bytes: string): Promise<string> {
   const { socket, closed } = client(port);
   socket.write(bytes, "latin1");
@@ -138,7 +138,7 @@ test("what two readers could read differently is refused, and nobody hears of it
   ];
   for (const bytes of refused) assert.match(await told(port, bytes), /^HTTP\/1\.1 400 .*bad$/s, bytes.slice(0, 80));
   assert.deepEqual(seen, []);
-  // A body that stops being one, after its request was heard of.
+  // A body that becomes invalid after its request was accepted.
   assert.match(await told(port, `${head("transfer-encoding: chunked\r\n")}zz\r\n`), /^HTTP\/1\.1 400 .*bad$/s);
   assert.deepEqual(seen, ["gone"]);
 });
@@ -181,7 +181,7 @@ test("a request that has its answer gets no body, and leaves that of the next re
   const { port } = await stage(t, echo, undefined, (req, answer) => {
     requests.push(req);
     if (req.target === "/second") {
-      // The first one is late: its provider has just decided that it wants the body.
+      // The first request is late: its provider has only now asked for the body.
       requests[0]?.take(receiver("first"));
       requests[0]?.pause();
       req.take(receiver("second"));
@@ -265,7 +265,7 @@ test("a client that leaves is noticed once, before and amid its answer", async (
 test("who says nothing, or not all of it, has its time", async (t) => {
   const { port, clock } = await stage(t);
   const FIRST = "GET /first HTTP/1.1\r\nhost: a\r\n\r\n";
-  /** What comes for these bytes while the time passes again and again. */
+  /** The answer to these bytes while the clock advances again and again. */
   const toldIn = async (ms: number, bytes: string): Promise<string> => {
     const { socket, until, closed } = client(port);
     socket.write(bytes);

@@ -17,11 +17,11 @@ import type { FrontOwner } from "./front-owner.ts";
 import { serveHttp1 } from "./http1-client.ts";
 import { type Http2Front, serveHttp2 } from "./http2-client.ts";
 
-/** Where clients connect. */
+/** The listener for clients. */
 export interface Front {
-  /** Rejects when it cannot bind. */
+  /** Rejects if it cannot bind. */
   listen(): Promise<{ readonly port: number }>;
-  /** For connections from now on. */
+  /** Applies to new connections. */
   use(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
@@ -32,7 +32,7 @@ type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits" | "tru
 export interface FrontDeps extends Pick<FrontOwner, "onRequest" | "onUpgrade" | "refuse" | "report"> {
   readonly clock: Clock;
   readonly config: FrontConfig;
-  /** Null: Node.js accepts. */
+  /** Null: Node.js accepts the connections. */
   readonly loop: SocketLoop | null;
 }
 
@@ -60,11 +60,11 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     isDraining: () => isDraining,
     onHttp2: (transport) => serveHttp2(owner, transport),
   };
-  /** Without TLS, the client's first bytes say which version it is. */
+  /** Serves HTTP/2 if TLS negotiated it. Without TLS, the client's first bytes tell the version. */
   const welcome = (transport: Transport): void =>
     transport.tls?.alpnProtocol === "h2" ? serveHttp2(owner, transport) : serveHttp1(owner, transport);
   const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
-  // Also those that have not come to a request.
+  // Includes connections without a request yet.
   server.on("connection", (socket: Socket) => open.add(socket, (gone) => socket.once("close", gone)));
   const onConnection = (transport: Transport): void => {
     open.add(transport, (gone) => transport.whenClosed(gone));
@@ -98,7 +98,7 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
 }
 
 interface OpenSet {
-  /** `whenGone` is told how to say that it has closed. */
+  /** `whenGone` gets the function to call when the connection has closed. */
   add(one: Openable, whenGone: (gone: () => void) => void): void;
   /** Resolves when all have closed. */
   empty(): Promise<void>;
@@ -138,7 +138,7 @@ function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void):
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: 10_000,
   } as const;
-  // A handshake that fails leaves nothing to answer on.
+  // After a failed handshake no answer can be sent.
   return createTlsServer(secure, onConnection).on("tlsClientError", (_error, socket) => socket.destroy());
 }
 

@@ -7,13 +7,13 @@ import { chunkStart } from "#wire/http/write.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { dateText, isFieldValue } from "./answer-fields.ts";
 
-/** What an answer needs of its connection. */
+/** The answer's view of its connection. */
 export interface AnswerOwner {
   readonly transport: Transport;
   readonly nowMs: () => number;
-  /** The connection serves another request after this answer, as far as is known now. */
+  /** Whether the connection will serve another request after this answer, as far as is known now. */
   keepsAlive(): boolean;
-  /** The answer is written, all of it. */
+  /** Called when the whole answer is written. */
   finished(keepsAlive: boolean): void;
 }
 
@@ -22,29 +22,32 @@ export interface AnswerTo {
   readonly minorVersion: number;
 }
 
-/** How long idle connections are kept, as clients are told. */
+/** Seconds for which idle connections are kept; told to clients. */
 export const IDLE_SECONDS = 65;
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${IDLE_SECONDS}\r\n`;
 const LAST_WORDS_MS = 1_000;
 
-/** Who makes the answer. An object: V8 keeps function after function that stands in a class's field until its next full collection. */
+/**
+ * The producer of the answer. An object, because V8 keeps each function that a class's field has held until its next full
+ * collection.
+ */
 export interface AnswerWatcher {
-  /** The client left before the answer's end. */
+  /** The client left before the end of the answer. */
   clientGone(): void;
   /** The client has caught up. */
   clientDrained(): void;
 }
 
-/** What an answer goes into: the client's connection, or messages over one that it shares with others. */
+/** Takes an answer: the client's connection, or messages over a shared one. */
 export type AnswerSink = Pick<
   ClientAnswer,
   "watcher" | "onOver" | "hasBegun" | "isGone" | "begin" | "write" | "backlogBytes" | "flush" | "end" | "cut"
 >;
 
-/** Writes the answer to one request. A class, since one is made for every request. */
+/** Writes the answer to one request. A class, because one is created for every request. */
 export class ClientAnswer implements TickTask {
   watcher: AnswerWatcher | undefined;
-  /** Told once, at the end or when the client has gone; the same function for every answer. */
+  /** Called once, at the end or when the client has left; the same function for every answer. */
   onOver: (() => void) | undefined;
   hasBegun = false;
   readonly #owner: AnswerOwner;
@@ -64,12 +67,12 @@ export class ClientAnswer implements TickTask {
     this.#writer = writer;
   }
 
-  /** The client left; nobody gets the rest. */
+  /** The client left; the rest is discarded. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Called by the connection: it is closed. */
+  /** Called when the connection has closed. */
   gone(): void {
     if (this.#isOver) return;
     this.#isGone = true;
@@ -77,7 +80,7 @@ export class ClientAnswer implements TickTask {
     this.watcher?.clientGone();
   }
 
-  /** Gathers the head, which goes out as bytes do that are written. */
+  /** Buffers the head; it is sent like written bytes. */
   begin(status: number, headers: FlatHeaders, close = false): void {
     if (this.#isOver || this.hasBegun) return;
     this.hasBegun = true;
@@ -89,7 +92,7 @@ export class ClientAnswer implements TickTask {
     for (let i = 0; i + 1 < headers.length; i += 2) {
       const [name, value] = [headers[i] as string, headers[i + 1] as string];
       if (name === "content-length") {
-        // RFC 9110 §8.6: an answer of this kind never has one.
+        // A 204 never has a length (RFC 9110 §8.6).
         if (status === 204) continue;
         hasLength = true;
       } else if (name === "date") hasDate = true;
@@ -107,19 +110,19 @@ export class ClientAnswer implements TickTask {
     );
   }
 
-  /** Bytes that nobody will change. They go out with what follows in the same turn, or with `flush`. */
+  /** The bytes must not change later. They are sent with others of the same tick, or with `flush`. */
   write(bytes: Buffer): void {
     if (!this.#isOver) this.#body(bytes);
   }
 
-  /** Bytes that were sent and the client has not taken yet. */
+  /** Sent bytes that the client has not taken yet. */
   get backlogBytes(): number {
     return this.#owner.transport.queuedBytes;
   }
 
   /**
-   * Sends what is gathered at the end of this turn, together with what other streams have then: clients of one machine are woken up
-   * once for all of it, and several reads of one stream are one write.
+   * Sends the buffered bytes at the end of this tick, together with those of other streams: clients on one machine wake
+   * up once for all of them, and several reads of one stream become one write.
    */
   flush(): void {
     if (this.#isFlushDue || this.#isOver || !this.hasBegun) return;
@@ -141,20 +144,20 @@ export class ClientAnswer implements TickTask {
     this.#owner.finished(this.#keepsAlive);
   }
 
-  /** An answer without its end must not look finished: chunked framing breaks, and HTTP/1.0 sees a reset. */
+  /** An incomplete answer must not look complete: chunked framing breaks, and an HTTP/1.0 client sees a reset. */
   cut(last: Buffer | undefined): void {
     if (this.#isOver) return;
     this.#settle();
     const { transport } = this.#owner;
     const cut = (): void => {
-      // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
+      // TLS itself distinguishes an orderly end from a cut (RFC 8446 §6.1).
       if (this.#endsWithConnection && transport.tls === null) transport.reset();
       else transport.destroy();
     };
     if (last !== undefined && last.length > 0) this.#body(last);
     this.#writer.flush();
     if (transport.queuedBytes === 0) return cut();
-    // A client that takes nothing more does not learn why, and is cut off all the same.
+    // A client that stops reading does not get the last bytes, and is cut off.
     const limit = setTimeout(cut, LAST_WORDS_MS);
     transport.whenSent(() => {
       clearTimeout(limit);

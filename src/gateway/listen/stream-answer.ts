@@ -4,7 +4,7 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { dateText, isFieldValue } from "./answer-fields.ts";
 import type { AnswerSink, AnswerWatcher } from "./response-writer.ts";
 
-/** What an answer needs of its request. */
+/** The answer's view of its request. */
 export interface StreamAnswerOwner {
   readonly nowMs: () => number;
   /** The answer is over; its last bytes follow. */
@@ -14,7 +14,7 @@ export interface StreamAnswerOwner {
 /** Fields of a connection, which HTTP/2 does not have (RFC 9113 §8.2.2). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
-/** Writes the answer to one request of an HTTP/2 connection. What all streams write in one turn leaves together. */
+/** Writes the answer to one request of an HTTP/2 connection. All bytes that the streams write in one tick are sent together. */
 export class StreamAnswer implements AnswerSink {
   watcher: AnswerWatcher | undefined;
   onOver: (() => void) | undefined;
@@ -50,7 +50,7 @@ export class StreamAnswer implements AnswerSink {
     encoder.status(status);
     for (let i = 0; i + 1 < headers.length; i += 2) {
       const [name, value] = [headers[i] as string, headers[i + 1] as string];
-      // RFC 9110 §8.6: a 204 has no length.
+      // A 204 never has a length (RFC 9110 §8.6).
       if (OF_CONNECTION.has(name) || !isFieldValue(value) || (status === 204 && name === "content-length")) continue;
       hasDate ||= name === "date";
       encoder.text(name, value);
@@ -63,12 +63,12 @@ export class StreamAnswer implements AnswerSink {
     if (!this.#isOver) this.#body(bytes);
   }
 
-  /** Bytes that the client has no room for yet. */
+  /** Bytes that exceed the client's flow-control window. */
   get backlogBytes(): number {
     return this.#request.stream.pendingBytes;
   }
 
-  /** The connection sends at the end of each turn. */
+  /** Nothing to do: the connection sends at the end of each tick. */
   flush(): void {}
 
   end(bytes?: Buffer): void {
@@ -79,7 +79,7 @@ export class StreamAnswer implements AnswerSink {
     this.#request.stream.end([]);
   }
 
-  /** The stream is reset, so that the answer does not look complete. */
+  /** Resets the stream, so that the answer does not look complete. */
   cut(last: Buffer | undefined): void {
     if (this.#isOver) return;
     if (last !== undefined) this.#body(last);
@@ -97,7 +97,7 @@ export class StreamAnswer implements AnswerSink {
     if (this.#isBodiless || bytes.length === 0) return;
     const { stream } = this.#request;
     stream.send(bytes, 0, bytes.length);
-    // Asks to hear when the client has room again.
+    // Asks for a call when the client has room again.
     stream.hasRoom();
   }
 }

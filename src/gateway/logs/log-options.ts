@@ -9,16 +9,19 @@ export interface LogOptions {
   readonly collect: boolean;
   /** Whether the row has bodies. */
   readonly collectPayload: boolean;
-  /** JSON of an object with five entries at most; empty where there is none. */
+  /** JSON of an object with five entries at most; empty without metadata. */
   readonly metadata: string;
-  /** Whether it may be sent to the gateway's endpoints: only what says itself that it must leave no row may not. */
+  /** Whether the request may be sent to the gateway's endpoints; only a request that itself refuses its row may not. */
   readonly isExported: boolean;
   readonly trace: TraceParent;
 }
 
 const METADATA_ENTRIES_MAX = 5;
 
-/** The fields `{prefix}-aig-collect-log`, `-collect-log-payload`, `-metadata`, `-otel-trace-id` and `-otel-parent-span-id`; under the published prefix as well. */
+/**
+ * Reads `{prefix}-aig-collect-log`, `-collect-log-payload`, `-metadata`, `-otel-trace-id` and `-otel-parent-span-id`,
+ * also under the published prefix.
+ */
 export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHeaders, gateway: GatewayEntry) => LogOptions {
   const prefixes = [...new Set([vendorPrefix, "cf"])];
   const read = (field: string) => {
@@ -45,11 +48,11 @@ export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHe
 
 const NO_TRACE: TraceParent = { traceId: undefined, parentSpanId: undefined };
 
-/** In the case of W3C Trace Context; undefined where there is none. */
+/** In lower case, as in W3C Trace Context; undefined without a valid identifier. */
 const identifier = (text: string | undefined, digits: number): string | undefined =>
   text !== undefined && isTraceId(text, digits) ? text.toLowerCase() : undefined;
 
-/** The metadata alone, as the row has them. */
+/** Reads the metadata alone, as in the row. */
 export function createMetadataReader(vendorPrefix: string): (headers: IncomingHttpHeaders) => string {
   const [own, published] = [`${vendorPrefix}-aig-metadata`, "cf-aig-metadata"];
   return (headers) => {

@@ -16,28 +16,28 @@ import { createSecretMask, credentialsOf } from "./secret-mask.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** What is known when a request is accepted. */
+/** Facts that are known when a request is accepted. */
 export interface RequestFacts {
   /** ULID. */
   readonly id: string;
   readonly eventId: string;
   readonly gateway: GatewayEntry;
   readonly method: string;
-  /** As the client sent it: fields of its own for the row are read from here. */
+  /** The client's header fields; its options for the row are read from them. */
   readonly headers: IncomingHttpHeaders;
   readonly body: ReadyBody;
-  /** Written in another form than the provider's. */
+  /** Whether the request is in another dialect than the provider's. */
   readonly isCompatible: boolean;
 }
 
-/** What is known when it is over. */
+/** Facts that are known at the end of a request. */
 export interface RequestOutcome {
-  /** The step that answered or failed last. */
+  /** The step that answered, or the last that failed. */
   readonly step: Step;
   readonly usage: Usage;
-  /** US dollars; null where nobody knows. */
+  /** US dollars; null if unknown. */
   readonly cost: number | null;
-  /** The request said itself what it costs. */
+  /** Whether the request itself named its cost. */
   readonly isCustomCost: boolean;
   readonly cached: boolean;
   readonly status: number;
@@ -52,40 +52,40 @@ export interface LogRecord {
   readonly eventId: string;
   /** Whether there will be a row. */
   readonly isLogged: boolean;
-  /** What the request says of itself: JSON of an object; empty where there is none. */
+  /** Metadata of the request: JSON of an object; empty without metadata. */
   readonly metadata: string;
-  /** The answer begins with this head, before fields of one connection are taken out of it. */
+  /** Call with the head of the answer, before fields of the connection are removed. */
   answered(status: number, headers: IncomingHttpHeaders): void;
-  /** Bytes of the answer as the client gets them; nobody may change them any more. */
+  /** Bytes of the answer as the client gets them; they must not change later. */
   sent(bytes: Buffer): void;
-  /** Further facts, which overwrite. */
+  /** Further facts, which overwrite earlier ones. */
   note(facts: Partial<Pick<GatewayLogRow, "dlp_action" | "estimated" | "compatibility_mode">>): void;
-  /** The exchange is over, and the row follows once counts that nobody told are guessed. */
+  /** The exchange is over; the row follows once missing counts are estimated. */
   ended(): void;
   /**
-   * Writes the row down, and tells the watcher when it is: the client gets its last byte after that. Only the first call counts:
-   * every way to an end may call it.
+   * Writes the row and then notifies the watcher: the client gets its last byte after that. Only the first call counts,
+   * so every way to an end may call it.
    */
   finish(outcome: RequestOutcome, watcher?: KeptWatcher): void;
 }
 
 export interface GatewayLog {
-  /** Begins the one row of an accepted request. Refused requests must not come here (SPEC 1.1). */
+  /** Begins the only row of an accepted request. Do not call it for refused requests (SPEC 1.1). */
   begin(facts: RequestFacts): LogRecord;
 }
 
 export interface GatewayLogDeps {
   readonly events: EventSink;
-  /** Takes rows with their bodies; without it only rows are kept. */
+  /** Takes rows with their bodies; without it, rows are kept without bodies. */
   readonly logs?: GatewayLogSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly vendorPrefix: string;
-  /** Takes requests of gateways that have endpoints for spans. */
+  /** Takes requests of gateways with endpoints for spans. */
   readonly spans: Pick<SpanExporter, "push">;
 }
 
-/** Answers that all requests together hold for their logs; above it their bodies are not kept. */
+/** Bytes of answers that all requests together hold for their logs; above it, bodies are not logged. */
 const HELD_BYTES_MAX = 256 * 1024 * 1024;
 const CHUNKS_MAX = 64;
 const USER_AGENT_CHARACTERS_MAX = 512;
@@ -120,7 +120,7 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
   };
 }
 
-/** One row on its way. A class, since one is made for every request and its shape must stay the same. */
+/** One row until it is written. A class, because one is created for every request and its shape must stay the same. */
 class Recorder implements LogRecord {
   readonly id: string;
   readonly eventId: string;
@@ -165,7 +165,7 @@ class Recorder implements LogRecord {
     this.#chunks.push(kept);
     this.#heldBytes += kept.length;
     held.value += kept.length;
-    // Many small pieces weigh more than what is in them.
+    // Many small buffers take more memory than their bytes.
     if (this.#chunks.count >= CHUNKS_MAX) {
       const joined = this.#chunks.joined();
       this.#chunks.clear();
@@ -203,7 +203,7 @@ class Recorder implements LogRecord {
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
     const keep = keepRule(gateway);
     const answer = this.#chunks.all();
-    // Lines of an answer begin behind the end of one, the first of them too.
+    // The separator makes the first line of an answer begin after a line end, like its other lines.
     const bodies = collectPayload ? [keptRequest(body), SEPARATOR, ...answer] : [];
     const texts = Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"));
     const parts = [...bodies, SEPARATOR, texts];
@@ -273,27 +273,27 @@ const KEPT: KeepRule = { mode: "STOP_INSERTING", rowsMax: null };
 const keepRule = ({ log_limit }: GatewayEntry): KeepRule =>
   log_limit === undefined ? KEPT : { mode: log_limit.strategy, rowsMax: log_limit.rows_max };
 
-/** Of a body that is streamed, its beginning is here. */
+/** The beginning of a streamed body is in memory. */
 const keptRequest = (body: ReadyBody): Buffer => {
   const bytes = body.kind === "whole" ? body.bytes : body.head;
   return bytes.length > KEPT_BYTES_MAX ? bytes.subarray(0, KEPT_BYTES_MAX) : bytes;
 };
 
-/** What clients may write into a row. */
+/** Columns whose values clients choose. */
 const FREE_COLUMNS = ["path", "model", "event_id", "metadata", "user_agent", "request_content_type", "response_content_type"] as const;
 
-/** Stands between what belongs to nothing before it. */
+/** Separates parts that do not belong together. */
 const SEPARATOR = Buffer.from("\n");
 const BRACKET = 0x5b;
 const OTHER_STREAM = /eventstream|ndjson|jsonl|json-seq|stream\+json/;
 
-/** Answers that come piece by piece in another framing than events: messages of Amazon's, lines of JSON, an array as Gemini has it. */
+/** Streamed answers that are not event streams: Amazon's messages, lines of JSON, or an array as from Gemini. */
 const isOtherStream = (contentType: string, first: Buffer | undefined): boolean =>
   OTHER_STREAM.test(contentType) || (first?.[0] === BRACKET && contentType.includes("json"));
 
 function withTexts(row: GatewayLogRow, masked: Buffer): GatewayLogRow {
   const texts = masked.toString().split("\n");
-  // A secret that reached over the end of a column would have taken the line's end along.
+  // A masked secret that crossed the end of a column has replaced the line's end.
   const values = texts.length === FREE_COLUMNS.length ? texts : FREE_COLUMNS.map(() => "");
   return { ...row, ...Object.fromEntries(FREE_COLUMNS.map((column, i) => [column, values[i]])) };
 }

@@ -64,7 +64,7 @@ test("credentials of the request are masked wherever they come back", () => {
   assert.equal(masked("wrong key: k-1234567 (plain-key), query-key", secrets), "wrong key: ********* (*********), *********");
 });
 
-/** A provider's stream that says the words in these pieces. */
+/** A provider's stream that sends the text in these pieces. */
 const streamed = (pieces: readonly string[], event: (piece: string, i: number) => object): Buffer =>
   Buffer.from(pieces.map((piece, i) => `data: ${JSON.stringify(event(piece, i))}\n\n`).join("") + "data: [DONE]\n\n");
 

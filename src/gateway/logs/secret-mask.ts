@@ -6,27 +6,27 @@ import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { createSecretWords } from "./sensitive-names.ts";
 import { spansInStream, textsOfStream } from "#gateway/streams/stream-texts.ts";
 
-/** Takes secrets out of what is written down. */
+/** Masks secrets in logged data. */
 export interface SecretMask {
   /**
-   * Gives the parts with every secret replaced by asterisks, byte for byte; a part without any as it is. Secrets are the
-   * given ones, what the detectors find, and the values of fields that are named after what they hold; of an answer that is
-   * events, or a stream in another framing, also those that come in pieces.
+   * Returns the parts with every secret replaced by asterisks, byte for byte; a part without secrets is returned as it
+   * is. Secrets are the given ones, findings of the detectors, and values of fields with secret names; in an answer that
+   * is a stream of events or in another framing, also secrets that are split over several pieces.
    */
   mask(parts: readonly Buffer[], secrets: readonly string[], answer?: AnswerForm): readonly Buffer[];
 }
 
 export interface AnswerForm {
-  /** Where it begins in the parts. */
+  /** Start of the answer in the parts. */
   readonly from: number;
   readonly isOtherStream: boolean;
 }
 
 const WHOLE: AnswerForm = { from: 0, isOtherStream: false };
 const ASTERISK = 0x2a;
-/** Stands in bodies that are streams of events. */
+/** Marks bodies that are streams of events. */
 const EVENT = Buffer.from("\ndata:");
-/** Shorter ones are words that could stand anywhere. */
+/** Shorter values could be ordinary words. */
 const SECRET_CHARACTERS_MIN = 6;
 const SECRETS_MAX = 64;
 
@@ -51,22 +51,22 @@ export function createSecretMask(): SecretMask {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : inOne(parts);
       const isEvents = whole.includes(EVENT);
       const texts = isEvents || isOtherStream ? textsOfStream(whole, { from, isEvents: !isOtherStream }) : undefined;
-      // Events repeat most of their bytes; where something is found, its places are looked for in all of them.
+      // Events repeat most of their bytes, so their texts are searched first, and all bytes only if one has a secret.
       if (texts !== undefined && !holdsAny(texts.said, secrets)) return parts;
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
       find(whole, secrets, onHit);
-      // A secret may come in pieces, of which none is one.
+      // A secret may be split over several pieces.
       for (const joined of texts?.joined() ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },
   };
 }
 
-/** Most are looked at in memory that is used again and again. */
+/** Most bodies fit into this buffer, which is reused. */
 const room = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Good until the next call. */
+/** Valid until the next call. */
 function inOne(parts: readonly Buffer[]): Buffer {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -77,7 +77,7 @@ function inOne(parts: readonly Buffer[]): Buffer {
 }
 
 function masked(whole: Buffer, spans: readonly number[]): Buffer {
-  // What is given may still be on its way to somebody.
+  // The given bytes may still be sent to a client.
   const copy = Buffer.from(whole);
   for (let i = 0; i < spans.length; i += 2) copy.fill(ASTERISK, spans[i], spans[i + 1]);
   return copy;
@@ -90,7 +90,7 @@ function cutLike(whole: Buffer, parts: readonly Buffer[]): readonly Buffer[] {
 
 type OnHit = (from: number, to: number) => void;
 
-/** Secrets that an answer repeats are found wherever they stand, in JSON's and the query's writing as well. */
+/** Finds given secrets anywhere in an answer, also as JSON and queries write them. */
 function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
   for (let at = whole.indexOf(secret); at >= 0; at = whole.indexOf(secret, at + secret.length)) onHit(at, at + Buffer.byteLength(secret));
 }
@@ -98,10 +98,11 @@ function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
 const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
 const NAMED: readonly RegExp[] = [
-  // A member of JSON, in a string of JSON too, whose quotes have backslashes before them: all of them, so that no run is begun twice.
+  // A member of JSON, also inside a JSON string, whose quotes have backslashes before them; it takes all of them, so that
+  // no run is tried twice.
   // linear: pumped
   new RegExp(String.raw`((?<!\\)\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
-  // A query, a form, or an assignment as configuration files and code write it.
+  // A query, a form, or an assignment as in configuration files and code.
   new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6,})`, "gi"),
   // linear: pumped
   new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6,})`, "gi"),
@@ -118,7 +119,7 @@ function findNamed(whole: Buffer, onHit: OnHit): void {
     }
 }
 
-/** What the request's fields and those that went to the provider (names and values by turns) hold of credentials. */
+/** Credentials in the request's fields, in the fields sent to the provider (names and values alternate) and in the query. */
 export function credentialsOf(headers: IncomingHttpHeaders, sent: readonly string[], target: string): readonly string[] {
   const found: string[] = [];
   for (const name in headers) {
@@ -138,12 +139,12 @@ function addCredentials(found: string[], value: string): void {
   for (const secret of secretsIn(value)) if (found.length < SECRETS_MAX && !found.includes(secret)) found.push(secret);
 }
 
-/** What busy clients send with each request. */
+/** Secrets by header value, because busy clients send the same values with each request. */
 const known = new Map<string, readonly string[]>();
 const KNOWN_MAX = 1000;
 const KNOWN_CHARACTERS_MAX = 512;
 
-/** A credential without its scheme; the values of a cookie each. */
+/** A credential without its scheme; for cookies, the value of each. */
 function secretsIn(value: string): readonly string[] {
   let secrets = known.get(value);
   if (secrets !== undefined) return secrets;

@@ -2,11 +2,11 @@ import { chooseGrams, GRAM_BYTES } from "#rules/detectors/engine/gram-groups.ts"
 import { noForms } from "#rules/detectors/engine/number-forms.ts";
 import { createPrefilter, GRAM_GROUPS, type Gram, INPUT_BYTES } from "#rules/detectors/engine/prefilter.ts";
 
-/** Names of what nobody should keep, with what they have in common written once. */
+/** Names of secrets, with common parts written once. */
 export const SECRET_WORDS =
   /(?:api|access|private)[_-]?key|secret|passw(?:or)?d|passphrase|(?:access|auth|refresh|id|session)[_-]?token|authorization|credential|bearer\s|private key-----/i;
 
-/** Four characters of each of them that other text seldom has. */
+/** Four characters of each name that are rare in other text. */
 const MARKS = [
   ...["pik", "ssk", "tek", "sst", "tht", "sht", "idt"].flatMap(([first = "", second = "", third = ""]) => [
     `${first}${second}_${third}`,
@@ -17,17 +17,20 @@ const MARKS = [
 ];
 const MARK_BYTES = 4;
 
-/** What is looked at in one go; the last bytes of it may be the beginning of a mark. */
+/** Bytes that are searched at once; their last bytes may be the beginning of a mark. */
 const PART_BYTES = INPUT_BYTES;
 
-/** Tells whether a text has one of the words. Most have none, which is told sixteen bytes at a time. */
+/**
+ * Tests whether a text has one of the words. Most texts have none, and a vectorized filter rejects them, sixteen bytes at
+ * a time.
+ */
 export function createSecretWords(): (bytes: Buffer) => boolean {
   const prefilter = createPrefilter({ grams: gramsOf(MARKS), signs: [], forms: noForms() });
   const mayHave = (bytes: Buffer): boolean => {
     for (let from = 0; from < bytes.length; from += PART_BYTES - MARK_BYTES) {
       const length = bytes.copy(prefilter.input, 0, from, from + PART_BYTES);
       const count = prefilter.run(0, length, length);
-      // Long words of letters and digits are given as well, as numbers that they could be.
+      // The filter also returns long words of letters and digits, as possible numbers.
       for (let i = 0; i < count; i++) if (((prefilter.found[i] as number) & 1) === 1) return true;
     }
     return false;

@@ -28,7 +28,7 @@ export function createRequestPlanner(deps: PlannerDeps): RequestPlanner {
     universal: (request) => planUniversal(deps, request),
   };
   return {
-    // TypeScript cannot infer that each planner gets the route of its own kind.
+    // The cast is needed because TypeScript cannot infer that each planner gets the route of its own kind.
     plan: (request, { route }) => (planners[route.kind] as (request: PlanRequest, route: Route) => Plan | GatewayErrorName)(request, route),
   };
 }

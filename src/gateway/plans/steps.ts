@@ -65,7 +65,7 @@ function watched(
 ): Pick<Step, "body" | "transforms"> {
   const kind = method === "POST" ? streamKindOf(rest) : undefined;
   if (kind === undefined) return { body, transforms: method === "POST" && isAmazonPath(rest) ? AMAZON_TRANSFORMS : PLAIN_TRANSFORMS };
-  // Undefined where the client asks itself, or for no stream.
+  // Undefined if the client itself asks for usage, or does not ask for a stream.
   const asking = kind.hasUsageOption && body.kind === "whole" ? requestUsage(body.bytes) : undefined;
   if (asking === undefined) return { body, transforms: [watching(kind), watchingJson] };
   if (provider.isAskedForUsage !== true) return { body, transforms: [watching(kind), stripUnasked, watchingJson] };

@@ -1,14 +1,14 @@
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 
-/** Who asked. Heads come before data, data before the end; after `onEnd` or `onFailed` nothing comes. */
+/** Receives the response. The head comes before data, and data before the end; after `onEnd` or `onFailed` nothing is called. */
 export interface AnswerHandler {
   onHead(status: number, headers: HeaderObject): void;
-  /** Bytes that nobody will change. */
+  /** The bytes do not change later. */
   onData(bytes: Buffer): void;
-  /** Nothing more comes in this turn. */
+  /** No more data follows in this tick. */
   onReadEnd?(): void;
   onEnd(): void;
-  /** The answer will not come, or not come to its end. */
+  /** The response will not arrive, or not completely. */
   onFailed(name: GatewayErrorName): void;
 }

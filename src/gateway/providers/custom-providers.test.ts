@@ -66,7 +66,7 @@ test("a provider that an account has added is not reached at an address that the
     providerOp("metadata", "http://169.254.169.254/latest"),
     providerOp("file", "file:///etc/passwd"),
   ];
-  // Bound to every address: others can reach the gateway, so it must not reach into its own network for them.
+  // A gateway on all addresses can be reached by others, so it must not reach into its own network for them.
   const publicly = await gatewayFront(t, { ops, config: { host: "0.0.0.0" } });
   const statusOf = async (base: string, slug: string): Promise<number> =>
     (await postJson(`${base}/gw/custom-${slug}/chat/completions`, TEST_CHAT)).status;

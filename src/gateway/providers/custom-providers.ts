@@ -8,10 +8,10 @@ import { alikeAt, type Provider, type Upstream, type Upstreams } from "./provide
 import { isSecretName } from "#gateway/http/secret-header.ts";
 import { OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 
-/** Before the slug, where a provider is named. */
+/** Prefix of the slug in the names of custom providers. */
 export const CUSTOM_PREFIX = "custom-";
 
-/** Providers that accounts have added, by account and slug. */
+/** Providers that accounts added, by account and slug. */
 export function createCustomProviders({
   replica,
   sealer,
@@ -41,7 +41,7 @@ export function createCustomProviders({
 
 const CHAT: ReadonlySet<string> = new Set(["/chat/completions", "/v1/chat/completions"]);
 
-/** Undefined for one whose address or fields cannot be read: a request without them would go where it should not. */
+/** Undefined for a provider whose address or fields cannot be read: without them, a request could go to the wrong place. */
 function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer, "open"> | undefined): Upstream | undefined {
   const url = URL.parse(entry.base_url);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined;
@@ -54,10 +54,10 @@ function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer,
     const provider: Provider = {
       name: CUSTOM_PREFIX + entry.slug,
       baseAddress: entry.base_url,
-      // The address is taken as it is: what follows is appended.
+      // The rest of the path is appended to the address as it is.
       versionSegment: "",
       chatPaths: CHAT,
-      // A known provider under another name tells what it always tells, and is asked what it can be asked.
+      // A known provider under another name reports the same usage and accepts the same options.
       usage: known?.usage ?? OPENAI_USAGE,
       isAskedForUsage: known?.isAskedForUsage ?? true,
       isGuarded: true,
@@ -77,7 +77,7 @@ const RULES: Readonly<Record<CustomCostEntry["rule"], (model: string, text: stri
   contains: (model, text) => model.includes(text),
 };
 
-/** Null where no rule is about the model, or no tokens are known. */
+/** Null if no rule matches the model, or no tokens are known. */
 function priceOf(costs: readonly CustomCostEntry[], model: string, usage: Usage): number | null {
   const cost = costs.find(({ model: text, rule }) => RULES[rule](model, text));
   if (cost === undefined || (usage.tokensIn === null && usage.tokensOut === null)) return null;

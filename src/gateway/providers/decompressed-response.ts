@@ -4,15 +4,15 @@ import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
 
-/** Where the packed bytes come from. */
+/** The connection that the compressed bytes are read from. */
 export interface PackedSource {
-  /** More than enough is on its way. */
+  /** Pauses the connection: enough bytes are waiting. */
   hold(): void;
   release(): void;
   abort(): void;
 }
 
-/** By their names in content-encoding (RFC 9110 §8.4.1). */
+/** By name in content-encoding (RFC 9110 §8.4.1). */
 const OPENERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ["gzip", () => createGunzip()],
   ["x-gzip", () => createGunzip()],
@@ -22,18 +22,18 @@ const OPENERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tran
 ]);
 
 /**
- * An answer that comes packed though it was asked for plain. It is unpacked on the way in, so that its tokens are counted,
- * its secrets masked, its text looked through and its end told from a cut as in any other.
+ * A response that is compressed although the gateway asked for plain bytes. It is decompressed on arrival, so that its
+ * tokens are counted, its secrets masked, its text inspected and its end distinguished from a cut.
  */
 export class UnpackedAnswer implements AnswerHandler {
   readonly #handler: AnswerHandler;
   readonly #unpacker: Transform;
   readonly #source: PackedSource;
   #isEmpty = true;
-  /** What became of the connection, where it did not come to its end. */
+  /** Why the connection failed before its end, if it did. */
   #failure: GatewayErrorName | undefined;
 
-  /** Undefined for what is plain, or packed in a way that nobody knows here: it passes as it is. */
+  /** Undefined for a plain response, or for an unknown coding, which passes unchanged. */
   static of(coding: string, handler: AnswerHandler, source: PackedSource): UnpackedAnswer | undefined {
     const open = OPENERS.get(coding.trim().toLowerCase());
     return open === undefined ? undefined : new UnpackedAnswer(open(), handler, source);
@@ -65,12 +65,12 @@ export class UnpackedAnswer implements AnswerHandler {
   }
 
   onEnd(): void {
-    // An answer without content is packed in nothing.
+    // An empty response has nothing to decompress.
     if (this.#isEmpty) this.#handler.onEnd();
     else this.#unpacker.end();
   }
 
-  /** What came before is still unpacked. */
+  /** The bytes received before the failure are still decompressed. */
   onFailed(name: GatewayErrorName): void {
     this.#failure = name;
     if (this.#isEmpty) this.#handler.onFailed(name);
@@ -85,7 +85,7 @@ export class UnpackedAnswer implements AnswerHandler {
     this.#unpacker.resume();
   }
 
-  /** Nobody wants what is left. */
+  /** Discards the rest. */
   destroy(): void {
     this.#unpacker.removeAllListeners();
     this.#unpacker.on("error", () => undefined);

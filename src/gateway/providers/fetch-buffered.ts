@@ -17,7 +17,7 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** For what the gateway itself wants to know: resolves with the whole answer, rejects where there is none in time or it is too long. */
+/** For the gateway's own requests: resolves with the whole response; rejects if it does not arrive in time or is too long. */
 export function askWhole(
   pool: ProviderPool,
   { body: given, ...request }: WholeRequest,
@@ -27,7 +27,7 @@ export function askWhole(
     const gathered = new GatheredBytes();
     let status = 0;
     let headers: HeaderObject = {};
-    // Set only later: what fails at once has none.
+    // Set later: a request that fails at once has no call.
     const asked: { call?: ProviderCall } = {};
     const fail = (message: string): void => {
       clearTimeout(limit);

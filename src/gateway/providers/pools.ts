@@ -8,18 +8,18 @@ import { RefusalError } from "#gateway/http/errors.ts";
 import { createProviderPool, type ProviderPool } from "./provider-pool.ts";
 import type { ReadTicks } from "./read-coalescing.ts";
 
-/** Kept-alive connections to providers, one pool an origin. */
+/** Kept-alive connections to providers, one pool per origin. */
 export interface Pools {
   /**
-   * `isGuarded`: only addresses that may be reached are connected to, whatever names lead to. Throws a RefusalError for an
-   * origin that is itself an address that may not.
+   * `isGuarded`: connect only to permitted addresses, whatever the names resolve to. Throws a RefusalError for an origin
+   * that is itself an address that is not permitted.
    */
   get(origin: string, options?: { readonly isGuarded: boolean }): ProviderPool;
-  /** Cuts what is under way. */
+  /** Cuts all requests under way. */
   destroy(): void;
 }
 
-/** Some providers have an address for each customer, and clients name them. */
+/** Bounded, because clients name the hosts of providers with an address per customer. */
 const POOLS_MAX = 256;
 
 export function createPools({
@@ -67,19 +67,22 @@ export function createPools({
   };
 }
 
-/** Throws a RefusalError for an origin that is itself an address that may not be reached: a connection to it looks nothing up. */
+/**
+ * Throws a RefusalError for an origin that is itself an address that is not permitted: such a connection needs no lookup,
+ * so the guarded lookup would not see it.
+ */
 export function checkAddress(origin: string, allows: AddressPolicy): void {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !allows(host, portOf(origin))) throw new RefusalError({ name: "aig_upstream_not_allowed" });
 }
 
-/** The scheme's own where the origin names none. */
+/** The scheme's default port if the origin names none. */
 export const portOf = (origin: string): number => {
   const { port, protocol } = new URL(origin);
   return Number(port) || (/^(?:https|wss):$/.test(protocol) ? 443 : 80);
 };
 
-/** Gives only addresses that may be reached, at the moment in which one of them is connected to. */
+/** Returns only permitted addresses, at the moment of the connection. */
 export const guardedLookup =
   (allows: AddressPolicy, port: number): LookupFunction =>
   (hostname, options, callback) => {

@@ -11,34 +11,34 @@ import { BodyTooLargeError } from "#gateway/request/request-body.ts";
 import { UnpackedAnswer } from "./decompressed-response.ts";
 import { FAST_MS, type ReadTicks, type Resting } from "./read-coalescing.ts";
 
-/** A question as it goes out. */
+/** A request in the form in which it is sent. */
 export interface Question {
   readonly method: string;
-  /** Request line and fields, all but the framing, each with its CRLF. */
+  /** Request line and fields without the framing, each with its CRLF. */
   readonly head: string;
   readonly body: ReadyBody;
 }
 
 export interface CallTimes {
-  /** Until the answer's head. */
+  /** Until the head of the response. */
   readonly firstByteTimeoutMs: number;
-  /** Between two pieces of the answer. */
+  /** Between two chunks of the response. */
   readonly idleTimeoutMs: number;
 }
 
-/** Payload of one read: it is handed on in one piece, however it was chunked. */
+/** Payload of one read: it is delivered as one piece, however it was chunked. */
 const payload = Buffer.allocUnsafeSlow(READ_BUFFER.length);
 
 const EMPTY = Buffer.alloc(0);
 const ROOM_BYTES_MIN = 2 * 1024;
 const ROOM_BYTES_MAX = 16 * 1024;
 
-/** An answer of one piece takes no more than that; one that goes on gets room for more each time. */
+/** A response of one piece takes only its length; one that continues gets more room each time. */
 const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
 
 const isEventStream = (contentType: unknown): boolean => typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
 
-/** One question and its answer over one connection. A class, since one is made for every request. */
+/** One request and its response over one connection. A class, because one is created for every request. */
 export class ProviderCall implements UpstreamSink, TickTask, Resting {
   readonly visitorAddress = "";
   readonly #question: Question;
@@ -46,13 +46,13 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
   #unpacked: UnpackedAnswer | undefined;
   readonly #times: CallTimes;
   #connection: UpstreamConnection | undefined;
-  /** Ends the waiting for a connection. */
+  /** Cancels the wait for a connection. */
   #giveUp: (() => void) | undefined;
   #isOver = false;
   #hasHead = false;
   #isPaused = false;
   #gathered = 0;
-  /** Where what comes is kept, piece after piece. */
+  /** Room for the received pieces, one after the other. */
   #room = EMPTY;
   #used = 0;
   #onDrain: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     return this.#isOver;
   }
 
-  /** Not connected yet. */
+  /** Called while the request waits for a connection. */
   waits(giveUp: () => void): void {
     this.#giveUp = giveUp;
   }
@@ -98,7 +98,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     if (!this.#isOver && !this.#isResting) this.#connection?.resume();
   }
 
-  /** Nobody waits for the answer any more; the handler hears nothing of it. */
+  /** The response is no longer needed; the handler is not called again. */
   abort(): void {
     this.#unpacked?.destroy();
     if (this.#isOver) return;
@@ -108,7 +108,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     this.#wake();
   }
 
-  /** There will be no connection. */
+  /** Called if the request does not get a connection. */
   fail(name: GatewayErrorName): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -116,7 +116,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     this.#handler.onFailed(name);
   }
 
-  /** What is asked in one turn goes out together at its end: then the other side is woken up once for many questions. */
+  /** Requests of one tick are sent together at its end, so that the other side wakes up once for many requests. */
   onConnected(): void {
     atTickEnd(this);
   }
@@ -133,7 +133,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
       return;
     }
     const { length } = body.bytes;
-    // A method that means nothing by a body has no length either (RFC 9110 §8.6).
+    // A method without a defined body has no length either (RFC 9110 §8.6).
     const isFramed = length > 0 || (method !== "GET" && method !== "HEAD");
     writer.string(isFramed ? `content-length: ${length}\r\n\r\n` : "\r\n");
     if (length > 0) writer.bytes(body.bytes, 0, length, false);
@@ -145,12 +145,12 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     this.#wake();
   }
 
-  /** 1xx are between provider and gateway; the final answer comes after them (RFC 9110 §15.2). */
+  /** 1xx responses are between provider and gateway; the final response follows them (RFC 9110 §15.2). */
   onInterim(): void {
     return undefined;
   }
 
-  /** Nobody asked for another protocol. */
+  /** The gateway did not ask for another protocol. */
   onSwitch(): void {
     this.#connection?.abort();
     this.fail("aig_upstream_failed");
@@ -178,7 +178,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
-    // Bytes that were held back over a read can be more than one read.
+    // Bytes that waited during a pause can be more than one read.
     if (this.#gathered + end - start > payload.length) this.#deliver();
     if (end - start > payload.length) {
       this.#handler.onData(Buffer.from(buffer.subarray(start, end)));
@@ -199,7 +199,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     if (!this.#isOver && !this.#isPaused) this.#connection?.resume();
   }
 
-  /** Events that come faster than that are read together. */
+  /** Delays the next read if events arrive faster than that, so that several are read together. */
   #restIfFast(): void {
     const lastMs = this.#lastReadMs;
     const nowMs = (this.#lastReadMs = this.#ticks.nowMs());
@@ -232,7 +232,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     if (length > 0 && !this.#isOver && this.#hasHead) this.#handler.onData(this.#kept(length));
   }
 
-  /** A copy of the payload, which lies beside the one before, so that whoever keeps both keeps one. */
+  /** A copy of the payload, adjacent to the previous one, so that several kept pieces take one buffer. */
   #kept(length: number): Buffer {
     if (this.#room.length - this.#used < length) {
       this.#room = Buffer.allocUnsafe(Math.max(length, nextRoom(this.#room.length)));
@@ -244,7 +244,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     return this.#used === this.#room.length && start === 0 ? this.#room : this.#room.subarray(start, this.#used);
   }
 
-  /** Takes from the client only what the provider takes. */
+  /** Reads from the client only as fast as the provider takes it. */
   async #sendStream(body: Extract<ReadyBody, { kind: "stream" }>, connection: UpstreamConnection): Promise<void> {
     const { writer } = connection;
     const isChunked = body.length === undefined;
@@ -263,7 +263,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
       writer.flush();
       connection.endRequest();
     } catch (error) {
-      // What the client sends is broken off; a provider must not take it for whole.
+      // The client's body is incomplete, and the provider must not take it for complete.
       if (this.#isOver) return;
       connection.abort();
       this.fail(error instanceof BodyTooLargeError ? "aig_body_too_large" : "aig_upstream_failed");

@@ -43,7 +43,7 @@ async function listening(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A provider that speaks whatever bytes the test wants, at each of the requests it gets. */
+/** A provider that answers each request with arbitrary bytes. */
 const rawProvider = (t: TestContext, answer: (socket: Socket, text: string, connection: number) => void): Promise<number> => {
   let connections = 0;
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ interface Answer {
   readonly status: number;
   readonly headers: HeaderObject;
   readonly body: string;
-  /** Empty where the answer came to its end. */
+  /** Empty if the answer was complete. */
   readonly failure: string;
   readonly pieces: number;
 }
@@ -102,7 +102,7 @@ test("a connection is used again, but not after an answer that ends it, and not 
 for (const [way, loop] of WAYS) {
   const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
   const chunk = (i: number): string => `${i > 9 ? "c" : "b"}\r\ndata: ${i} .\n\n\r\n`;
-  /** Sends each event when `next` resolves, which knows how many have been sent. */
+  /** Sends each event when `next` resolves; `next` gets the number of sent events. */
   const streaming = (t: TestContext, events: number, next: (sent: number) => Promise<unknown>): Promise<number> =>
     rawProvider(t, async (socket) => {
       socket.setNoDelay(true);
@@ -121,7 +121,7 @@ for (const [way, loop] of WAYS) {
       assert.deepEqual([body, failure], [whole(40), ""]);
       assert.ok(pieces < 30, `${pieces} pieces`);
     }
-    // A busy machine must not send the next one before it has read the one before.
+    // Waits until the previous event was read, because a busy machine may read late.
     const afterwards = (sent: number): Promise<unknown> => eventually(() => one.soFar.pieces >= Math.min(sent, 8)).then(() => delay(25));
     const slow = poolTo(t, `http://127.0.0.1:${await streaming(t, 8, afterwards)}`, {}, loop);
     const one = ask(slow);
@@ -292,7 +292,7 @@ test("over TLS a provider must have a certificate for its name from somebody who
       res.writeHead(200, { connection: "close" }).end("ok");
     });
     const pool = poolTo(t, `https://provider.test:${await listening(t, server)}`);
-    // Twice: what is kept of the first connection must not make the second one easier.
+    // Twice: the session kept from the first connection must not make the second one less strict.
     for (let time = 0; time < 2; time++) {
       const { failure, body } = await ask(pool).done;
       outcomes.push(failure === "" ? body : failure);

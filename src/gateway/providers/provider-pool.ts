@@ -16,27 +16,30 @@ import { providerRequestOf, type ProviderRequest } from "./provider-request.ts";
 
 /** Kept-alive connections to one origin. */
 export interface ProviderPool {
-  /** Sends the request over a connection that is idle or new. The handler hears of what comes, also of failures; never throws. */
+  /** Sends the request over an idle or new connection. The handler receives the response or the failure; never throws. */
   ask(request: ProviderRequest, handler: AnswerHandler): ProviderCall;
-  /** Nothing new is sent; what is under way comes to its end. */
+  /** Sends no more requests; those under way are completed. */
   close(): void;
-  /** Cuts what is under way. */
+  /** Cuts all requests under way. */
   destroy(): void;
 }
 
 /** `https://api.example.com` */
 export interface ProviderPoolSpec {
   readonly origin: string;
-  /** Where addresses come from; undefined: the system. */
+  /** Resolves names; undefined: the system's resolver. */
   readonly lookup: LookupFunction | undefined;
   readonly limits: GatewayLimits;
   readonly timers: Timers;
   readonly ticks: ReadTicks;
-  /** Null: Node.js dials. */
+  /** Null: Node.js connects. */
   readonly loop: SocketLoop | null;
 }
 
-/** Providers close idle connections at five seconds and later, the common default: we are first. */
+/**
+ * Providers close idle connections after five seconds or later; the pool closes first, so that no request meets a closed
+ * connection.
+ */
 const IDLE_TIMEOUT_MS = 4_000;
 
 export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
@@ -64,7 +67,7 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
     ...dialOf(spec),
     connected: () => undefined,
     notConnected: () => undefined,
-    // It costs its request, which hears of the failure.
+    // The request on the connection gets the failure, so nothing is reported here.
     report: () => undefined,
     released: (connection) => {
       const call = next();
@@ -134,17 +137,17 @@ function dialOf({ origin, lookup, loop }: ProviderPoolSpec): Pick<UpstreamOwner,
     ...(lookup === undefined ? {} : { lookup }),
   });
   if (!isSecure) {
-    // Names are Node's to look up.
+    // The socket loop does not look up names; Node.js does.
     const dialPlain = (): Transport =>
       (loop === null ? undefined : dialThroughLoop(loop, host, portNumber)) ?? dialThroughNode((onread) => connect(to(onread)));
     return { isSecure, isTrusted: () => true, dial: dialPlain };
   }
   let session: Buffer | undefined;
   const dialSecure = (onread: OnReadOpts): Socket => {
-    // Reading some hundred roots takes a while.
+    // Made once, because reading more than a hundred root certificates takes time.
     const secureContext = (roots ??= createSecureContext());
     const known = session === undefined ? {} : { session };
-    // RFC 6066 §3: an address is no server name.
+    // A server name must not be an address (RFC 6066 §3).
     const socket = connectTls({
       ...to(onread),
       secureContext,

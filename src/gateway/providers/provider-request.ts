@@ -13,10 +13,10 @@ export interface ProviderRequest {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TARGET = /^\/[\x21-\x7e]*$/;
-/** RFC 9110 §5.5: with a line's end in it, a value would begin its own field. */
+/** RFC 9110 §5.5: with a line end in it, a value could begin another field. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The request as it goes out; undefined where something in it cannot stand in a head. */
+/** The request in the form in which it is sent; undefined if a head cannot contain a part of it. */
 export function providerRequestOf({ method, target, headers, body }: ProviderRequest, host: string): Question | undefined {
   let fields = "";
   for (let i = 0; i + 1 < headers.length; i += 2) {

@@ -14,15 +14,15 @@ import {
   XAI_USAGE,
 } from "#gateway/usage/usage-formats.ts";
 
-/** Where one request goes at a provider that has an address for each region or customer. */
+/** The address of one request at a provider with an address per region or customer. */
 export interface Place {
   /** `https://eu-west-1.example.com` */
   readonly origin: string;
-  /** What is asked for there, without the query. */
+  /** Path without the query. */
   readonly path: string;
 }
 
-/** A request of OpenAI's shape: what the model is called, and below which path and with which query it is asked for. */
+/** A request of OpenAI's shape: the model's name, the path below the provider and the query. */
 export interface CompatRequest {
   readonly model: string;
   /** `/chat/completions` or `/embeddings` */
@@ -31,45 +31,51 @@ export interface CompatRequest {
   readonly query: string;
 }
 
-/** How one provider is reached, and how its requests and answers are read. The client's own credential is passed on as it is (SPEC 5.1). */
+/**
+ * Address of one provider, and the shape of its requests and answers. The client's own credential is forwarded unchanged
+ * (SPEC 5.1).
+ */
 export interface Provider {
-  /** As it stands in the gateway's path. */
+  /** The name in the gateway's path. */
   readonly name: string;
-  /** Where it is reached unless the operator says otherwise; the rest of the path is appended. */
+  /** Default address, which the operator can replace; the rest of the path is appended. */
   readonly baseAddress: string;
-  /** The path of the base address, where it is more than the version: clients whose own base lacks it send it with the rest. */
+  /** The path of the base address, if it is more than the version: clients whose base lacks it send it with the rest. */
   readonly basePrefix?: string;
   /** A version that the rest of the path may repeat: clients send `/v1/chat/completions` as well as `/chat/completions`. */
   readonly versionSegment: string;
   /** Paths, below the version, whose body must be a JSON object with a model (reference: code 2019). */
   readonly chatPaths: ReadonlySet<string>;
   readonly usage: UsageShape;
-  /** The model that the path names, where bodies name none. */
+  /** Matches the model in the path, if bodies do not name it. */
   readonly modelInPath?: RegExp;
-  /** Tells token counts of a streamed chat completion only when it is asked: `stream_options.include_usage`. */
+  /** Reports token counts of a streamed chat completion only if asked: `stream_options.include_usage`. */
   readonly isAskedForUsage?: boolean;
-  /** Credentials cover the body, so that it must be there before anything is sent. */
+  /** The signature covers the body, so the whole body is needed before the request is sent. */
   readonly isSigned?: boolean;
-  /** Added by a customer: its address must be one that may be reached from here. */
+  /** Added by a customer: the gateway connects only to permitted addresses. */
   readonly isGuarded?: boolean;
-  /** Fields of every request, names and values by turns. */
+  /** Fields of every request; names and values alternate. */
   readonly headers?: readonly string[];
-  /** A credential is among these. */
+  /** Whether `headers` has a credential. */
   readonly isKeyed?: boolean;
-  /** US dollars, where the provider's owner says so instead of the table; null where nobody knows. */
+  /** US dollars by the owner's prices, which replace the table; null if unknown. */
   readonly price?: (model: string, usage: Usage) => number | null;
-  /** Where the provider takes OpenAI's dialect, where that is not right below its base address; undefined: the model says too little. */
+  /**
+   * The path of OpenAI's dialect, if it is not directly below the base address; undefined if the model's name is not
+   * sufficient.
+   */
   readonly compat?: (asked: CompatRequest) => CompatRequest | undefined;
-  /** Finds the address in the path; undefined where the path has none. */
+  /** Finds the address in the path; undefined if the path has none. */
   readonly place?: (rest: string) => Place | undefined;
-  /** What such a path looks like, for people who wrote another one. */
+  /** Describes the form of such a path in error messages. */
   readonly pathForm?: string;
 }
 
 const CHAT = new Set(["/chat/completions"]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** Providers that speak the dialect of OpenAI. */
+/** Providers that speak OpenAI's dialect. */
 const alike = (name: string, baseAddress: string): Provider => ({
   name,
   baseAddress,
@@ -79,7 +85,7 @@ const alike = (name: string, baseAddress: string): Provider => ({
   isAskedForUsage: true,
 });
 
-/** Providers like these that tell the counts of every stream, and know no such question. */
+/** The same for providers that report the counts of every stream and do not know `stream_options`. */
 const telling = (name: string, baseAddress: string): Provider => ({ ...alike(name, baseAddress), isAskedForUsage: false });
 
 /** Providers of images, speech and predictions. */
@@ -91,18 +97,18 @@ const plain = (name: string, baseAddress: string): Provider => ({
   usage: NO_USAGE_SHAPE,
 });
 
-/** The latest that knows every field of a chat completion, for requests that name none. */
+/** The latest version that has every field of a chat completion, for requests that name none. */
 const AZURE_VERSION = "2025-04-01-preview";
 const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
 const AZURE_OWN = /^\/(?:deployments|v1)\//;
 const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
-/** Express mode: a key stands for a project, and there is one address for every place. */
+/** Express mode: a key identifies a project, and one address serves all locations. */
 const VERTEX_EXPRESS_PATH = /^(?:\/v1(?:beta1)?)?\/publishers\/[^/]+\/models\//;
 // linear: pumped
 const BEDROCK_PATH = /^\/(bedrock-[a-z-]{1,30}|bedrock)\/([a-z]{2}(?:-[a-z]+){1,3}-\d)(\/.*)$/;
 
 const HUGGING_FACE = "https://router.huggingface.co";
-/** Where the router has what is asked for; other paths name the provider behind it (`/together/v1/…`), and stay as they are. */
+/** The router's path for the request; paths that name another provider behind it (`/together/v1/…`) stay unchanged. */
 function huggingFacePath(rest: string): string {
   if (/^\/(?:chat\/completions|responses|models)$/.test(rest)) return `/v1${rest}`;
   if (rest.startsWith("/models/")) return `/hf-inference${rest}`;
@@ -144,7 +150,7 @@ const ROWS: readonly Provider[] = [
     pathForm: "/v1/projects/{project}/locations/{region}/… or /v1/publishers/…",
   },
   {
-    // `/{resource}/{deployment}/chat/completions`, of which the provider makes `/openai/deployments/{deployment}/…`.
+    // `/{resource}/{deployment}/chat/completions`; the provider's path is `/openai/deployments/{deployment}/…`.
     name: "azure-openai",
     baseAddress: "https://openai.azure.com",
     versionSegment: "v1",
@@ -201,7 +207,7 @@ const ROWS: readonly Provider[] = [
   alike("baseten", "https://inference.baseten.co/v1"),
   telling("parallel", "https://api.parallel.ai"),
   {
-    // Chats of every maker are asked below `/v1`; a model's own path leads to the provider's own inference.
+    // Chats with every maker's models are below `/v1`; the path of a model leads to the provider's own inference.
     ...alike("huggingface", HUGGING_FACE),
     modelInPath: /^\/(?:hf-inference\/)?(?:models\/)?(?!v1\/|models\/|chat\/)([^/]+\/[^/]+)/,
     place: (rest) => ({ origin: HUGGING_FACE, path: huggingFacePath(rest) }),
@@ -214,7 +220,7 @@ const ROWS: readonly Provider[] = [
   plain("elevenlabs", "https://api.elevenlabs.io/v1"),
 ];
 
-/** The provider at the address, where it is one that speaks the dialect of OpenAI. */
+/** The provider at the address, if it speaks OpenAI's dialect. */
 export const alikeAt = (origin: string): Provider | undefined =>
   ROWS.find(({ baseAddress, chatPaths }) => chatPaths === CHAT && new URL(baseAddress).origin === origin);
 
@@ -227,23 +233,26 @@ export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(
   }),
 );
 
-/** Where a provider's requests go. */
+/** A provider with its address. */
 export interface Upstream {
   readonly provider: Provider;
   /** `https://api.openai.com` */
   readonly origin: string;
   /** Path of the base address without a trailing slash: `/v1`. */
   readonly basePath: string;
-  /** The operator has named another address, to which all of the provider's requests go. */
+  /** The operator named another address, which gets all requests for the provider. */
   readonly isReplaced: boolean;
 }
 
-/** Providers by their names in the path, at the addresses that are in force here. */
+/** Providers by their names in the path, with their addresses in this installation. */
 export interface Upstreams {
   find(accountId: string, provider: string): Upstream | undefined;
 }
 
-/** `custom`: those beside the table. Throws RangeError for an address that is not http or https, or for a name that is in no row. */
+/**
+ * `custom`: providers beside the table. Throws RangeError for an address that is not http or https, or for an unknown
+ * provider name.
+ */
 export function createUpstreams(overrides: Readonly<Record<string, string>>, custom?: Upstreams): Upstreams {
   const unknown = Object.keys(overrides).find((name) => !PROVIDERS.has(name));
   if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
@@ -260,10 +269,10 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
   return { find: (accountId, provider) => builtIn.get(provider) ?? custom?.find(accountId, provider) };
 }
 
-/** Told to whoever asks a provider under a path that leads nowhere. */
+/** The message for a request whose path has no address at the provider. */
 export const pathAdvice = ({ provider }: Upstream): string => `A path of ${provider.name} must start with ${provider.pathForm ?? "/"}`;
 
-/** Where the request with this path goes; undefined where the provider needs more in it than there is. */
+/** The address of a request with this path; undefined if the path lacks a part that the provider needs. */
 export function placeOf(upstream: Upstream, rest: string): Place | undefined {
   const { provider, origin, basePath, isReplaced } = upstream;
   if (provider.place === undefined) return { origin, path: upstreamPath(upstream, rest) };
@@ -279,7 +288,7 @@ export function pathBelowVersion(provider: Provider, rest: string): string {
   return rest.startsWith(`${version}/`) ? rest.slice(version.length) : rest;
 }
 
-/** The path to ask the provider for. A version that the base address has already is not repeated. */
+/** The path at the provider. A version that the base address already has is not repeated. */
 export function upstreamPath(upstream: Upstream, rest: string): string {
   const hasVersion = upstream.basePath.endsWith(`/${upstream.provider.versionSegment}`);
   return upstream.basePath + (hasVersion ? pathBelowVersion(upstream.provider, rest) : rest) || "/";

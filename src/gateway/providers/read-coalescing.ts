@@ -1,12 +1,12 @@
 import type { Clock } from "#kernel/clock.ts";
 
 /**
- * How long the events of a fast stream wait at most for those that come behind them (ADR 0040). Of a model that writes 1,000 a
- * second, each read and each write has five then; one that writes 100 is read as it writes.
+ * Milliseconds that events of a fast stream wait for later ones (ADR 0040). With a model that writes 1,000 events per
+ * second, each read and write then has five; a model that writes 100 is read event by event.
  */
 const TICK_MS = 5;
 
-/** A stream is fast where so little is between two reads: those at ticks are further apart than those that were not waited for. */
+/** A stream is fast if the time between two reads is shorter: reads at ticks are further apart than reads that did not wait. */
 export const FAST_MS = TICK_MS * 1.5;
 
 /** A stream that is not read until the next tick. */
@@ -14,10 +14,10 @@ export interface Resting {
   onTick(): void;
 }
 
-/** When fast streams are read: all of them together, with a timer only while there is one. */
+/** Reads all fast streams together; the timer runs only while there is one. */
 export interface ReadTicks {
   nowMs(): number;
-  /** Told once, at the next tick. */
+  /** Called once, at the next tick. */
   add(one: Resting): void;
 }
 

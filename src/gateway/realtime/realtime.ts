@@ -44,9 +44,9 @@ export interface RealtimeDeps {
 
 export interface Realtime {
   /**
-   * Connects a WebSocket client with its provider: after the handshake bytes pass both ways as they are, and where one
-   * side is slow the other one waits. Resolves when both are closed and the row is written. A refusal instead: nothing
-   * was sent to anybody.
+   * Connects a WebSocket client with its provider: after the handshake, bytes pass both ways unchanged, and a slow side
+   * makes the other one wait. Resolves when both are closed and the row is written. If it resolves with a refusal,
+   * nothing was sent to either side.
    */
   connect(req: ClientRequest, socket: Duplex, head: Buffer, admitted: Admitted, protocols: Subprotocols): Promise<Refusal | undefined>;
   /** Cuts every session. */
@@ -55,7 +55,7 @@ export interface Realtime {
 
 const NO_BODY: ReadyBody = { kind: "whole", bytes: Buffer.alloc(0) };
 const REFUSED_BYTES_MAX = 64 * 1024;
-/** A session in which nobody says anything any more; providers end theirs after an hour at most. */
+/** Limit for a silent session; providers end theirs after an hour at most. */
 const IDLE_MS = 600_000;
 
 export function createRealtime(deps: RealtimeDeps): Realtime {
@@ -99,13 +99,13 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   };
 }
 
-/** The step with its key, at an address that may be reached; or why there is none. */
+/** The step with its key, at a permitted address; or the refusal. */
 async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, protocols: Subprotocols): Promise<Step | Refusal> {
   try {
     const planned = plannedStep(deps, req, admitted, protocols);
     if ("name" in planned) return planned;
     if (planned.isGuarded) checkAddress(planned.origin, deps.allows);
-    // Browsers, which cannot set fields, bring their own key as a subprotocol.
+    // Browsers cannot set fields, so they send their own key as a subprotocol.
     const isOwn = planned.options.keyAlias === undefined && protocols.others.some((name) => name.startsWith("openai-insecure-api-key."));
     if (isOwn) return planned;
     const { step, take } = await deps.keys.apply(planned, admitted);
@@ -115,7 +115,7 @@ async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitte
   }
 }
 
-/** What is asked of the provider; OpenAI's own path stands in where the client names none. */
+/** The step for the provider; the default is OpenAI's path if the client names none. */
 function plannedStep(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
   const { route, path, gateway } = admitted;
   if (route.kind !== "direct") return { name: "aig_bad_request", message: "A WebSocket URL must name one provider: …/openai?model=…" };
@@ -168,12 +168,12 @@ const recordOf = ({ clock, fields, log }: RealtimeDeps, req: ClientRequest, { ga
     isCompatible: false,
   });
 
-/** One client and one provider, from the handshake to the end of both. */
+/** One client and one provider, from the handshake until both are closed. */
 function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
   const { costs, fields, rules } = deps;
   const { req, socket, head, protocols, step, record, meter } = parts;
   const { promise: done, resolve } = Promise.withResolvers<void>();
-  // Each way listens to both of them, besides whoever gave us the socket.
+  // Both directions add listeners to it, beside the former owner's.
   socket.setMaxListeners(32);
   const facts = { id: record.id, isLogged: record.isLogged, eventId: record.eventId };
   const answerFields = fields.forAnswer(req.headers, facts)(step, false);
@@ -201,7 +201,7 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
     upstreamSocket?.destroy();
     socket.destroy();
   };
-  /** Nothing more may be spent. */
+  /** Ends the session because a limit has no room left. */
   const endOverLimit = (refusal: Refusal): void => {
     if (socket.destroyed || !usage.isBetween) return cut();
     socket.write(closeFrame(POLICY_VIOLATION, refusal.message ?? refusalMessage(refusal.name)), cut);
@@ -235,7 +235,7 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
 
 const ignore = (): void => undefined;
 
-/** Undefined where the client library does not take the request. */
+/** Undefined if the client library refuses the request. */
 function opened<T>(open: () => T): T | undefined {
   try {
     return open();
@@ -267,10 +267,10 @@ function objectOf(flat: FlatHeaders): Record<string, string[]> {
   return fields;
 }
 
-/** The provider's agreement (RFC 6455 §4.2.2) with the gateway's fields. */
+/** The provider's handshake response (RFC 6455 §4.2.2) with the gateway's fields. */
 function handshake(headers: IncomingHttpHeaders, rules: HeaderRules, fields: FlatHeaders, { others, tokenEntry }: Subprotocols): string {
   const all = ["connection", "Upgrade", "upgrade", "websocket", ...rules.toClient(headers), ...fields];
-  // A client that offered nothing but the token still waits for one of its offers to be taken.
+  // A client that offered only the token still expects the server to choose one of its offers.
   if (headers["sec-websocket-protocol"] === undefined && others.length === 0 && tokenEntry !== undefined)
     all.push("sec-websocket-protocol", tokenEntry);
   return `HTTP/1.1 101 Switching Protocols\r\n${lines(all)}\r\n`;
@@ -295,7 +295,7 @@ function join(
   let open = 2;
   const ended = (): void => {
     if (--open === 0) onEnd();
-    // The other side gets what is on its way to it, and no more.
+    // The other side gets the bytes that are on their way, and no more.
     else setTimeout(() => [socket, provider].forEach((one) => one.destroy()), LINGER_MS).unref();
   };
   socket.on("data", (chunk: Buffer) => (bytes.fromClient += chunk.length));
@@ -312,7 +312,7 @@ function join(
 const LINGER_MS = 1_000;
 const POLICY_VIOLATION = 1008;
 
-/** RFC 6455 §5.5.1: a frame of a server is not masked, and has at most 125 bytes in it. */
+/** RFC 6455 §5.5.1: a server's frame is not masked, and a close frame has at most 125 bytes of payload. */
 function closeFrame(code: number, reason: string): Buffer {
   const text = Buffer.from(reason.slice(0, 120), "latin1");
   const frame = Buffer.alloc(4);
@@ -322,7 +322,7 @@ function closeFrame(code: number, reason: string): Buffer {
   return Buffer.concat([frame, text]);
 }
 
-/** A provider that does not want to talk says why. */
+/** Forwards the response of a provider that refuses the handshake. */
 function relay(
   res: IncomingMessage,
   { socket, rules, answerFields }: { readonly socket: Duplex; readonly rules: HeaderRules; readonly answerFields: FlatHeaders },

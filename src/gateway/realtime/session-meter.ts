@@ -6,11 +6,14 @@ import type { Step } from "#gateway/request/plan.ts";
 import { isClaim, type SpendClaim, type SpendLimits } from "#gateway/limits/spend-limits.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 
-/** Holds a session within the gateway's limits: each of its answers is its own claim, and counts as a request. */
+/** Keeps a session within the gateway's limits: each of its answers has its own claim and counts as a request. */
 export interface SessionMeter {
-  /** A refusal where nothing is left to begin with. */
+  /** A refusal if nothing is left. */
   begin(): Refusal | undefined;
-  /** Counts an answer, and claims what the next one may cost; a refusal where nothing is left for it, or it was one too many. */
+  /**
+   * Counts an answer and reserves the cost of the next one; a refusal if nothing is left for it, or the rate limit is
+   * exceeded.
+   */
   answered(usage: Usage): Refusal | undefined;
   end(): void;
 }
@@ -33,7 +36,7 @@ export function createSessionMeter(
     answered: (usage) => {
       claim?.charge(usage, costs.of(step, usage, false).cost, true);
       claim = undefined;
-      // The handshake counted as the first one.
+      // The handshake was counted as the first answer.
       if (++answers > 1 && rateLimits.take(gateway) > 0) return { name: "aig_rate_limited" };
       return begin();
     },

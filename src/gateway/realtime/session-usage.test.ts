@@ -12,7 +12,7 @@ const done = (input: number, output: number): Buffer =>
     }),
   );
 
-/** A message in parts, each but the last without the bit that ends it (RFC 6455 §5.4). */
+/** A message in fragments; all but the last without the FIN bit (RFC 6455 §5.4). */
 function inParts(message: Buffer, parts: number, between: readonly Buffer[]): Buffer {
   const size = Math.ceil(message.length / parts);
   const frames = Array.from({ length: parts }, (_, i) => {

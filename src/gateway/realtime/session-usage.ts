@@ -6,32 +6,32 @@ const CONTINUATION = 0;
 const TEXT = 1;
 const CLOSE = 8;
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-/** The event that tells what one answer of a session cost. */
+/** The event that reports the usage of one answer. */
 const DONE = Buffer.from('"response.done"');
 
 /**
- * Adds up what the answers of a realtime session cost, from the frames that the provider sends (RFC 6455 §5.2: unmasked;
- * compression is not offered). Only looked at: frames that make no sense end the counting, not the session.
+ * Adds up the usage of a realtime session's answers, from the provider's frames (RFC 6455 §5.2: unmasked, and compression
+ * is not offered). It only observes: invalid frames end the counting, not the session.
  */
 export class SessionUsage {
-  /** The provider has said goodbye, of itself or because the client did (RFC 6455 §5.5.1). */
+  /** The provider sent a close frame, by itself or because the client did (RFC 6455 §5.5.1). */
   isClosed = false;
   readonly #onAnswer: (usage: Usage) => void;
   #sum: Usage = { ...NO_USAGE, tokensCacheRead: null };
   #header = Buffer.alloc(0);
   #isText = false;
   #isFinal = false;
-  /** A control frame, which may stand between the parts of a message and is no part of it. */
+  /** Whether the current frame is a control frame, which may be between the parts of a message. */
   #isControl = false;
   #left = 0;
   readonly #message = new GatheredBytes();
 
-  /** `onAnswer` hears what each answer of the session came to. */
+  /** `onAnswer` is called with the usage of each answer. */
   constructor(onAnswer: (usage: Usage) => void = () => undefined) {
     this.#onAnswer = onAnswer;
   }
 
-  /** Whether what came ends between two frames, so that one of another hand may follow. */
+  /** Whether the received bytes end between two frames, so that the gateway may send its own frame. */
   get isBetween(): boolean {
     return this.#left === 0 && this.#header.length === 0;
   }
@@ -104,7 +104,7 @@ export class SessionUsage {
   }
 }
 
-/** Every count is its own sum; what is not told adds nothing. */
+/** Adds up each count; a missing count adds nothing. */
 function withMore(sum: Usage, more: Usage): Usage {
   const counts = Object.entries(more).filter(([, count]) => typeof count === "number");
   return { ...sum, ...Object.fromEntries(counts.map(([name, count]) => [name, Number(sum[name as keyof Usage] ?? 0) + Number(count)])) };

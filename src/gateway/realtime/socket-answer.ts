@@ -6,7 +6,7 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { parsedJson } from "#gateway/http/json.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** What an answer needs of its connection. */
+/** The answer's view of its connection. */
 export interface SocketAnswerOwner {
   readonly prefix: string;
   /** Sends one message. */
@@ -20,9 +20,9 @@ export interface SocketAnswerOwner {
 const EVENT_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * The answer to one `universal.create`, as messages: `universal.created` with all of it, or `universal.stream` for each event
- * of a stream and `universal.done` at its end. `universal.error` stands for any other end, so that nothing that was cut looks
- * finished.
+ * The answer to one `universal.create`, as messages: `universal.created` with the whole answer, or `universal.stream` for
+ * each event of a stream and `universal.done` at its end. Any other end is a `universal.error`, so that a cut answer
+ * never looks complete.
  */
 export class SocketAnswer implements AnswerSink {
   watcher: AnswerWatcher | undefined;
@@ -78,7 +78,7 @@ export class SocketAnswer implements AnswerSink {
   }
 
   flush(): void {
-    // Messages go out when they are whole.
+    // Complete messages are sent at once.
   }
 
   end(bytes?: Buffer): void {
@@ -96,7 +96,7 @@ export class SocketAnswer implements AnswerSink {
     this.#settle();
   }
 
-  /** What would tell the client of a stream that it was cut is told in its own message. */
+  /** Ignores the last bytes of a cut stream, because a message of its own kind tells the client about the cut. */
   cut(_last: Buffer | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -112,7 +112,7 @@ export class SocketAnswer implements AnswerSink {
     this.watcher?.clientGone();
   }
 
-  /** An answer or an event that is larger than any model's: nothing more of it is read. */
+  /** Stops reading an answer or event that is larger than any model's. */
   #giveUp(): void {
     this.#gathered.clear();
     this.cut(undefined);
@@ -131,7 +131,7 @@ export class SocketAnswer implements AnswerSink {
   }
 }
 
-/** JSON as it is, text as a string; anything else in base64. */
+/** JSON as JSON, text as a string, and other bytes in base64. */
 function bodyOf(bytes: Buffer): unknown {
   const text = bytes.toString("utf8");
   return parsedJson(text) ?? (Buffer.from(text).equals(bytes) ? text : bytes.toString("base64"));

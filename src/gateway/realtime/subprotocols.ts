@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What a WebSocket client offers, less the token that is the gateway's. */
+/** The subprotocols that a WebSocket client offers, without the gateway's token. */
 export interface Subprotocols {
-  /** As the client wrote it: browsers want one of what they offered back, if there was anything. */
+  /** The offer with the token, unchanged: browsers need one of their offers back if they made any. */
   readonly tokenEntry: string | undefined;
   readonly token: string | undefined;
   /** For the provider. */

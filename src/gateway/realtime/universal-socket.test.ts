@@ -10,7 +10,7 @@ import { createUniversalSockets } from "./universal-socket.ts";
 
 const HANDSHAKE = { "sec-websocket-key": Buffer.alloc(16).toString("base64"), "sec-websocket-version": "13" };
 
-/** A socket of the universal endpoint, and its client, which reads only when it is told to. */
+/** A socket of the universal endpoint, and its client, which reads only when told to. */
 async function open(t: TestContext, idleMs: number, onRequest: (req: ClientRequest, answer: AnswerSink) => void) {
   const sockets = createUniversalSockets({ vendorPrefix: "svc", messageBytesMax: 1_000_000, onRequest, idleMs });
   const { promise, resolve } = Promise.withResolvers<Socket>();
@@ -63,7 +63,7 @@ test("pings of a client that takes no pong wait in its own socket, not in memory
   await eventually(() => sent >= 150 && !server.isPaused());
 });
 
-/** The server's frames as `opcode payload`; none is masked, and none in parts. */
+/** The server's frames as `opcode payload`; none is masked or fragmented. */
 function said(bytes: Buffer): string[] {
   const frames: string[] = [];
   for (let at = 0; at + 2 <= bytes.length;) {
@@ -97,7 +97,7 @@ test("whatever frames a client sends, in whatever pieces: pongs, answers and the
       const frames = (): string[] => said(heard().subarray(heard().indexOf("\r\n\r\n") + 4));
       await eventually(() => heard().includes("\r\n\r\n") && frames().length >= due.length);
       const isOver = due.at(-1)?.startsWith("close ") === true;
-      // A client that ends its side amid a frame is gone.
+      // A client that closes its side within a frame counts as gone.
       client.end();
       await eventually(() => server.destroyed);
       assert.deepEqual(frames(), due);

@@ -10,11 +10,11 @@ import type { Subprotocols } from "./subprotocols.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { SocketAnswer } from "./socket-answer.ts";
 
-/** WebSockets at the universal endpoint: each message is its own request, as if it had been posted there. */
+/** WebSockets at the universal endpoint: each message is a separate request, as if it had been posted there. */
 export interface UniversalSockets {
-  /** A refusal where the handshake is none; then nothing was sent. */
+  /** A refusal if the handshake is invalid; then nothing was sent. */
   accept(req: ClientRequest, socket: Duplex, head: Buffer, protocols: Subprotocols): Refusal | undefined;
-  /** Ends those on which nothing is under way, now; `all`: every one. */
+  /** Closes the connections without requests under way; with `all`, every connection. */
   close(all: boolean): void;
 }
 
@@ -22,7 +22,7 @@ export interface UniversalSocketsDeps {
   readonly vendorPrefix: string;
   readonly messageBytesMax: number;
   onRequest(req: ClientRequest, answer: AnswerSink): void;
-  /** Without a message, or without a byte that the client takes. */
+  /** Milliseconds without a message, or without a byte that the client takes. */
   readonly idleMs?: number;
 }
 
@@ -30,9 +30,9 @@ export interface UniversalSocketsDeps {
 const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const REQUESTS_MAX = 32;
 const IDLE_MS = 600_000;
-/** For a client that does not end its side, or takes nothing, after ours has ended. */
+/** For a client that does not close its side, or takes no bytes, after the gateway closed its side. */
 const LINGER_MS = 2_000;
-/** Bytes of answers and pongs that a client has not taken; beyond, nothing more of it is read. */
+/** Bytes of answers and pongs that a client has not taken; above it, the gateway stops reading from the client. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
@@ -46,7 +46,7 @@ export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSoc
       if (req.headers["sec-websocket-version"] !== "13" || Buffer.from(key, "base64").length !== 16)
         return { name: "aig_bad_request", message: "The request is not a valid WebSocket handshake (RFC 6455)." };
       const fields = [`sec-websocket-accept: ${hash("sha1", key + ACCEPT_GUID, "base64")}`];
-      // A client that offered something waits for one of its offers to be taken.
+      // A client that made offers expects the server to choose one.
       const [protocol = protocols.tokenEntry] = protocols.others;
       if (protocol !== undefined) fields.push(`sec-websocket-protocol: ${protocol}`);
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${fields.join("\r\n")}\r\n\r\n`);
@@ -80,7 +80,7 @@ function serve(
     const before = bytesTaken();
     const over = (): void => {
       if (answers.size === 0) end(NORMAL, "idle timeout");
-      // Its answers wait for it, and providers for them.
+      // Answers wait for this client, and providers for the answers.
       else if (socket.writableLength > 0 && bytesTaken() === before) socket.destroy();
       else wait();
     };
@@ -150,7 +150,7 @@ function serve(
   socket.resume();
 }
 
-/** Fields of the handshake that are no part of a request. */
+/** Fields of the handshake that do not belong to a request. */
 const NOT_TAKEN = /^(?:sec-websocket-|upgrade$|connection$|content-|transfer-encoding$|expect$)/;
 
 /** The message as the request that a client without WebSockets would send. */

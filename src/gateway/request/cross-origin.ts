@@ -4,14 +4,17 @@ import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 const PREFLIGHT_SECONDS = 7200;
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
-/** Lets any page read an answer (Fetch §3.3). No browser adds a gateway token or a provider's key by itself, so `*` gives away nothing. */
+/**
+ * Lets any page read an answer (Fetch §3.3). Browsers do not add a gateway token or a provider's key by themselves, so
+ * `*` reveals nothing.
+ */
 export const OPEN_TO_PAGES: readonly string[] = ["access-control-allow-origin", "*", "access-control-expose-headers", "*"];
 
-/** A page's question whether it may send its request, which never carries a credential (Fetch §3.3.2). */
+/** Whether a page asks for permission to send its request; such a question never carries a credential (Fetch §3.3.2). */
 export const isPreflight = (method: string, headers: IncomingHttpHeaders): boolean =>
   method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 
-/** The answer's fields; what is asked for is named, since `*` does not cover `authorization`. */
+/** The answer's fields; requested headers are named, because `*` does not cover `authorization`. */
 export function preflightFields(headers: IncomingHttpHeaders): FlatHeaders {
   const asked = headers["access-control-request-headers"];
   return [
@@ -21,7 +24,7 @@ export function preflightFields(headers: IncomingHttpHeaders): FlatHeaders {
   ];
 }
 
-/** The same rules without the provider's own fields for pages: two `access-control-allow-origin` are none to a browser. */
+/** The same rules without the provider's CORS fields: browsers reject two `access-control-allow-origin`. */
 export const withoutProvidersOwn = (rules: HeaderRules): HeaderRules => ({
   ...rules,
   toClient: (headers) => {

@@ -1,4 +1,4 @@
-/** What kind of call a path is, and what kind of model answers it. */
+/** The kind of request that a path makes, and of the model that answers it. */
 export interface RequestKind {
   readonly request_type: string;
   readonly model_type: string;
@@ -25,10 +25,10 @@ const UNKNOWN: RequestKind = { request_type: "", model_type: "" };
 
 const kinds = new Map<string, RequestKind>();
 const KINDS_MAX = 1000;
-/** No provider has longer ones, and some patterns look at each part of a path again. */
+/** No provider has longer paths, and some patterns test each segment of a path again. */
 const PATH_CHARACTERS_MAX = 1024;
 
-/** Paths come from clients, so what is remembered is bounded. */
+/** Bounded memory of paths, because clients choose them. */
 export function requestKind(path: string): RequestKind {
   if (path.length > PATH_CHARACTERS_MAX) return UNKNOWN;
   let kind = kinds.get(path);

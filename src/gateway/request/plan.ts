@@ -10,78 +10,81 @@ import type { PlaceFacts } from "./provider-place.ts";
 import type { Usage, UsageShape } from "#gateway/usage/usage-formats.ts";
 
 /**
- * What the runner does for one request: steps in their order, each a question to one provider. A step is asked for only
- * once the one before it has failed, so that a plan may decide late. `undefined` ends it; planners bound their plans.
+ * The steps of one request in their order; each is a request to one provider. A step is taken only after the previous one
+ * failed, so a plan may decide late. `undefined` ends the plan; planners bound their plans.
  */
 export interface Plan {
   next(): Step | undefined;
 }
 
-/** One question to one provider. It is sent again, unchanged, as often as its options allow. */
+/** One request to one provider. It is repeated, unchanged, as often as its options allow. */
 export interface Step {
-  /** Place in the plan, as `{prefix}-aig-step` tells it. */
+  /** Index in the plan, as in `{prefix}-aig-step`. */
   readonly index: number;
-  /** As the row names it; for prices and the answer's fields. */
+  /** The provider's name in the row, for prices and for the answer's fields. */
   readonly provider: string;
   readonly model: string;
-  /** Below the provider, without the query, as the row names it. */
+  /** Path below the provider, without the query, as in the row. */
   readonly path: string;
   /** `https://api.example.com` */
   readonly origin: string;
-  /** The origin was named by a customer: where it is is looked at before it is connected to. */
+  /** Whether a customer named the origin: then the gateway checks its address before it connects. */
   readonly isGuarded: boolean;
   /** Path and query at the origin. */
   readonly target: string;
   readonly method: string;
-  /** The provider's credential among them; without the body's length. */
+  /** With the provider's credential; without the body's length. */
   readonly headers: FlatHeaders;
-  /** Those at their end that a provider's owner has stored, where a credential is among them. */
+  /** The last of `headers`, which the provider's owner has stored, if they include a credential. */
   readonly storedFields?: readonly string[];
   readonly body: ReadyBody;
-  /** How the provider tells token counts: read from its answer as it comes, before any transform. */
+  /** The format of the provider's token counts; they are read from its answer before any transform. */
   readonly usage: UsageShape;
-  /** US dollars, where the provider's owner says so; undefined: the table does. */
+  /** US dollars by the prices of the provider's owner; undefined: the table's prices. */
   readonly price: ((model: string, usage: Usage) => number | null) | undefined;
   readonly options: RequestOptions;
-  /** What it may cost beside the gateway's own rules. */
+  /** Limits on the cost of the step, beside the gateway's own rules. */
   readonly bounds?: readonly SpendBound[];
-  /** What the answer goes through on its way to the client, in this order. */
+  /** Transforms of the answer, in this order. */
   readonly transforms: readonly MakeTransform[];
-  /** The step at the place that its key tells; until then it stands where nobody answers. Throws a RefusalError where nothing tells a place. */
+  /**
+   * The step at the place that its key names; without it the address is only a placeholder. Throws a RefusalError if the
+   * place is unknown.
+   */
   readonly placed?: (facts: PlaceFacts) => Step;
 }
 
 export type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;
 
-/** Made again for each answer; undefined where this one passes as it is. */
+/** Called for each answer; undefined if this answer passes unchanged. */
 export type MakeTransform = (head: AnswerHead) => AnswerTransform | undefined;
 
 export interface AnswerHead {
   readonly status: number;
-  /** As the provider sent them, lower-case names. */
+  /** As the provider sent them, with lower-case names. */
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * Changes an answer while it passes: translates it, strips from it, looks at it. Synchronous. Chunks are cut anywhere.
- * Any method may throw a RefusalError: a client that has got nothing yet gets the refusal, any other one is cut off.
+ * Changes or inspects an answer while it passes. Synchronous. Chunks may end anywhere. Any method may throw a
+ * RefusalError: a client without any bytes yet gets the refusal, another one is cut off.
  */
 export interface AnswerTransform {
-  /** The head for the next one. The body's length is not known any more: whoever sends it works it out. */
+  /** The head for the next transform. It has no length: the sender computes it. */
   head(head: AnswerHead): AnswerHead;
   /** Undefined: nothing to send yet. The client gets the head together with the first bytes. */
   chunk(bytes: Buffer): Buffer | undefined;
-  /** What is left after the last chunk. */
+  /** The output after the last chunk. */
   end(): Buffer | undefined;
-  /** After the end: the answer is whole, and tells that the model failed. */
+  /** After the end: whether the answer is complete but reports that the model failed. */
   readonly hasFailed?: boolean;
-  /** After the end, and before anything of it goes out: rejects with a RefusalError where the answer must not. */
+  /** After the end, before any byte is sent: rejects with a RefusalError if the answer must not be sent. */
   verdict?(): Promise<void>;
-  /** What tells the client of a stream that it was cut; the connection is broken off after it. */
+  /** Bytes that tell the client of a stream about the cut; the connection is closed after them. */
   cut?(reason: GatewayErrorName): Buffer | undefined;
 }
 
-/** A request whose head was admitted and whose body has come, as far as it is held in memory. */
+/** A request with an admitted head, and its body as far as it is in memory. */
 export interface PlanRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -91,7 +94,7 @@ export interface PlanRequest {
   readonly options: RequestOptions;
 }
 
-/** A plan of steps that are all known. */
+/** A plan of known steps. */
 export function planOf(steps: readonly Step[]): Plan {
   let at = 0;
   return { next: () => steps[at++] };

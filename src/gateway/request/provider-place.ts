@@ -1,4 +1,4 @@
-/** What the address of a provider needs beside the model, where a key tells it. */
+/** Parts of a provider's address that a key may name, beside the model. */
 export interface PlaceFacts {
   readonly project?: string;
   readonly region?: string;

@@ -3,7 +3,7 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
 
-/** A request's body: whole when it is small, else its beginning and the stream that yields all of it. */
+/** A request's body: whole if it is small, otherwise its beginning and the stream of all of it. */
 export type RequestBody =
   | { readonly kind: "whole"; readonly bytes: Buffer }
   | { readonly kind: "stream"; readonly head: Buffer; readonly stream: CountedStream; readonly length: string | undefined }
@@ -12,23 +12,23 @@ export type RequestBody =
   | { readonly kind: "gone" };
 
 export interface CountedStream extends AsyncIterable<Buffer> {
-  /** What has been taken out so far. */
+  /** Bytes read so far. */
   readonly bytes: number;
 }
 
-/** Thrown into the upstream request when a body without a length turns out too long on the way. */
+/** Thrown into the request to the provider if a body without a length becomes too long. */
 export class BodyTooLargeError extends Error {}
 
 export interface BodyReader {
-  /** A body up to `wholeBytesMax` is read whole. Never rejects. `release` must be called once the body is not needed any more. */
+  /** A body up to `wholeBytesMax` is read whole. Never rejects. Call `release` once the body is no longer needed. */
   read(req: ClientRequest, wholeBytesMax: number): Promise<RequestBody>;
   release(body: RequestBody): void;
 }
 
-/** Bodies held in memory by all requests together. */
+/** Bytes of bodies that all requests together hold in memory. */
 const HELD_BYTES_MAX = 512 * 1024 * 1024;
 
-/** `held` is the gauge of the bytes that are in memory now, and the account that the bound is kept by. */
+/** `held` is the gauge of the bytes in memory; it also enforces the bound. */
 export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReader {
   const read = (req: ClientRequest, wholeBytesMax: number): Promise<RequestBody> => {
     if (Number(req.headers["content-length"] ?? 0) > limits.requestBytesMax)
@@ -72,7 +72,7 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
   return { read, release };
 }
 
-/** What a client sends, as fast as it is taken out again. */
+/** Reads a client's body as fast as it is consumed. */
 class BodyQueue implements CountedStream {
   bytes = 0;
   readonly #req: ClientRequest;

@@ -1,9 +1,9 @@
-/** What the gateway needs to know of a JSON request body. */
+/** The result of reading the model from a JSON request body. */
 export type ModelReading = { readonly kind: "object"; readonly model: string } | { readonly kind: "malformed" };
 
 export const MODEL_CHARACTERS_MAX = 256;
 
-/** Reads `model` of a whole JSON body; it is empty when the object has none. */
+/** Reads `model` of a whole JSON body; empty if the object has none. */
 export function readModel(bytes: Buffer): ModelReading {
   let value: unknown;
   try {
@@ -16,10 +16,7 @@ export function readModel(bytes: Buffer): ModelReading {
   return { kind: "object", model: typeof model === "string" ? model.slice(0, MODEL_CHARACTERS_MAX) : "" };
 }
 
-/**
- * Finds `model` at the top level of a body of which only the beginning is there. Whether the rest is JSON is
- * left to the provider.
- */
+/** Finds `model` at the top level of the beginning of a body. The provider checks that the rest is JSON. */
 export function readModelFromHead(head: Buffer): string {
   let depth = 0;
   let isKey = false;
@@ -46,7 +43,7 @@ const FORM_FIELD = Buffer.from('name="model"');
 // linear: pumped
 const FORM_VALUE = /^name="model"(?:\r\n[^\r\n]{1,200}){0,3}\r\n\r\n([^\r\n]{1,256})\r\n/;
 
-/** The field `model` of a form with files (RFC 7578), of which the file may come first. */
+/** The field `model` of a form with files (RFC 7578); a file may precede it. */
 export function readModelFromForm(bytes: Buffer): string {
   const at = bytes.lastIndexOf(FORM_FIELD);
   return at < 0 ? "" : (FORM_VALUE.exec(bytes.toString("utf8", at, at + 1024))?.[1] ?? "");

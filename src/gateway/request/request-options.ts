@@ -7,22 +7,25 @@ import { isEventId } from "#gateway/http/identifiers.ts";
 
 export type Backoff = "constant" | "linear" | "exponential";
 
-/** What a request may ask for itself. Precedence: its own step, then the request's fields, then the gateway's settings. */
+/** Options of one request. Precedence: its step, then the request's header fields, then the gateway's settings. */
 export interface RequestOptions {
-  /** Until the provider's first byte; undefined: the gateway's own limit. */
+  /** Until the provider's first byte; undefined: the gateway's limit. */
   readonly timeoutMs: number | undefined;
   readonly attemptsMax: number;
-  /** Before the second attempt; the backoff says how it grows. */
+  /** Before the second attempt; `backoff` says how it grows. */
   readonly retryDelayMs: number;
   readonly backoff: Backoff;
-  /** 0: answers are neither looked for nor kept. */
+  /** 0: answers are neither looked up nor stored. */
   readonly cacheTtlSeconds: number;
-  /** The request itself asks for it, whatever it is about; a gateway's setting covers only what is known to be repeatable. */
+  /** Whether the request itself asks for the cache, for any path; a gateway's setting covers only repeatable requests. */
   readonly isCacheAsked: boolean;
-  /** Stands in for everything that would make the key. */
+  /** Replaces the computed cache key. */
   readonly cacheKey: string | undefined;
   readonly customCost: CustomCost | undefined;
-  /** Which of the gateway's keys for a provider is used, whatever the request brings; undefined: the default one where it brings none. */
+  /**
+   * The alias of the stored key to use, even if the request carries a key; undefined: the default key, if the request
+   * carries none.
+   */
   readonly keyAlias: string | undefined;
 }
 
@@ -30,13 +33,13 @@ export const DEFAULT_KEY_ALIAS = "default";
 const ATTEMPTS_MAX = 5;
 export const RETRY_DELAY_MS_MAX = 5_000;
 const TIMEOUT_MS_MAX = 3_600_000;
-/** The reference's month. */
+/** Thirty days, as in the reference. */
 const CACHE_TTL_SECONDS_MAX = 2_592_000;
-/** A key by itself asks for keeping, where nothing else says for how long (reference, part A). */
+/** TTL of a request that names a cache key, if nothing else sets one (reference, part A). */
 const KEYED_TTL_SECONDS = 300;
 const CACHE_KEY_CHARACTERS_MAX = 1024;
 
-/** For every gateway that sets nothing and every request that asks for nothing. */
+/** Options without any settings of the gateway or the request. */
 const PLAIN: RequestOptions = {
   timeoutMs: undefined,
   attemptsMax: 1,
@@ -50,18 +53,18 @@ const PLAIN: RequestOptions = {
 };
 
 export interface RequestOptionsReader {
-  /** What holds for a gateway's requests that ask for nothing. */
+  /** Options of the gateway's requests without fields. */
   ofGateway(gateway: GatewayEntry): RequestOptions;
-  /** The fields over `base`. Values out of bounds are taken to the nearest one; throws a RefusalError for what is no value at all. */
+  /** Applies the fields to `base`. Numbers out of bounds become the nearest bound; throws a RefusalError for an invalid value. */
   read(headers: IncomingHttpHeaders, base: RequestOptions): RequestOptions;
 }
 
 type Mutable = { -readonly [K in keyof RequestOptions]: RequestOptions[K] };
 
-/** One field: what its value means. */
+/** Reads the value of one field. */
 type Reading = (into: Mutable, text: string) => void;
 
-/** In this order, since later ones look at what the earlier ones found. */
+/** In this order, because later fields depend on earlier ones. */
 const FIELDS: Readonly<Record<string, Reading>> = {
   "request-timeout": (into, text) => void (into.timeoutMs = wholeNumber(text, 1, TIMEOUT_MS_MAX)),
   "max-attempts": (into, text) => void (into.attemptsMax = wholeNumber(text, 1, ATTEMPTS_MAX)),
@@ -72,19 +75,20 @@ const FIELDS: Readonly<Record<string, Reading>> = {
   "skip-cache": (into, text) => {
     if (isTrue(text)) into.cacheTtlSeconds = 0;
   },
-  // Read by the log (log-options.ts), after the request has begun: what is neither must not be logged against its sender's will.
+  // Read by the log (log-options.ts) after the request has begun; an invalid value is refused here, so that a request is
+  // not logged against the client's will.
   "collect-log": (_into, text) => void isTrue(text),
   "collect-log-payload": (_into, text) => void isTrue(text),
   "custom-cost": (into, text) => void (into.customCost = parseCustomCost(text)),
   "byok-alias": (into, text) => void (into.keyAlias = text),
-  // Read where an answer's fields and its span are made; a name that nobody could find the request by is refused here.
+  // Read for the answer's fields and its span; a name by which the request could not be found is refused here.
   "event-id": (_into, text) => mustBe(isEventId(text), "must be 1 to 128 visible ASCII characters"),
   "otel-trace-id": (_into, text) => mustBe(isTraceId(text, 32), "must be 32 hexadecimal digits, not all of them 0"),
   "otel-parent-span-id": (_into, text) => mustBe(isTraceId(text, 16), "must be 16 hexadecimal digits, not all of them 0"),
   zdr: (_into, text) => mustBe(!isTrue(text), "cannot be true: the gateway does not know which providers retain no data"),
 };
 
-/** Names that clients sent before the prefix was agreed on. */
+/** Names that clients used before the prefix was agreed on. */
 const OLD_NAMES: Readonly<Record<string, string>> = { "cache-ttl": "cf-cache-ttl", "skip-cache": "cf-skip-cache" };
 
 /** The fields `{prefix}-aig-…`; the names that published clients send (`cf-aig-…`) count as well. */
@@ -130,7 +134,7 @@ const withSettings = (retry: GatewayEntry["retry"] = {}, cache: GatewayEntry["ca
   cacheTtlSeconds: Math.min(cache?.ttl_seconds ?? 0, CACHE_TTL_SECONDS_MAX),
 });
 
-/** What a step of the universal endpoint says in its `config`; throws RangeError for what is no value. */
+/** The options in `config` of a universal step; throws RangeError for an invalid value. */
 export function withStepConfig(base: RequestOptions, config: Readonly<Record<string, unknown>>): RequestOptions {
   const { requestTimeout, maxAttempts, retryDelay, backoff, cacheTtl, skipCache } = config;
   const options: Mutable = { ...base };
@@ -161,7 +165,7 @@ function backoffOf(value: unknown): Backoff {
   throw new RangeError("must be constant, linear or exponential");
 }
 
-/** The number, taken to the nearest bound. */
+/** The number, limited to the bounds. */
 function wholeNumber(value: unknown, min: number, max: number): number {
   const number = typeof value === "number" ? value : typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!Number.isSafeInteger(number) || number < 0) throw new RangeError("must be a whole number");

@@ -1,20 +1,22 @@
-/** A gateway request's path, taken apart: `/v1/{account_id}/{gateway_id}/{provider}{rest}?{query}`; no provider stands in the universal endpoint's. */
+/**
+ * Parts of a gateway request's path: `/v1/{account_id}/{gateway_id}/{provider}{rest}?{query}`; the path of the universal
+ * endpoint has no provider.
+ */
 export interface RequestPath {
   readonly accountId: string;
   readonly gatewayId: string;
   readonly provider: string;
-  /** From the slash on; empty when nothing follows the provider. */
+  /** From the slash on; empty if nothing follows the provider. */
   readonly rest: string;
-  /** With the question mark; empty when there is none. */
+  /** With the question mark; empty without a query. */
   readonly query: string;
 }
 
 const PATH_BYTES_MAX = 8192;
 
 /**
- * The parts of a request target, or undefined when it has another form. Nothing is decoded: what the provider
- * gets is what the client sent. A dot segment, plain or encoded, could leave the provider's base path, so it is
- * refused (RFC 3986 §5.2.4).
+ * The parts of a request target, or undefined if it has another form. Nothing is decoded: the provider gets what the
+ * client sent. A dot segment, plain or encoded, could leave the provider's base path, so it is refused (RFC 3986 §5.2.4).
  */
 export function parseRequestPath(target: string): RequestPath | undefined {
   if (target.length > PATH_BYTES_MAX || !target.startsWith("/v1/")) return undefined;
@@ -37,7 +39,7 @@ export function parseRequestPath(target: string): RequestPath | undefined {
   };
 }
 
-/** Whether a path below a provider could mean another one than it says. */
+/** Whether a server could resolve the path to another one. */
 export const isUnsafePath = (rest: string): boolean =>
   // Rare characters first: the expression runs only for the few paths that have one.
   /[.%\\#]/.test(rest) && /(^|[/\\])(\.|%2e){1,2}([/\\]|%2f|%5c|$)|%(2f|5c)(\.|%2e)|[\\#]/i.test(rest);

@@ -5,11 +5,11 @@ import { newUlid } from "#kernel/crypto/ids.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { Step } from "./plan.ts";
 
-/** What an answer's fields tell. */
+/** Facts for the fields of an answer. */
 interface AnswerFacts {
-  /** Of the row. */
+  /** Identifier of the row. */
   readonly id: string;
-  /** Whether the row is kept: only then it is named. */
+  /** Whether the row is kept; the answer names it only then. */
   readonly isLogged: boolean;
   readonly eventId: string;
 }
@@ -19,19 +19,19 @@ type AnswerStep = Pick<Step, "index" | "provider" | "model">;
 export interface ResponseFields {
   /** Fields of an accepted request's answer, for the step that answers it. */
   forAnswer(request: IncomingHttpHeaders, facts: AnswerFacts): (step: AnswerStep, isCached: boolean) => FlatHeaders;
-  /** Fields of a refusal; it has no row, hence no log id. */
+  /** Fields of a refusal, which has no row and so no log id. */
   forRefusal(request: IncomingHttpHeaders): FlatHeaders;
-  /** A client may name the event itself, to join several requests to one. */
+  /** The event's identifier; a client may choose it, to join several requests to one event. */
   eventId(request: IncomingHttpHeaders): string;
 }
 
-/** What the fields are called after the prefix. */
+/** Names of the fields without the prefix. */
 const FIELDS = ["log-id", "request-id", "event-id", "step", "cache-status", "provider", "model"] as const;
 type Names = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 const namesOf = (prefix: string): Names => Object.fromEntries(FIELDS.map((field) => [field, `${prefix}-aig-${field}`])) as Names;
 
-/** The prefix of the clients that are published for this kind of gateway. */
+/** The prefix that published clients for this kind of gateway use. */
 const PUBLISHED = namesOf("cf");
 
 /**
@@ -43,7 +43,8 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
   const isOwnPublished = vendorPrefix === "cf";
   const eventId = (request: IncomingHttpHeaders): string => {
     const given = request[own["event-id"]] ?? request[PUBLISHED["event-id"]];
-    // Of a refused request; one that goes on has been looked at before (request-options.ts).
+    // An invalid identifier is possible only in a refused request; accepted ones were checked before
+    // (request-options.ts).
     return typeof given === "string" && isEventId(given) ? given : newUlid(clock.nowMs());
   };
   const add = (
@@ -56,7 +57,7 @@ export function createResponseFields(vendorPrefix: string, clock: Clock): Respon
     into.push(names["request-id"], id, names["event-id"], event, names.step, String(step.index));
     into.push(names["cache-status"], isCached ? "HIT" : "MISS", names.provider, step.provider);
     if (isLogged) into.push(names["log-id"], id);
-    // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
+    // Clients name models, and a field cannot carry every value (RFC 9110 §5.5).
     if (/^[\x21-\x7e]+$/.test(step.model)) into.push(names.model, step.model);
   };
   return {

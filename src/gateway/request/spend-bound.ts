@@ -1,6 +1,6 @@
-/** What one request may have to stay within: an amount of US dollars in a window. */
+/** A spend limit of one request: an amount of US dollars in a window. */
 export interface SpendBound {
-  /** Names what is counted: a rule, and whom it counts apart. */
+  /** Identifies the counter: a rule, and the partition that it counts separately. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;

@@ -3,7 +3,7 @@ import { RefusalError, refusalMessage } from "#gateway/http/errors.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform } from "#gateway/request/plan.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** Paths of Amazon Bedrock whose answers are streams of its own form. */
+/** Whether a path of Amazon Bedrock answers with a stream in Amazon's framing. */
 export const isAmazonPath = (rest: string): boolean => /\/(?:converse-stream|invoke-with-response-stream)$/.test(rest);
 
 export const isAmazonStream = ({ status, headers }: AnswerHead): boolean =>
@@ -14,17 +14,20 @@ export const isAmazonStream = ({ status, headers }: AnswerHead): boolean =>
 export const watchingAmazon: MakeTransform = (head) => (isAmazonStream(head) ? new AmazonStreamTruth() : undefined);
 
 const MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
-/** In the last of the events that InvokeModelWithResponseStream wraps. Quotes in a model's text are escaped, so it cannot say them. */
+/**
+ * In the last of the events that InvokeModelWithResponseStream wraps. A model's text cannot contain them, because its
+ * quotes are escaped.
+ */
 const WRAPPED_ENDS = ['"amazon-bedrock-invocationMetrics":', '"type":"message_stop"'];
 
 /**
- * Passes such a stream on and watches for its end, which these streams tell in a message, as event streams do in an event
- * (stream-truth.ts). One that the provider leaves without it gets an exception between two messages, and is broken off.
+ * Forwards such a stream and watches for its end, which is a message here (in event streams an event; stream-end.ts). If
+ * the provider breaks it off, the client gets an exception message, and the stream is cut.
  */
 class AmazonStreamTruth implements AnswerTransform {
   readonly #reader = new AmazonEventStreamReader((message) => this.#message(message), { messageBytesMax: MESSAGE_BYTES_MAX });
   #hasEnd = false;
-  /** The provider's own last message says that it failed. */
+  /** The provider's last message reports a failure. */
   #isToldFailed = false;
   #isDamaged = false;
 
@@ -37,7 +40,7 @@ class AmazonStreamTruth implements AnswerTransform {
       if (!this.#isDamaged) this.#reader.push(bytes);
     } catch (error) {
       if (!(error instanceof AmazonStreamError)) throw error;
-      // Whoever reads it finds the damage as well; it only must not count as whole.
+      // The client finds the damage itself; the stream only must not count as complete.
       this.#isDamaged = true;
     }
     return bytes;

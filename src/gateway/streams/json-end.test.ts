@@ -20,7 +20,7 @@ test("a JSON text is whole with its last brace or bracket, and cut before it", (
         };
         assert.equal(seen(Buffer.from(text)), false);
         const part = text.slice(0, at % text.trimEnd().length);
-        // A part that happens to end like the whole cannot be told from it.
+        // A part that ends with the same byte as the whole cannot be distinguished from it.
         const isAlike = part.trimEnd().at(-1) === text.trimEnd().at(-1);
         assert.equal(seen(Buffer.from(`${part} `)), part.trim() !== "" && !isAlike);
       },

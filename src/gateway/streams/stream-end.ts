@@ -3,15 +3,15 @@ import type { AnswerHead, AnswerTransform, MakeTransform } from "#gateway/reques
 import { ChunkList } from "#gateway/http/chunks.ts";
 import type { Mark, StreamKind } from "./stream-formats.ts";
 
-/** Of the end of a stream so much is kept to see `[DONE]` or an error there. */
+/** Bytes of the end of a stream in which `[DONE]` or an error is searched. */
 const TAIL_BYTES = 512;
-/** A stream is looked through so many bytes at a time, and at its end. */
+/** Bytes of a stream that are searched at once; the rest is searched at the end. */
 const LOOK_BYTES = 16 * 1024;
 const LF = 0x0a;
 const QUOTE = 0x22;
 const SPACE = 0x20;
 
-/** Whether a stream is passed on as it is, so that its end can be watched for. */
+/** Whether a stream passes unchanged, so that its end can be watched for. */
 export const isPlainStream = ({ status, headers }: AnswerHead): boolean =>
   status < 300 &&
   /^text\/event-stream\b/i.test(String(headers["content-type"])) &&
@@ -23,8 +23,8 @@ export const watching =
     isPlainStream(head) ? new StreamTruth(kind) : undefined;
 
 /**
- * Passes a stream on and watches for its end. One that the provider leaves without it, however clean the connection
- * closes, gets an error event and is broken off.
+ * Forwards a stream and watches for its end. If the provider closes without it, even in an orderly way, the client gets
+ * an error event, and the stream is cut.
  */
 class StreamTruth implements AnswerTransform {
   readonly #kind: StreamKind;
@@ -54,7 +54,7 @@ class StreamTruth implements AnswerTransform {
   cut(reason: Parameters<StreamKind["errorEvent"]>[0]): Buffer | undefined {
     const bytes = this.#held.joined();
     if (isToldFailed(bytes)) return undefined;
-    // An event under way must not swallow this one.
+    // Ends an incomplete event first, which would otherwise include this one.
     const isWithinLine = bytes.length > 0 && bytes[bytes.length - 1] !== LF;
     return Buffer.from((isWithinLine ? "\n\n" : "") + this.#kind.errorEvent(reason));
   }
@@ -63,7 +63,7 @@ class StreamTruth implements AnswerTransform {
     return this.#hasFailed;
   }
 
-  /** What came since the last look, and what was kept then: a mark may stand across. */
+  /** Searches the bytes since the last search, with the kept bytes before them, because a mark may be split. */
   #look(): Buffer {
     const bytes = this.#held.joined();
     this.#hasEnd ||= this.#kind.ends.some((end) => stands(bytes, end));
@@ -82,21 +82,21 @@ const endOf = (bytes: Buffer): string => bytes.toString("latin1", Math.max(0, by
 // linear: pumped
 const isDone = (bytes: Buffer): boolean => /(?:^|\n)data: ?\[DONE\]\s*$/.test(endOf(bytes));
 
-/** Marks that stand in the last event of a stream alone, in any dialect; chats have `[DONE]`. */
+/** Marks that only the last event of a stream has, in any dialect; chats have `[DONE]`. */
 const LAST = ['"message_stop"', '"response.completed"', '"response.incomplete"', '"finishReason":', '"message-end"', '"stream-end"'];
 
-/** Whether a client that got these pieces last has had all events of its stream, and no failure among the last. */
+/** Whether a client that got these chunks last has all events of its stream, and the last ones report no failure. */
 export function hasLastEvent(pieces: readonly Buffer[]): boolean {
   const bytes = Buffer.concat(pieces.map((piece) => piece.subarray(-TAIL_BYTES)));
   if (isToldFailed(bytes) || bytes.includes('"finish_reason":"ERROR')) return false;
-  // An event that has not come to its end is none.
+  // An incomplete event does not count.
   return isDone(bytes) || (/\n\r?\n$/.test(endOf(bytes)) && LAST.some((text) => bytes.includes(text)));
 }
 
-/** The provider's own last event says that it failed. */
+/** Whether the provider's last event reports a failure. */
 const isToldFailed = (bytes: Buffer): boolean => /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(endOf(bytes));
 
-/** From the end on, where it stands in nearly every stream: those without a value may be in each event. */
+/** Searches from the end, where nearly every stream has the mark: a mark with a null value may be in each event. */
 function stands(bytes: Buffer, { text, hasValue }: Mark): boolean {
   for (let at = bytes.lastIndexOf(text); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(text, at - 1)) {
     if (!hasValue) return true;

@@ -1,21 +1,21 @@
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { type GatewayErrorName, refusalMessage } from "#gateway/http/errors.ts";
 
-/** What event streams of one kind look like: how one ends, and how one says that it failed. */
+/** The format of one kind of event streams: marks of its end and of a failure. */
 export interface StreamKind {
-  /** One of these stands in every stream that came to its end. Quotes in a model's text are escaped, so it cannot say them. */
+  /** Every complete stream has one of these. A model's text cannot contain them, because its quotes are escaped. */
   readonly ends: readonly Mark[];
-  /** One of these stands in a stream that came to its end by telling that the model failed. */
+  /** A stream that ended because the model failed has one of these. */
   readonly failures?: readonly Mark[];
-  /** Such requests can ask for token counts with `stream_options`. */
+  /** Whether such requests can ask for token counts with `stream_options`. */
   readonly hasUsageOption: boolean;
-  /** The event that tells a client of such streams that there will be no end. */
+  /** The event that tells a client of such a stream that it was cut. */
   errorEvent(reason: GatewayErrorName): string;
 }
 
 export interface Mark {
   readonly text: Buffer;
-  /** It counts only with a string behind it: a reason that is null is none yet. */
+  /** Whether the mark counts only with a string after it: a null reason is not the last one. */
   readonly hasValue: boolean;
 }
 
@@ -55,7 +55,7 @@ const COHERE: StreamKind = {
   errorEvent: (reason) => named("message-end", { type: "message-end", delta: { finish_reason: "ERROR", error: refusalMessage(reason) } }),
 };
 
-/** Kinds by how a path ends, at whichever provider. The first that fits counts; of other streams only the connection tells the end. */
+/** Kinds by the end of the path, at any provider. The first match counts; other streams end with their connection. */
 const KINDS_BY_PATH: readonly (readonly [RegExp, StreamKind])[] = [
   [/\/completions$/, CHAT],
   [/\/responses$/, RESPONSES],

@@ -6,7 +6,7 @@ import { spansInStream, textsOfStream } from "./stream-texts.ts";
 const chunk = (content: string, index = 0): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", choices: [{ index, delta: { content }, finish_reason: null }] })}`;
 
-/** What the first choice says, as it is written in JSON. */
+/** Text of the first choice, with its JSON escapes. */
 const said = (stream: string): string => textsOfStream(Buffer.from(stream)).joined()[0]?.bytes.toString() ?? "";
 
 test("what one choice says is joined, whatever ends lines and stands between events", () => {
@@ -32,11 +32,11 @@ test("a line without end, one that is huge and one that is cut amid a character 
   assert.equal(said("data:"), "");
   assert.equal(said("dat"), "");
   assert.equal(said(""), "");
-  // One that is cut off is looked at as far as it goes.
+  // An incomplete text is read as far as it goes.
   assert.equal(said(`data: {"content":"one"}\ndata: {"content":"two`), "onetwo");
 });
 
-/** Events of several shapes, so that lines are alike or nearly. */
+/** Events of several shapes, so that some lines are equal or nearly equal. */
 const event = fc.tuple(fc.constantFrom("", "a", "ab", "abc", '"', "\\", "\n", "é", 'x"},"finish_reason":null}]}', "\\\\"), fc.nat(2));
 const line = fc.oneof(
   { weight: 6, arbitrary: event.map(([text, index]) => chunk(text, index)) },
@@ -50,7 +50,7 @@ test("nothing that is said is lost, and each place holds what was joined", () =>
       const texts = textsOfStream(stream);
       const joined = texts.joined();
       const rest = String(texts.said);
-      // Each line stands there as it is, or its piece does in quotes.
+      // Each line is in the output unchanged, or its text is, in quotes.
       for (const each of new Set(lines)) {
         const piece = /"content":("(?:[^"\\]|\\.)*")/.exec(each)?.[1] ?? each;
         assert.ok(rest.includes(piece), `${piece} in ${rest}`);

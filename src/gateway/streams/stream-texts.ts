@@ -1,21 +1,21 @@
-/** Text that a stream says piece by piece, with where each of its bytes stands in the stream. */
+/** A text that a stream sends in pieces, with the position of each byte in the stream. */
 export interface JoinedText {
   readonly bytes: Buffer;
-  /** For each piece: where it begins in `bytes`, and where in the stream. */
+  /** For each piece: its start in `bytes`, and its start in the stream. */
   readonly ats: readonly number[];
   readonly places: readonly number[];
-  /** Of pieces that stand in the stream in another writing: how long they are there. Only all of one can be told. */
+  /** Lengths of pieces in the stream, for pieces that are encoded there; a span in such a piece covers the whole piece. */
   readonly lengths?: readonly number[];
 }
 
-/** Each has its own text; further channels share one. */
+/** Each channel has its own text; further channels share one. */
 const CHANNELS_MAX = 256;
-/** Under which members of an event models say something, in any dialect. */
+/** Members of events that hold a model's text, in any dialect. */
 const NAMES =
   "content|text|partial_json|arguments|delta|thinking|reasoning_content|reasoning|refusal|input|transcript|completion|generation|outputText|output_text|response|token|output";
 /**
- * The number of the choice or the call that follows; the beginning of a piece of text as it is written in JSON, or of one in
- * base64, as Amazon's streams of other dialects have it; or, where lines end in CR alone, of another event.
+ * The number of the choice or call that follows; the start of a text in JSON, or of base64, which Amazon's streams use
+ * for other dialects; or, if lines end in CR alone, the start of another event.
  */
 // linear: pumped
 const MARKS = new RegExp(String.raw`"(?:\w{1,10}_)?index":[ \t]*(\d{1,6})|"(${NAMES}|bytes)":[ \t]*"|(\rdata:)`, "g");
@@ -23,13 +23,13 @@ const ENCODED = "bytes";
 
 export interface StreamTexts {
   /**
-   * What is said under one name for one choice belongs together, however many events bring it: a secret may be spread over
-   * several of them. The texts stay as they are written in JSON, so that places agree. Only those of several pieces are given.
+   * Texts of one name and one choice are joined over all events, because a secret may be split over several of them. The
+   * texts keep their JSON escapes, so that positions match. Only texts of several pieces are returned.
    */
   joined(): readonly JoinedText[];
   /**
-   * Everything that is said in the stream, and little of it twice: of an event that differs from one before by its piece
-   * of text alone only that piece, in its quotes. Then the joined texts, a line each. Good until the next call.
+   * All texts of the stream, mostly once: for an event that differs from an earlier one only in its text, only the text
+   * in quotes. The joined texts follow, a line each. Valid until the next call.
    */
   readonly said: Buffer;
 }
@@ -41,16 +41,19 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
-/** `data:`, the first four of it as a number. */
+/** `data:`: its first four bytes as a number. */
 const DATA = 0x61746164;
 const COLON = 0x3a;
-/** What is left of most streams fits. */
+/** Large enough for most streams. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 export interface StreamForm {
-  /** Where the stream begins; what stands before it is looked at as it is. */
+  /** Start of the stream; the bytes before it are taken unchanged. */
   readonly from: number;
-  /** Of events (`data:`) alone; else of JSON in any framing, such as lines, an array or the messages of Amazon's streams. */
+  /**
+   * Whether the stream has only events (`data:`); otherwise it is JSON in any framing, such as lines, an array or the
+   * messages of Amazon's streams.
+   */
   readonly isEvents: boolean;
 }
 
@@ -69,9 +72,9 @@ export function textsOfStream(stream: Buffer, { from: streamFrom, isEvents }: St
     }
     const end = channels.repeated(at);
     if (end > 0) {
-      // An empty line stands between two events.
+      // An empty line separates two events.
       if (at - from > 1) length += copy(stream, from, at, said, length);
-      // No longer than the event was.
+      // The output is not longer than the event.
       said[length++] = QUOTE;
       length += copy(stream, channels.pieceStart, channels.pieceEnd, said, length);
       said[length++] = QUOTE;
@@ -89,7 +92,7 @@ export function textsOfStream(stream: Buffer, { from: streamFrom, isEvents }: St
   return { joined: () => channels.joined(), said: said.subarray(0, length) };
 }
 
-/** Short pieces cost more to hand over than to copy. */
+/** For short pieces, a call of the native copy costs more than a loop. */
 const COPIED_BYTES_MAX = 32;
 
 function copy(source: Buffer, from: number, to: number, into: Buffer, at: number): number {
@@ -98,31 +101,34 @@ function copy(source: Buffer, from: number, to: number, into: Buffer, at: number
   return to - from;
 }
 
-/** What all events but for their piece of text have in common, which saves reading each: where the first of them has it. */
+/**
+ * The common part of events that differ only in their text, as positions of the first of them; events that repeat it are
+ * not parsed.
+ */
 interface Frame {
   readonly start: number;
   readonly pieceStart: number;
   readonly pieceEnd: number;
-  /** Behind the end of its line. */
+  /** After the line end. */
   readonly end: number;
   readonly channel: Channel;
 }
 
 interface Channel {
-  /** Of its first piece and its last. */
+  /** Index of its first and its last piece. */
   first: number;
   last: number;
   count: number;
   length: number;
 }
 
-/** Of each piece: where it stands, how long it is, and where the next one of its channel is told. */
+/** Of each piece: its position, its length, and the index of the next piece of its channel. */
 const PIECE_NUMBERS = 3;
-/** Those of most streams fit. */
+/** Large enough for most streams. */
 const fewPieces = new Int32Array(PIECE_NUMBERS * 2048);
 
 class Channels {
-  /** Of the last line that was repeated. */
+  /** Text of the last repeated line. */
   pieceStart = 0;
   pieceEnd = 0;
   readonly #stream: Buffer;
@@ -132,7 +138,7 @@ class Channels {
   #pieces = fewPieces;
   #used = 0;
   readonly #isEvents: boolean;
-  /** What was written in base64: the text, and where that stands. */
+  /** Texts that were base64: the decoded text, and the position of the encoded one. */
   readonly #encoded: { readonly text: string; readonly place: number; readonly length: number }[] = [];
 
   constructor(stream: Buffer, isEvents: boolean) {
@@ -141,7 +147,7 @@ class Channels {
     this.#words = new DataView(stream.buffer, stream.byteOffset, stream.length);
   }
 
-  /** Where the line at `at` ends, with its newline, that is like one before but for its piece of text; 0 of any other. */
+  /** The end, with its newline, of the line at `at` if the line differs from an earlier one only in its text; otherwise 0. */
   repeated(at: number): number {
     const frame = this.#frame;
     const stream = this.#stream;
@@ -158,13 +164,13 @@ class Channels {
     return end + rest;
   }
 
-  /** A line that begins at `at`. */
+  /** Reads the line that begins at `at`. */
   read(at: number, end: number): void {
     const isEvent = end - at >= 5 && this.#words.getInt32(at, true) === DATA && this.#stream[at + 4] === COLON;
     if (isEvent) {
       const start = this.#stream[at + 5] === SPACE ? at + 6 : at + 5;
       const first = this.#stream[start];
-      // Some providers send nothing but the text.
+      // Some providers send only the text.
       if (first !== BRACE && first !== BRACKET && first !== QUOTE)
         return void this.#addTo("", start, this.#stream[end - 1] === CR ? end - 1 : end);
     } else if (this.#isEvents) return;
@@ -209,7 +215,7 @@ class Channels {
     return { bytes, ats, places: this.#encoded.map(({ place }) => place), lengths: this.#encoded.map(({ length }) => length) };
   }
 
-  /** Each text behind the end of a line; gives how many bytes that are. */
+  /** Writes each text after a line end; returns the number of bytes. */
   writeJoined(into: Buffer, start: number): number {
     let at = start;
     for (const channel of this.#several()) {
@@ -256,7 +262,10 @@ class Channels {
     channel.length += length;
   }
 
-  /** Whether as many bytes stand at both places; eight at a time, as numbers, of which only zeros are alike in several writings. */
+  /**
+   * Whether the bytes at both positions are equal; compares eight at a time, as numbers (0 and -0 are equal but have
+   * different bytes).
+   */
   #isSame(one: number, other: number, length: number): boolean {
     const words = this.#words;
     let i = 0;
@@ -279,11 +288,11 @@ class Channels {
   }
 }
 
-/** Tells each piece of text of a line: who says it, and where it stands. One that is not closed reaches to the line's end. */
+/** Calls back for each piece of text in a line, with its channel and position. An unclosed piece extends to the line's end. */
 function readPieces(line: string, onPiece: (key: string, from: number, to: number) => void): void {
   let index = "";
   MARKS.lastIndex = 0;
-  // What is told may come here again.
+  // The callback may call this function, so the position is set again after it.
   for (let match = MARKS.exec(line); match !== null; match = MARKS.exec(line)) {
     const [, number, name, other] = match;
     if (number !== undefined) index += `.${number}`;
@@ -299,7 +308,7 @@ function readPieces(line: string, onPiece: (key: string, from: number, to: numbe
   }
 }
 
-/** Tells the spans of the stream that a span of the joined text covers. */
+/** Calls back with the spans of the stream that a span of the joined text covers. */
 export function spansInStream(
   { bytes, ats, places, lengths }: JoinedText,
   from: number,

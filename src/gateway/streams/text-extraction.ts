@@ -1,20 +1,20 @@
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { listOf, objectOf, parsedJson } from "#gateway/http/json.ts";
 
-/** A text in a JSON value, and where: the same channel names the same place in each event of a stream. */
+/** A text in a JSON value and its channel, which names the same place in each event of a stream. */
 export interface FoundText {
   readonly channel: string;
   readonly text: string;
 }
 
-/** Deeper nested values than any request or answer has; what is deeper is not looked at, so it must not pass. */
+/** No request or answer is nested deeper; a deeper value is not inspected, so it must not pass. */
 const DEPTH_MAX = 64;
-/** A text in a text, as arguments of tool calls are. */
+/** JSON inside a string, as in arguments of tool calls. */
 const NESTED_MAX = 3;
 
 export class TooDeepError extends Error {}
 
-/** Every text in the value with the keys that lead to it, since words beside a number say what it is. Throws TooDeepError. */
+/** Every text in the value with the keys that lead to it, because words beside a number say what it is. Throws TooDeepError. */
 export function allText(value: unknown): string {
   const lines: string[] = [];
   const walk = (current: unknown, key: string, depth: number, nested: number): void => {
@@ -31,7 +31,7 @@ export function allText(value: unknown): string {
   return lines.join("\n");
 }
 
-/** Facts about an answer and not its text: the same in every event, or random. */
+/** Members that describe an answer and are not its text: equal in every event, or random. */
 const FACTS: ReadonlySet<string> = new Set([
   "id",
   "object",
@@ -58,7 +58,7 @@ const FACTS: ReadonlySet<string> = new Set([
   "encrypted_content",
 ]);
 
-/** What tells apart things that come at the same place in turns. */
+/** Members that distinguish parallel items at the same place. */
 const INDEXES = ["index", "output_index", "content_index", "summary_index"] as const;
 
 /** The texts in one event of a stream, in their order. Throws TooDeepError. */
@@ -88,7 +88,7 @@ const indexOf = (item: unknown): number | undefined => {
   return typeof index === "number" ? index : undefined;
 };
 
-/** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
+/** Text that a model read or wrote, without embedded files, which every provider counts differently. */
 export function plainText(value: unknown, isLeftOut: (text: string) => boolean = (text) => text.startsWith("data:")): string {
   try {
     return eventTexts(value)
@@ -100,7 +100,7 @@ export function plainText(value: unknown, isLeftOut: (text: string) => boolean =
   }
 }
 
-/** What a model said, whole or in events. */
+/** Text of a whole or streamed answer. */
 export function answerText(chunks: readonly Buffer[]): string {
   const bytes = Buffer.concat(chunks);
   const whole = parsedJson(bytes.toString("utf8"));
@@ -115,6 +115,6 @@ function addTexts(texts: Map<string, string>, value: unknown): void {
   try {
     for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
   } catch {
-    // An event that is nested too deep says nothing.
+    // An event that is nested too deeply has no text.
   }
 }

@@ -1,14 +1,14 @@
 import type { AnswerHead, AnswerTransform } from "#gateway/request/plan.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 
-/** Found in every request for a stream, whatever the spacing. */
+/** Every request for a stream contains it, in any spacing. */
 const STREAM = Buffer.from('"stream"');
 const BRACE = 0x7b;
 const ASKED = Buffer.from('"stream_options":{"include_usage":true},');
 
 /**
- * The body of a streamed chat completion with the question for token counts in it; undefined where it has that already,
- * asks for no stream, or is none. What the client did not ask for is taken out of the answer by UsageStrip.
+ * The body of a streamed chat completion with `include_usage` added; undefined if it already has that, does not ask for a
+ * stream, or is not a chat completion. UsageFilter removes the additional counts from the answer.
  */
 export function requestUsage(bytes: Buffer): Buffer | undefined {
   if (!bytes.includes(STREAM)) return undefined;
@@ -25,17 +25,23 @@ const USAGE = Buffer.from('"usage"');
 const NULL = Buffer.from(":null");
 const LF = 0x0a;
 const COMMA = 0x2c;
-/** A larger event is passed on as it is: the counts stand in small ones. */
+/** A larger event passes unchanged, because counts are in small ones. */
 const EVENT_BYTES_MAX = 256 * 1024;
 
-/** Takes the counts out of a stream for a client that did not ask for them: the event that only has them, and the key elsewhere. */
+/**
+ * Removes the counts from a stream for a client that did not ask for them: the event that has only them, and the member
+ * in other events.
+ */
 export class UsageFilter implements AnswerTransform {
   readonly #isAsked: boolean;
-  /** Lines that have not ended. */
+  /** Incomplete lines. */
   #held: Buffer[] = [];
   #heldBytes = 0;
 
-  /** `isAsked`: by the gateway. What a provider tells of itself stays, but for events without a choice, at which clients fail. */
+  /**
+   * `isAsked`: whether the gateway asked for the counts. Counts that a provider sends by itself stay, except in events
+   * without a choice, which break clients.
+   */
   constructor(isAsked = true) {
     this.#isAsked = isAsked;
   }
@@ -67,7 +73,7 @@ export class UsageFilter implements AnswerTransform {
   }
 }
 
-/** Whole lines; an event of these streams is one line, and a line that goes takes the empty one after it along. */
+/** Filters complete lines; an event of these streams is one line, and a removed line takes the empty one after it along. */
 function stripped(bytes: Buffer, isAsked: boolean): Buffer {
   const short = isAsked ? withoutNull(bytes) : bytes.includes(USAGE) ? undefined : bytes;
   if (short !== undefined) return short;
@@ -78,7 +84,7 @@ function stripped(bytes: Buffer, isAsked: boolean): Buffer {
   return Buffer.from(kept.filter((line, i) => line !== "" && !(kept[i - 1] === "" && line.trim() === "")).join(""));
 }
 
-/** What nearly all events need, without reading them; undefined where they hold counts. */
+/** Handles nearly all events without parsing them: removes null counts; undefined if they hold counts. */
 function withoutNull(bytes: Buffer): Buffer | undefined {
   const kept: Buffer[] = [];
   let from = 0;

@@ -18,7 +18,7 @@ export const encodeSpans = (form: "json" | "protobuf", spans: readonly Span[]): 
     ? { contentType: "application/json", body: Buffer.from(JSON.stringify(jsonOf(spans))) }
     : { contentType: "application/x-protobuf", body: protobufOf(spans) };
 
-/** Identifiers are hexadecimal there, and 64-bit numbers decimal text. */
+/** Identifiers are hexadecimal in OTLP's JSON, and 64-bit numbers are decimal strings. */
 const jsonOf = (spans: readonly Span[]): object => ({
   resourceSpans: [
     {

@@ -2,7 +2,7 @@ const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH = 2;
 
-/** One message of Protocol Buffers' wire format, field by field. */
+/** Writes one message in Protocol Buffers' wire format, field by field. */
 export class ProtobufWriter {
   readonly #pieces: Buffer[] = [];
 
@@ -46,7 +46,7 @@ export class ProtobufWriter {
   }
 }
 
-/** Seven bits a byte, the lowest first. */
+/** Seven bits per byte, the lowest first. */
 function varintOf(value: bigint): Buffer {
   const bytes: number[] = [];
   let rest = value;

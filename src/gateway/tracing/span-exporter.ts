@@ -8,11 +8,11 @@ import { askWhole } from "#gateway/providers/fetch-buffered.ts";
 import { encodeSpans } from "./otlp.ts";
 import { type Span, type SpanFacts, spanOf } from "./span.ts";
 
-/** Sends spans of requests to the endpoints of their gateways, some time after the request. */
+/** Sends spans of requests to the endpoints of their gateways, after a short delay. */
 export interface SpanExporter {
-  /** Never throws. What no endpoint takes in time is given up and counted. */
+  /** Never throws. Spans that an endpoint does not accept in time are dropped and counted. */
   push(gateway: GatewayEntry, facts: SpanFacts): void;
-  /** Sends what waits, for so long at most. */
+  /** Sends the waiting spans, for at most the given time. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -21,13 +21,16 @@ export interface SpanExporterDeps {
   readonly sealer: Pick<Sealer, "open"> | undefined;
   readonly metrics: MetricRegistry;
   readonly limits: Pick<GatewayLimits, "spanDelayMs" | "spanRetryDelayMs">;
-  /** Member of CDN-Loop: an endpoint that leads back to the gateway would make a span of each batch of spans. */
+  /**
+   * Member of CDN-Loop, for an endpoint that leads back to the gateway: without it, each batch of spans would cause
+   * another span.
+   */
   readonly loop: string;
 }
 
 const BATCH_SPANS_MAX = 256;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
-/** Of one endpoint, and of all together. */
+/** Limits of one endpoint, and of all together. */
 const WAITING_SPANS_MAX = 4096;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const ATTEMPTS_MAX = 5;
@@ -43,7 +46,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** An endpoint for which something waits. */
+/** An endpoint with waiting spans. */
 interface Queue {
   readonly endpoint: OtelEndpointEntry;
   readonly context: string;
@@ -60,7 +63,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
   const queues = new Map<string, Queue>();
   let bytesWaiting = 0;
   let isClosing = false;
-  /** Ends of pauses between attempts. */
+  /** Functions that end the pauses between attempts. */
   const pauses = new Set<() => void>();
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -88,11 +91,11 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
     return { status, afterSeconds: secondsIn(told["retry-after"]) };
   };
 
-  /** Gives whether the endpoint has taken them. */
+  /** Returns whether the endpoint accepted the spans. */
   const deliver = async (queue: Queue, batch: readonly Span[]): Promise<boolean> => {
     for (let attempt = 1; ; attempt++) {
       const { status, afterSeconds } = await post(queue, batch).catch((error: unknown) => ({
-        // What is refused here is an address that may not be reached: it is no other one the next time.
+        // The refusal is of an address that is not permitted; a retry would not change that.
         status: error instanceof RefusalError ? STATUS_NOT_ALLOWED : 0,
         afterSeconds: 0,
       }));
@@ -134,7 +137,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
       const span = spanOf(facts);
       const bytes = sizeOf(span);
       for (const endpoint of otel) {
-        // What is sealed differs with each write, so an endpoint that was changed has its own queue.
+        // A sealed value differs with each write, so a changed endpoint gets a new queue.
         const name = `${account_id}/${gateway_id} ${endpoint.url} ${endpoint.secret}`;
         const queue = queueFor(name, endpoint, `gateway-otel:${account_id}/${gateway_id}`);
         if (isClosing || queue.waiting.length >= WAITING_SPANS_MAX || bytesWaiting + bytes > WAITING_BYTES_MAX) {
@@ -160,7 +163,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
   };
 }
 
-/** The first ones, as many as go into one request. */
+/** The first spans, as many as fit into one request. */
 function takeBatch(waiting: Waiting[]): Waiting[] {
   let end = 0;
   for (let bytes = 0; end < waiting.length && end < BATCH_SPANS_MAX; end++) {
@@ -172,10 +175,10 @@ function takeBatch(waiting: Waiting[]): Waiting[] {
 
 const SPAN_BYTES = 1024;
 
-/** What it takes in memory, roughly. */
+/** Approximate bytes in memory. */
 const sizeOf = ({ attributes }: Span): number =>
   attributes.reduce((sum, [, value]) => sum + (typeof value === "string" ? value.length : 8), SPAN_BYTES);
 
-/** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
+/** RFC 9110 §10.2.3, in seconds; dates are ignored, because clocks differ. */
 const secondsIn = (value: string | string[] | undefined): number =>
   typeof value === "string" && /^\d{1,6}$/.test(value) ? Math.min(Number(value), RETRY_AFTER_SECONDS_MAX) : 0;

@@ -4,31 +4,31 @@ import { answerText } from "#gateway/streams/text-extraction.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** One request as OpenTelemetry has it: times in milliseconds, identifiers in lower-case hexadecimal. */
+/** One request as an OpenTelemetry span: times in milliseconds, identifiers in lower-case hexadecimal. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty where it is the first of its trace. */
+  /** Empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Empty for a request that came to a good end. */
+  /** Empty for a successful request. */
   readonly failure: string;
   readonly attributes: readonly (readonly [string, AttributeValue])[];
 }
 
-/** Whole numbers are sent as such. */
+/** Whole numbers are sent as integers. */
 export type AttributeValue = string | number | boolean;
 
-/** Where a request belongs, as it says itself. */
+/** The trace that a request itself names. */
 export interface TraceParent {
-  /** Undefined: its own trace. */
+  /** Undefined: a new trace. */
   readonly traceId: string | undefined;
   readonly parentSpanId: string | undefined;
 }
 
-/** A request that is over, with its secrets masked; no bodies where none may be kept. */
+/** A completed request with its secrets masked; without bodies if none may be kept. */
 export interface SpanFacts {
   readonly row: GatewayLogRow;
   readonly request: Buffer | null;
@@ -36,10 +36,13 @@ export interface SpanFacts {
   readonly parent: TraceParent;
 }
 
-/** Of a longer body its beginning is sent. */
+/** Of a longer body, only the beginning is sent. */
 const BODY_BYTES_MAX = 256 * 1024;
 
-/** Attributes are those that are published for gateways of this kind (reference, part A), and by which a request is found in the log. */
+/**
+ * Attributes are those that are published for this kind of gateway (reference, part A), and those by which a request is
+ * found in the log.
+ */
 export function spanOf({ row, request, response, parent }: SpanFacts): Span {
   const { request_type = "", model, provider, metadata = "", event_id = "" } = row;
   const attributes: [string, AttributeValue | null][] = [
@@ -58,7 +61,7 @@ export function spanOf({ row, request, response, parent }: SpanFacts): Span {
     ["aig.event_id", event_id],
     ["aig.step", row.step],
     ["aig.cached", row.cached],
-    // What was masked may be no JSON any more.
+    // Masking can make metadata invalid JSON.
     ...Object.entries((objectOf(parsedJson(metadata)) ?? {}) as Readonly<Record<string, AttributeValue>>),
   ];
   return {
@@ -78,7 +81,7 @@ function promptJson(request: Buffer | null): string | null {
   return beginning(request);
 }
 
-/** A stream is no JSON: what was said in it is. */
+/** A stream is not JSON, so its text is sent in an object. */
 function completionJson(response: readonly Buffer[], contentType: string): string | null {
   const bytes = Buffer.concat(response);
   if (bytes.length === 0) return null;

@@ -1,9 +1,9 @@
 import type { Usage } from "./usage-formats.ts";
 
-/** What a request says it costs, in US dollars, instead of the table of prices. */
+/** The cost that a request states, in US dollars; it replaces the table of prices. */
 export type CustomCost = { readonly total: number } | { readonly perTokenIn: number; readonly perTokenOut: number };
 
-/** US dollars of one request at most. */
+/** Maximum cost of one request in US dollars. */
 export const COST_MAX = 1_000_000;
 
 /** `{"per_token_in":…,"per_token_out":…}` or `{"total_cost":…}` (reference, part A). Throws RangeError for anything else. */
@@ -16,7 +16,7 @@ export function parseCustomCost(text: string): CustomCost {
   return { perTokenIn: dollars(per_token_in), perTokenOut: dollars(per_token_out) };
 }
 
-/** Null where tokens are not known. */
+/** Null if tokens are unknown. */
 export function customCost(cost: CustomCost, { tokensIn, tokensOut }: Usage): number | null {
   if ("total" in cost) return cost.total;
   if (tokensIn === null && tokensOut === null) return null;

@@ -1,45 +1,45 @@
-/** Tokens that one answer cost; null where the provider did not say. */
+/** Tokens of one answer; null if the provider did not report them. */
 export interface Usage {
-  /** All that went in, what the provider had in its cache included. */
+  /** All input tokens, with those in the provider's cache. */
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
-  /** Of what went in: read from the provider's own cache, and written to it. */
+  /** Part of the input: read from the provider's cache, and written to it. */
   readonly tokensCacheRead?: number | null;
   readonly tokensCacheWrite?: number | null;
-  /** Of what was written: kept for an hour, at a higher price than what is kept for minutes. */
+  /** Part of the cache writes: kept for an hour, at a higher price than those kept for minutes. */
   readonly tokensCacheWriteHour?: number | null;
-  /** Of what came out: thoughts that the client does not see. */
+  /** Part of the output: thoughts that the client does not see. */
   readonly tokensReasoning?: number | null;
-  /** Of what went in, of what was read from the cache, and of what came out: sounds and pictures, at their own prices. */
+  /** Audio and images in the input, in the cache reads and in the output, with their own prices. */
   readonly tokensAudioIn?: number | null;
   readonly tokensAudioCacheRead?: number | null;
   readonly tokensAudioOut?: number | null;
   readonly tokensImageIn?: number | null;
   readonly tokensImageOut?: number | null;
-  /** Searches that the provider made, which are paid for beside the tokens. */
+  /** Searches of the provider, which cost extra. */
   readonly searches?: number | null;
-  /** The service tier that the answer came from, as the provider names it, in small letters. */
+  /** The answer's service tier, as the provider names it, in lower case. */
   readonly tier?: string | null;
-  /** US dollars, where the provider tells what the answer cost. */
+  /** US dollars, if the provider reports the cost of the answer. */
   readonly toldCost?: number | null;
 }
 
 export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
 
-/** How providers of one kind tell token counts: under which keys, and what the object there says. */
+/** The format in which providers of one kind report token counts: the keys, and the reader of the object there. */
 export interface UsageShape {
   readonly keys: readonly string[];
-  /** What a stream tells before its end is not what came out. */
+  /** Whether output counts are right only at the end of a stream. */
   readonly isCountedAtEnd?: boolean;
   /** Reads the object under one of the keys. */
   read(usage: Told): Usage;
-  /** The service tier, where answers tell it beside the counts: of a whole answer or event. */
+  /** The service tier, if answers have it beside the counts; takes a whole answer or event. */
   readonly tierOf?: (answer: Told) => unknown;
 }
 
 export type Told = Readonly<Record<string, unknown>>;
 
-/** Of one answer; what is more is no count of tokens, and sums of such could not be kept. */
+/** Limit of one answer; a larger number is not a token count, and sums of such numbers would lose precision. */
 const TOKENS_MAX = 1e9;
 
 const tokens = (value: unknown): number | null =>
@@ -52,7 +52,7 @@ const sum = (...values: readonly unknown[]): number | null => {
   return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
 };
 
-/** More than any answer costs; sums of what is larger could not be kept. */
+/** More than any answer costs; sums of larger amounts would lose precision. */
 const DOLLARS_MAX = 1e6;
 
 const dollars = (value: unknown): number | null =>
@@ -60,15 +60,15 @@ const dollars = (value: unknown): number | null =>
 
 const TIER_CHARACTERS_MAX = 64;
 
-/** Named by a word, or by an object with one as its `type`. */
+/** The tier is a word, or an object with the word as its `type`. */
 export const tierName = (value: unknown): string | null => {
   const name = within(value, "type") ?? value;
   return typeof name === "string" && name.length <= TIER_CHARACTERS_MAX ? name.toLowerCase() : null;
 };
 
 /**
- * What came out, thoughts included. Some providers count thoughts beside the completion: then they are what the total has more than
- * both counts, or, where no total is told, more than the completion they are said to be a part of.
+ * Output tokens with thoughts. Some providers count thoughts beside the completion: then the output is the total minus
+ * the input; without a total, thoughts are added if they exceed the completion that they should be a part of.
  */
 function outOf(into: number | null, out: number | null, thoughts: number | null, total: number | null): number | null {
   if (out === null) return null;
@@ -78,7 +78,7 @@ function outOf(into: number | null, out: number | null, thoughts: number | null,
 
 const withThoughts = (out: number, thoughts: number | null): number => (thoughts !== null && thoughts > out ? out + thoughts : out);
 
-/** Chat completions and embeddings name them one way, responses another, and sessions in speech a third. */
+/** Chat completions and embeddings have one set of names, responses another, and speech sessions a third. */
 export const OPENAI_USAGE: UsageShape = {
   keys: ["usage"],
   tierOf: (answer) => within(answer["response"], "service_tier") ?? answer["service_tier"],
@@ -102,7 +102,7 @@ export const OPENAI_USAGE: UsageShape = {
   },
 };
 
-/** The same with what the answer cost in dollars; whoever pays with its own key elsewhere pays that beside it. */
+/** The same with the cost in dollars; with the customer's own key at another provider, that provider's cost is added. */
 export const OPENROUTER_USAGE: UsageShape = {
   ...OPENAI_USAGE,
   read: (usage) => {
@@ -135,7 +135,7 @@ export const XAI_USAGE: UsageShape = {
 
 const isOpenAi = (usage: Told): boolean => "prompt_tokens" in usage || "completion_tokens" in usage;
 
-/** What was read from or written to the provider's own cache was sent all the same. */
+/** Tokens read from or written to the provider's cache are also input tokens. */
 export const ANTHROPIC_USAGE: UsageShape = {
   keys: ["usage"],
   isCountedAtEnd: true,
@@ -163,7 +163,7 @@ const ofModality = (details: unknown, modality: string): number | null =>
     ? sum(...details.filter((detail) => within(detail, "modality") === modality).map((detail) => within(detail, "tokenCount")))
     : null;
 
-/** Thoughts are paid for as what comes out is. */
+/** Thoughts have the price of output tokens. */
 export const GOOGLE_USAGE: UsageShape = {
   keys: ["usageMetadata", "usage"],
   read: (usage) => {
@@ -183,14 +183,14 @@ export const GOOGLE_USAGE: UsageShape = {
   },
 };
 
-/** Models of several makers: each answers in its own shape. */
+/** Models of several makers, each with its own format. */
 export const VERTEX_USAGE: UsageShape = {
   keys: ["usageMetadata", "usage"],
   isCountedAtEnd: true,
   read: (usage) => ("input_tokens" in usage || "output_tokens" in usage ? ANTHROPIC_USAGE.read(usage) : GOOGLE_USAGE.read(usage)),
 };
 
-/** What is paid for is told beside all that the model read; it is the last key, since the last of them counts. */
+/** Billed tokens are reported beside all tokens that the model read; the key is the last one, because the last match counts. */
 export const COHERE_USAGE: UsageShape = {
   keys: ["usage", "tokens", "billed_units"],
   read: OPENAI_USAGE.read,
@@ -201,7 +201,7 @@ const ofTtl = (details: unknown, ttl: string): number | null =>
     ? sum(...details.filter((detail) => within(detail, "ttl") === ttl).map((detail) => within(detail, "inputTokens")))
     : null;
 
-/** Models of several makers: their own shapes, and that of Converse. */
+/** Models of several makers: their own formats, and that of Converse. */
 export const BEDROCK_USAGE: UsageShape = {
   keys: ["usage"],
   tierOf: (answer) => answer["serviceTier"] ?? answer["service_tier"],
@@ -217,5 +217,5 @@ export const BEDROCK_USAGE: UsageShape = {
   },
 };
 
-/** Images, speech and predictions: nothing is counted in tokens. */
+/** Images, speech and predictions, which are not counted in tokens. */
 export const NO_USAGE_SHAPE: UsageShape = { keys: [], read: () => NO_USAGE };

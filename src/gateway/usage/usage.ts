@@ -2,20 +2,20 @@ import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-ev
 import { ChunkList } from "#gateway/http/chunks.ts";
 import { NO_USAGE, tierName, type Told, type Usage, type UsageShape } from "./usage-formats.ts";
 
-/** What is kept of an unfinished event or of a long answer: usage stands near its end. */
+/** Bytes kept of an incomplete event or of a long answer: usage is near its end. */
 const KEPT_BYTES_MAX = 64 * 1024;
 const OBJECT_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 const LF = 0x0a;
 const QUOTE = 0x22;
 
-/** Events are looked through so many bytes at a time: a look at each piece costs more than all else that is done with it. */
+/** Bytes of events that are searched at once: searching each chunk would cost more than all other work on it. */
 const LOOK_BYTES = 16 * 1024;
 const FRAME_BYTES_MAX = 1024 * 1024;
 
 type Mode = "events" | "frames" | "document" | "none";
 
-/** How counts are found in answers of a media type; in any other there are none. */
+/** The search for counts by media type of the answer; answers of other types have no counts. */
 const MODES: Readonly<Record<string, Mode>> = {
   "text/event-stream": "events",
   "application/vnd.amazon.eventstream": "frames",
@@ -23,8 +23,8 @@ const MODES: Readonly<Record<string, Mode>> = {
 };
 
 /**
- * Reads an answer's token counts while it passes. Of an event stream it keeps the event under way, of any other
- * answer the last bytes; an answer that is not JSON or events, or is compressed, has no counts.
+ * Reads an answer's token counts while it passes. Keeps the current event of an event stream, and the last bytes of any
+ * other answer; an answer that is not JSON or events, or is compressed, has no counts.
  */
 export class UsageReader {
   readonly #shape: UsageShape;
@@ -43,7 +43,7 @@ export class UsageReader {
     this.#mode = !plain || shape.keys.length === 0 ? "none" : (MODES[type] ?? "none");
   }
 
-  /** Nobody may change the bytes: they are looked at later. */
+  /** The bytes must not change later, because they are searched later. */
   chunk(bytes: Buffer): void {
     if (this.#mode === "none") return;
     if (this.#mode === "frames") return this.#frame(bytes);
@@ -51,7 +51,7 @@ export class UsageReader {
     if (this.#held.length >= LOOK_BYTES) this.#look();
   }
 
-  /** The counts so far: after the last chunk, or of as much as came. */
+  /** The counts so far; final after the last chunk. */
   end(): Usage {
     if (this.#held.length > 0 && this.#kept.length === 0) this.#read(this.#held.joined());
     else if (this.#held.length > 0) this.#look();
@@ -60,7 +60,7 @@ export class UsageReader {
     return this.#usage;
   }
 
-  /** Reads the lines that have ended, or keeps the last of what is no stream. */
+  /** Reads the complete lines, or keeps the last bytes of an answer that is not a stream. */
   #look(): void {
     const bytes = this.#held.joined();
     this.#held.clear();
@@ -74,7 +74,7 @@ export class UsageReader {
     this.#kept.append(bytes.subarray(lineEnd + 1));
   }
 
-  /** Each message has an event, or one that is wrapped once more. */
+  /** Each message holds an event, or a wrapped one. */
   #frame(bytes: Buffer): void {
     this.#frames ??= new AmazonEventStreamReader(
       ({ payload }) => {
@@ -94,7 +94,7 @@ export class UsageReader {
   #read(bytes: Buffer): void {
     let hasFound = false;
     for (const key of this.#keys) {
-      // Some providers tell what went in at the start of a stream, and what came out at its end.
+      // Some providers report input tokens at the start of a stream, and output tokens at its end.
       for (const found of this.#mode === "events" ? everyUsage(bytes, key) : lastUsages(bytes, key)) {
         this.#usage = merged(this.#usage, this.#shape.read(found));
         hasFound = true;
@@ -108,7 +108,7 @@ export class UsageReader {
   }
 }
 
-/** The later word counts, where there is one. */
+/** Later values replace earlier ones. */
 function merged(known: Usage, told: Usage): Usage {
   const later = Object.entries(told).filter(([, value]) => value !== null && value !== undefined);
   return { ...known, ...Object.fromEntries(later) };
@@ -117,7 +117,10 @@ function merged(known: Usage, told: Usage): Usage {
 const TIER_KEYS = ['service_tier"', 'serviceTier"'].map((key) => Buffer.from(key));
 const COLON = Buffer.from(":");
 
-/** The answer, or the last event, that tells its service tier: whole, since requests whose words it repeats may hold such a key too. */
+/**
+ * The answer, or the last event, with its service tier; parsed as a whole, because repeated parts of the request may have
+ * such a key too.
+ */
 function answerWithTier(bytes: Buffer, isEvents: boolean): Told | undefined {
   const at = Math.max(...TIER_KEYS.map((key) => bytes.lastIndexOf(key)));
   if (at < 0) return undefined;
@@ -135,7 +138,7 @@ class Tail {
   append(bytes: Buffer): void {
     const part = bytes.length > KEPT_BYTES_MAX ? bytes.subarray(bytes.length - KEPT_BYTES_MAX) : bytes;
     if (this.length + part.length > KEPT_BYTES_MAX) {
-      // Room is made half the bound at a time, so that copying stays in proportion to what is appended.
+      // Frees half the bound at a time, so that copying stays proportional to the appended bytes.
       const kept = Math.min(this.length, KEPT_BYTES_MAX - Math.max(part.length, KEPT_BYTES_MAX / 2));
       this.#bytes.copyWithin(0, this.length - kept, this.length);
       this.length = kept;
@@ -164,8 +167,8 @@ export const mediaType = (contentType: string): string => (contentType.split(";"
 const keysByShape = new WeakMap<UsageShape, readonly Buffer[]>();
 
 /**
- * The keys as they stand in JSON, without the quote before them: a search goes from one place with its first byte to the next, and
- * quotes are everywhere. Made once for each shape.
+ * The keys in JSON, without the quote before them: the search looks for the first byte, and quotes are everywhere. Made
+ * once for each shape.
  */
 function keysOf(shape: UsageShape): readonly Buffer[] {
   let keys = keysByShape.get(shape);
@@ -175,7 +178,7 @@ function keysOf(shape: UsageShape): readonly Buffer[] {
 
 const OBJECTS_MAX = 16;
 
-/** The last objects under the key, at any depth, in their order; text that merely mentions it has its quotes escaped. */
+/** The last objects under the key, at any depth, in their order; in text that mentions the key its quotes are escaped. */
 function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
   const found: Told[] = [];
   for (let at = bytes.lastIndexOf(key), tries = 0; at > 0 && tries < OBJECTS_MAX; at = bytes.lastIndexOf(key, at - 1)) {
@@ -187,7 +190,7 @@ function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
   return found;
 }
 
-/** All of them, each on one line; what stands within one, or in a line that does not close one, is not looked at again. */
+/** All objects, each on one line; the inside of an object, and a line that does not close one, are not searched again. */
 function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
   const found: Told[] = [];
   let lineEnd = -1;
@@ -205,7 +208,7 @@ function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
   return found;
 }
 
-/** The object after colon and white space, where there is one. */
+/** The object after colon and white space, if there is one. */
 function objectBehind(bytes: Buffer, from: number): Told | undefined {
   const start = objectStart(bytes, from);
   const end = start < 0 ? -1 : objectEnd(bytes, start, bytes.length);
@@ -217,7 +220,7 @@ function parsed(bytes: Buffer, start: number, end: number): Told | undefined {
     const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
     return typeof value === "object" && value !== null ? (value as Told) : undefined;
   } catch {
-    // Not JSON after all: another one may be.
+    // Not JSON; another match may be.
     return undefined;
   }
 }

@@ -203,7 +203,7 @@ export interface ZoneClaimsTable {
   elsewhere_since_ms: number | null;
   /** When the owner last requested a check. */
   asked_ms: number | null;
-  /** What the last check found missing, for people. */
+  /** Findings of the last check, as text for people. */
   reason: string;
 }
 /** Deleted zones that were active, by name and account. */
