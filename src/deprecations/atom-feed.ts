@@ -2,7 +2,7 @@ import { escapeHtml } from "#kernel/escape-html.ts";
 import type { FeedHead, FeedItem } from "./feed-item.ts";
 import { uuidOf } from "./feed-item.ts";
 
-/** RFC 4287. */
+/** The feed in the Atom format (RFC 4287). */
 export const atomFeed = ({ title, url, home }: FeedHead, items: readonly FeedItem[]): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">

@@ -3,7 +3,7 @@ import type { FeedHead, FeedItem } from "./feed-item.ts";
 
 const DAY_MS = 86_400_000;
 
-/** RFC 5545: each row is an event that lasts the day on which it takes effect. */
+/** The feed as a calendar (RFC 5545): each row is an event on the day on which it takes effect. */
 export const calendar = ({ title }: FeedHead, items: readonly FeedItem[]): string =>
   [
     "BEGIN:VCALENDAR",
@@ -22,7 +22,7 @@ const event = ({ uuid, url, title, text, date, added }: FeedItem): readonly stri
   `UID:${uuid}`,
   `DTSTAMP:${compact(added)}T000000Z`,
   `DTSTART;VALUE=DATE:${compact(date)}`,
-  // §3.6.1: the day after the last one.
+  // §3.6.1: the end is exclusive.
   `DTEND;VALUE=DATE:${compact(isoDate(Date.parse(`${date}T00:00:00Z`) + DAY_MS))}`,
   "TRANSP:TRANSPARENT",
   `SUMMARY:${escaped(title)}`,
@@ -33,12 +33,12 @@ const event = ({ uuid, url, title, text, date, added }: FeedItem): readonly stri
 
 const compact = (day: IsoDate): string => day.replaceAll("-", "");
 
-/** §3.3.11. */
+/** Escapes a text (§3.3.11). */
 const escaped = (text: string): string => text.replaceAll(/[\\;,]/g, "\\$&").replaceAll("\n", "\\n");
 
 const LINE_BYTES_MAX = 75;
 
-/** §3.1: at most 75 bytes in a line, and a space before what goes on. Characters stay whole. */
+/** Folds a line (§3.1): at most 75 bytes each, continued after a space. Characters stay whole. */
 function folded(line: string): string {
   const lines: string[] = [];
   let current = "";

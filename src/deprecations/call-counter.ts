@@ -3,7 +3,7 @@ import type { IsoDate } from "#kernel/clock.ts";
 /** How often one caller used one route in a way that a row will end. */
 export interface DeprecatedCalls {
   readonly day: IsoDate;
-  /** Empty for routes of no account. */
+  /** Empty for routes without an account. */
   readonly account_id: string;
   readonly deprecation_id: string;
   readonly token_id: string;
@@ -17,7 +17,7 @@ export interface ShapedCalls {
   readonly account_id: string;
   readonly token_id: string;
   readonly route: string;
-  /** JSON of a CallShape. */
+  /** A CallShape as JSON. */
   readonly shape: string;
   /** The caller's own API date, if it has one. */
   readonly api_date: IsoDate | null;
@@ -26,23 +26,23 @@ export interface ShapedCalls {
 
 export interface CallCounter<Row extends { readonly calls: number }> {
   count(call: Omit<Row, "calls">): void;
-  /** Writes the counts; they are kept for the next time if that fails. */
+  /** Writes the counts. If that fails, they are kept for the next time. */
   flush(): Promise<void>;
   /** Flushes and stops the timer. */
   close(): Promise<void>;
 }
 
 export interface CallCounterDeps<Row> {
-  /** Adds to the counts that are stored. */
+  /** Adds the rows to the stored counts. */
   save(rows: readonly Row[]): Promise<void>;
   failed(error: unknown): void;
   readonly intervalMs: number;
 }
 
-/** More callers than this between two writes are not told apart further. */
+/** Distinct rows between two writes; calls beyond them are not counted. */
 const ROWS_MAX = 20_000;
 
-/** Adds up calls that are alike in everything but their number. */
+/** Sums up calls that differ in nothing but their number. */
 export function createCallCounter<Row extends { readonly calls: number }>(deps: CallCounterDeps<Row>): CallCounter<Row> {
   const { save, failed, intervalMs } = deps;
   let counts = new Map<string, Row>();
@@ -79,5 +79,5 @@ export function createCallCounter<Row extends { readonly calls: number }>(deps: 
   };
 }
 
-/** Every member but the number, in the order in which the caller wrote them. */
+/** All members but the number, in the order in which the caller wrote them. */
 const keyOf = (row: { readonly calls: number }): string => JSON.stringify({ ...row, calls: 0 });

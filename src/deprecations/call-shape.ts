@@ -2,29 +2,29 @@ import type { Deprecation, Effect } from "./deprecation.ts";
 import type { Query } from "./effect-handler.ts";
 
 /**
- * A request without what was in it: names of fields that the interface itself has, texts that the table of deprecations itself has, and
- * placeholders for everything else. Effects read it as they read a request.
+ * A request without its contents: it keeps field names that the API defines and texts that the table of deprecations
+ * names, and has placeholders for everything else. Effects read it as they read a request.
  */
 export interface CallShape {
   readonly query: Query;
-  /** Absent where no JSON object or list was sent. */
+  /** Absent if the request had no JSON object or list. */
   readonly body?: unknown;
 }
 
-/** The names and texts of requests that may be kept. */
+/** Names and texts of requests that may be kept. */
 export interface ShapeWords {
-  /** Of fields and parameters. */
+  /** Names of fields and parameters. */
   readonly names: ReadonlySet<string>;
   readonly texts: ReadonlySet<string>;
   readonly prefixes: readonly string[];
 }
 
-/** Stands for any text. */
+/** Placeholder for any other text. */
 const TEXT = "x";
 const DEPTH_MAX = 8;
-/** Fields and items of one request; what comes later is left out. */
+/** Limit of the fields and items of one request; later ones are left out. */
 const NODES_MAX = 100;
-/** Items of a list are mostly alike. */
+/** The items of a list are mostly alike. */
 const ITEMS_MAX = 20;
 const VALUES_MAX = 20;
 
@@ -43,7 +43,7 @@ export function shapeOf(query: Query, body: unknown, words: ShapeWords): CallSha
     : { query: shapedQuery };
 }
 
-/** Names that are not the interface's may be anybody's secret. Sorted, so that one shape has one text. */
+/** Drops other names, since they may be secrets. Sorts them, so that one shape has one text. */
 const named = (object: object, { names }: ShapeWords): readonly (readonly [string, unknown])[] =>
   Object.entries(object)
     .filter(([name, value]) => names.has(name) && value !== undefined)
@@ -68,14 +68,14 @@ function valueShape(value: unknown, words: ShapeWords, budget: { nodes: number }
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 
-/** A comma tells whether a filter was a list. */
+/** Keeps a comma, because it tells whether a filter was a list. */
 function textShape(text: string, { texts, prefixes }: ShapeWords): string {
   if (texts.has(text)) return text;
   const prefix = prefixes.find((one) => text.startsWith(one)) ?? "";
   return prefix + (text.includes(",", prefix.length) ? `${TEXT},${TEXT}` : TEXT);
 }
 
-/** The words of the table, and `names` of the route's own fields and parameters. */
+/** The words that the table names. `names`: fields and parameters of the routes. */
 export function shapeWords(table: readonly Deprecation[], names: Iterable<string>): ShapeWords {
   const words = table.map(({ effect }) => wordsOf(effect));
   return {
@@ -93,7 +93,7 @@ interface EffectWords {
 
 const NONE: EffectWords = { names: [], texts: [], prefixes: [] };
 
-/** By kind, so that the type makes a kind without words an error. */
+/** By kind; the type makes a missing kind an error. */
 const EFFECT_WORDS: { readonly [K in Effect["kind"]]: (effect: Extract<Effect, { kind: K }>) => EffectWords } = {
   endpoint_gone: () => NONE,
   protocol_rule: () => NONE,

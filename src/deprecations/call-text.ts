@@ -1,6 +1,6 @@
 import type { WrittenCall } from "./rewrite.ts";
 
-/** A call as a command; `$API` and `$TOKEN` are the reader's. */
+/** The call as a curl command; the reader sets `$API` and `$TOKEN`. */
 export function curlOf({ method, path, query, body }: WrittenCall): string {
   const url = `"$API"${quoted(`${path}${queryText(query)}`)}`;
   const parts = ["curl", "-X", method, "-H", '"Authorization: Bearer $TOKEN"', url];
@@ -8,14 +8,14 @@ export function curlOf({ method, path, query, body }: WrittenCall): string {
   return parts.join(" ");
 }
 
-/** The same for the vendor's SDK for TypeScript, whose client has these methods for every path. */
+/** The call in the vendor's TypeScript SDK, whose client has a method per HTTP method for any path. */
 export function sdkOf({ method, path, query, body }: WrittenCall): string {
   const options = { ...(Object.keys(query).length === 0 ? {} : { query }), ...(body === undefined ? {} : { body }) };
   const rest = Object.keys(options).length === 0 ? "" : `, ${JSON.stringify(options)}`;
   return `client.${method.toLowerCase()}(${JSON.stringify(path)}${rest})`;
 }
 
-/** For a POSIX shell: nothing in it is special but the quote itself. */
+/** Quotes for a POSIX shell, where only the quote itself is special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function queryText(query: WrittenCall["query"]): string {

@@ -1,30 +1,33 @@
 import type { IsoDate } from "#kernel/clock.ts";
 
-/** One dated change to the interface. Rows are never deleted and ids never reused. */
+/** One dated change of the API. Rows are never deleted and ids never reused. */
 export interface Deprecation {
   /** Also the anchor of the row on the reference page. */
   readonly id: string;
   /** The first day (UTC) on which the newest behaviour is in force. */
   readonly date: IsoDate;
-  /** The day on which the row came into the table, where that was not its first edition; feeds order by it. */
+  /** The day on which the row came into the table; absent for rows of its first edition. Feeds are sorted by it. */
   readonly added?: IsoDate;
-  /** `METHOD /path/with/:parameters`, as in the route table; none for a rule of a protocol. */
+  /** `METHOD /path/with/:parameters`, as in the route table; empty for a rule of a protocol. */
   readonly routes: readonly string[];
   readonly effect: Effect;
-  /** The thing that the row protects. The API date of a token or an account brings back what was before it only if the operator allows it (ADR 0203). */
+  /**
+   * The thing that the row protects. The API date of a token or an account restores the older behaviour only if the
+   * operator allows it (ADR 0203).
+   */
   readonly protects?: string;
-  /** The replacement, or null where nothing takes its place. */
+  /** The replacement; null if nothing replaces it. */
   readonly replacement: string | null;
-  /** What was possible until the date. */
+  /** The older behaviour, until the date. */
   readonly was: string;
   readonly why: string;
-  /** Why the older behaviour is a constant or a refusal here, if it is. */
+  /** Present if the older behaviour is a constant or a refusal on this server: the reason for it. */
   readonly hollow?: string;
-  /** Where the change is specified. */
+  /** Reference to the specification of the change. */
   readonly spec: string;
 }
 
-/** What a row does, as data; `effects/` has one interpreter a kind. */
+/** The effect of a row, as data; `effects/` has one interpreter per kind. */
 export type Effect =
   | EndpointGone
   | OmitResponseFields
@@ -38,8 +41,8 @@ export type Effect =
   | ProtocolRule;
 
 /**
- * A rule of a protocol below the management API. It has no routes, and no API date brings back what was before it: the
- * planes know the newest rule only.
+ * A rule of a protocol below the management API. It has no routes, and no API date restores the older behaviour: the
+ * planes only implement the newest rule.
  */
 export interface ProtocolRule {
   readonly kind: "protocol_rule";
@@ -48,60 +51,60 @@ export interface ProtocolRule {
 /** The endpoint answers 410 from the date on. */
 export interface EndpointGone {
   readonly kind: "endpoint_gone";
-  /** A part of the path, where the endpoint goes on under another name. */
+  /** A part of the path that changed, if the endpoint goes on under another name. */
   readonly renamed?: readonly [from: string, to: string];
 }
 
-/** Fields that responses carry until the date. Handlers do not know them: `value` says where they come from. */
+/** Fields that responses have until the date. Handlers do not know them: `value` says how they are computed. */
 export interface OmitResponseFields {
   readonly kind: "omit_response_fields";
   readonly fields: readonly LegacyField[];
-  /** Only objects whose `type` is this one. */
+  /** Applies only to objects of this `type`. */
   readonly type?: string;
 }
 
 export interface LegacyField {
-  /** A field of the object, or with a dot a field of an object in it. */
+  /** A field of the object; with a dot, a field of an object in it. */
   readonly field: string;
-  /** The field that it follows; last where absent. */
+  /** The field that it follows; if absent, it comes last. */
   readonly after?: string;
   readonly value: LegacyValue;
 }
 
 export type LegacyValue =
   | { readonly constant: string | number | boolean | null }
-  /** A fact about the zone that the path names. */
+  /** A fact about the zone in the path. */
   | { readonly zone: "id" | "name" }
-  /** Labels of the object's `name`, `from` included and `to` excluded. */
+  /** Labels of the object's `name`: `from` is included, `to` is not. */
   | { readonly labels: { readonly from: number; readonly to?: number } };
 
-/** Items that a list has until the date, and that its edits may name among their `items`. */
+/** Items that a list has until the date. Until then, edits of the list may have them in their `items`. */
 export interface OmitListItems {
   readonly kind: "omit_list_items";
   readonly ids: readonly string[];
 }
 
-/** Fields that requests may carry and that have no meaning, before the date and after it. */
+/** Fields that requests may have and that are ignored, before the date and after it. */
 export interface IgnoreRequestFields {
   readonly kind: "ignore_request_fields";
   readonly fields: readonly string[];
 }
 
-/** Fields that requests may carry until the date, and that are an error from then on. */
+/** Fields that requests may have until the date, and that are an error from then on. */
 export interface RejectRequestFields {
   readonly kind: "reject_request_fields";
-  /** Fields of the object in `within`. */
+  /** The fields are in the object of this name. */
   readonly within: string;
   readonly fields: readonly string[];
-  /** Only requests whose `type` is this one, or that have no type and one of `telltale`. */
+  /** Applies only to requests of this `type`, or to those without a type that have one of `telltale`. */
   readonly type: string;
   readonly telltale: readonly string[];
-  /** Until the date the fields, joined with dots, are the value of this field. */
+  /** Until the date, this field gets the values of the fields, joined with dots. */
   readonly joined_into: string;
   readonly message: string;
 }
 
-/** Forms of query parameters that are rewritten to the newest ones until the date, and an error from then on. */
+/** Forms of query parameters that are rewritten to the newest ones until the date, and are an error from then on. */
 export interface RejectQueryForms {
   readonly kind: "reject_query_forms";
   readonly forms: readonly QueryForm[];
@@ -125,18 +128,18 @@ export interface ErrorWrapper {
 }
 
 /**
- * Older names for something newer, read and written through it until the date, so that the two never differ. An
- * alias of an endpoint is a route of its own with the newest handler; it answers 410 from the date on.
+ * Older names for something newer. Until the date they are read and written through the newer thing, so that the two
+ * never differ. The alias of an endpoint is a separate route with the newest handler, and answers 410 from the date on.
  */
 export interface LegacyAlias {
   readonly kind: "legacy_alias";
-  /** `endpoint`: requests and answers have the legacy fields alone. `fields`: they stand beside the newest ones. */
+  /** `endpoint`: requests and responses have only the legacy fields. `fields`: these stand beside the newest ones. */
   readonly of: "endpoint" | "fields";
-  /** The newest path of an endpoint, whose parameters are at the same places. */
+  /** The newest path of an endpoint, with its parameters at the same positions. */
   readonly stands_for?: string;
-  /** Where several stand for one newest field, a request is read by the first that it has. */
+  /** If several stand for one newest field, the first one in a request counts. */
   readonly fields: readonly AliasField[];
-  /** What an endpoint's answers hold besides, always the same. */
+  /** Further fields of the endpoint's responses, always the same. */
   readonly constants?: Readonly<Record<string, string | boolean | null>>;
 }
 
@@ -145,15 +148,15 @@ export interface AliasField {
   readonly field: string;
   readonly newest: string;
   /**
-   * Which legacy value stands for which newest one; a newest value is shown as the first legacy one of it, and one
-   * without a row as that of the last row. Absent where the values are the same.
+   * Pairs of legacy and newest values. A newest value is shown as its first legacy value; a newest value without a pair
+   * is shown as the last pair's. Absent if the values are the same.
    */
   readonly values?: readonly (readonly [legacy: string | boolean, newest: string | boolean])[];
 }
 
 /**
- * An older list of texts that stands for those objects of a newer list which have one type: `item` of them. Read and written
- * through the newer one until the date; from then on a request that has the older one alone is an error.
+ * An older list of texts that stands for the objects of one type in a newer list: each text is the object's `item`. Until
+ * the date it is read and written through the newer list; from then on a request that has only the older one is an error.
  */
 export interface ListedAlias {
   readonly kind: "listed_alias";

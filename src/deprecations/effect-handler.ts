@@ -1,27 +1,27 @@
 import type { ErrorItem } from "#kernel/errors/errors.ts";
 import type { Deprecation, Effect } from "./deprecation.ts";
 
-/** Query parameters as received: a list where a name was repeated. */
+/** Query parameters as received: a list if a name was repeated. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The facts that legacy response fields are made of. */
+/** The facts that legacy response fields are computed from. */
 export interface Facts {
   readonly zone: { readonly id: string; readonly name: string } | null;
 }
 
 /**
- * What a row does to one request on one side of its date. A function that returns its argument has nothing to do
- * with the request; one that throws refuses it.
+ * The effect of a row on one request, on one side of its date. A function that returns its argument changes nothing; one
+ * that throws refuses the request.
  */
 export interface Interpretation {
-  /** The row concerns every request of its routes, whatever is in it. */
+  /** The row concerns every request of its routes, whatever the request holds. */
   readonly always?: boolean;
   readonly gone?: boolean;
   query?(query: Query): Query;
   body?(body: JsonObject): JsonObject;
   result?(object: JsonObject, facts: Facts): JsonObject;
-  /** Over the objects of a list, before each of them goes through `result`. */
+  /** Called with the objects of a list, before `result` gets each of them. */
   list?(objects: readonly JsonObject[]): readonly JsonObject[];
   errors?(items: readonly ErrorItem[]): readonly ErrorItem[];
 }
@@ -31,5 +31,5 @@ export interface Sides {
   readonly after: Interpretation;
 }
 
-/** Reads one kind of effect. `row` is there for messages. */
+/** Interprets one kind of effect. `row` is used in messages. */
 export type EffectHandler<E extends Effect> = (effect: E, row: Deprecation) => Sides;

@@ -5,32 +5,32 @@ import type { Deprecation } from "./deprecation.ts";
 import { interpret } from "./effects/interpreters.ts";
 import type { Facts, Interpretation, JsonObject, Query, Sides } from "./effect-handler.ts";
 
-/** The interface as it was on one day, for one route. */
+/** One route of the API as it was on one day. */
 export interface DatedRoute {
   /** The row that ended the endpoint, or null. */
   readonly gone: Deprecation | null;
-  /** Begins one request; null where no row of this day has anything to do with the route. */
+  /** Begins a request; null if no row of this day concerns the route. */
   begin(): DatedRequest | null;
 }
 
-/** What the rows do to one request. Legacy forms become the newest ones on the way in, and the other way round on the way out. */
+/** The effects of the rows on one request: legacy forms become the newest ones on the way in, and the reverse on the way out. */
 export interface DatedRequest {
-  /** Throws PlatformError where a row refuses the request. */
+  /** Throws PlatformError if a row refuses the request. */
   query(query: Query): Query;
   body(body: unknown): unknown;
   result(object: JsonObject, facts: Facts): JsonObject;
   list(objects: readonly JsonObject[]): readonly JsonObject[];
   errors(items: readonly ErrorItem[]): readonly ErrorItem[];
-  /** Rows whose day is still to come and that this request depends on. */
+  /** Rows that concern the request and whose date has not come yet. */
   readonly pending: ReadonlySet<Deprecation>;
 }
 
 export interface DeprecationEngine {
-  /** `route` is `METHOD /path/with/:parameters`; rows that protect something look at `safe`. */
+  /** `route` is `METHOD /path/with/:parameters`. Rows that protect something are judged by the day `safe`. */
   at(route: string, date: IsoDate, safe?: IsoDate): DatedRoute;
 }
 
-/** Days asked for are few, but with negotiation the caller chooses them. */
+/** Bounds the cache, since API versions let callers choose the day. */
 const DATED_ROUTES_MAX = 5000;
 
 export function createDeprecationEngine(table: readonly Deprecation[]): DeprecationEngine {
@@ -39,7 +39,7 @@ export function createDeprecationEngine(table: readonly Deprecation[]): Deprecat
     const compiled = { row, sides: interpret(row) };
     for (const route of row.routes) listAt(byRoute, route).push(compiled);
   }
-  // Oldest first: a later change was made to what the earlier one had left.
+  // Oldest first: a later change applies to the result of the earlier one.
   for (const rows of byRoute.values()) rows.sort((a, b) => (a.row.date < b.row.date ? -1 : 1));
   const dated = new Map<string, DatedRoute>();
   return {
@@ -83,7 +83,7 @@ function dateRoute(rows: readonly CompiledRow[], dateFor: (row: Deprecation) => 
 function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
   const pending = new Set<Deprecation>();
   for (const { row, pending: toCome, does } of rows) if (toCome && does.always === true) pending.add(row);
-  /** Runs one hook of every row in order and notes the rows that changed something. */
+  /** Applies one hook of every row in order, and notes the rows that changed something. */
   function through<T>(value: T, hook: (does: Interpretation) => ((value: T) => T) | undefined, order: readonly ActiveRow[]): T {
     return order.reduce((current, { row, pending: toCome, does }) => {
       const next = hook(does)?.(current) ?? current;

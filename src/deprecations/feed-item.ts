@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { Deprecation } from "./deprecation.ts";
 
-/** A row as feeds show it. */
+/** A row, as feeds show it. */
 export interface FeedItem {
-  /** The same on every server, as RFC 4287 §4.2.6 asks. */
+  /** The same on every server, as RFC 4287 §4.2.6 requires. */
   readonly uuid: string;
-  /** Where the row is described. */
+  /** Address of the row's description. */
   readonly url: string;
   readonly title: string;
   readonly text: string;
@@ -20,16 +20,16 @@ export interface FeedItem {
 /** The head of a feed. */
 export interface FeedHead {
   readonly title: string;
-  /** Of the feed. */
+  /** Address of the feed. */
   readonly url: string;
-  /** Of the table. */
+  /** Address of the table. */
   readonly home: string;
 }
 
 /** The day of the table's first edition. */
 const FIRST_EDITION: IsoDate = "2026-11-20";
 
-/** Newest first. `base` is the address of the table, without a slash at its end. */
+/** The items, newest first. `base` is the address of the table, without a slash at its end. */
 export const feedItems = (table: readonly Deprecation[], base: string): readonly FeedItem[] =>
   table
     .map((row) => ({
@@ -50,7 +50,7 @@ export const feedItems = (table: readonly Deprecation[], base: string): readonly
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** RFC 9562 §5.8: version 8, made from a hash of the name. */
+/** A UUID from a hash of the name (RFC 9562 §5.8, version 8). */
 export function uuidOf(name: string): string {
   const bytes = createHash("sha256").update(`selvedge deprecation ${name}`).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

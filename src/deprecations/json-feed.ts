@@ -1,6 +1,9 @@
 import type { FeedHead, FeedItem } from "./feed-item.ts";
 
-/** https://www.jsonfeed.org/version/1.1/; `_selvedge.date` is the day on which the row takes effect. */
+/**
+ * The feed in the JSON Feed format (https://www.jsonfeed.org/version/1.1/). `_selvedge.date` is the day on which the row
+ * takes effect.
+ */
 export const jsonFeed = ({ title, url, home }: FeedHead, items: readonly FeedItem[]): string =>
   JSON.stringify({
     version: "https://jsonfeed.org/version/1.1",

@@ -1,14 +1,14 @@
 import type { IsoDate } from "#kernel/clock.ts";
 import type { Deprecation } from "./deprecation.ts";
 
-/** Response headers that announce the rows a request depends on. Where several do, the first day counts. */
+/** Response headers that announce the rows that concern a request. If there are several, the earliest day counts. */
 export function noticeHeaders(rows: Iterable<Deprecation>, linkTo: (id: string) => string): Readonly<Record<string, string>> {
   const sorted = [...rows].sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : a.id < b.id ? -1 : 1));
   const first = sorted[0];
   if (!first) return {};
   const ms = dayMs(first.date);
   return {
-    // RFC 9745 §2.1: a structured-field date.
+    // RFC 9745 §2.1: a date of structured fields.
     deprecation: `@${ms / 1000}`,
     // RFC 8594 §3: an HTTP date.
     sunset: new Date(ms).toUTCString(),

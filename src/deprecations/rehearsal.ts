@@ -5,18 +5,18 @@ import type { Deprecation } from "./deprecation.ts";
 import { interpret } from "./effects/interpreters.ts";
 import type { Interpretation, JsonObject } from "./effect-handler.ts";
 
-/** Calls of one kind: by one caller, of one route, in one shape. */
+/** Calls by one caller, of one route, in one shape. */
 export interface RehearsedCall {
   /** `METHOD /path/with/:parameters`. */
   readonly route: string;
   readonly shape: CallShape;
-  /** The API date of the caller alone, by its pin; null where it is the operator's. */
+  /** The API date that this caller has pinned; null if the operator's applies. */
   readonly pin: IsoDate | null;
 }
 
 /**
- * What happens to a call on a day: the endpoint is `gone`, the request is `refused`, a part of it is `ignored` that had an effect before,
- * or its `answer` changes, which breaks those who read what is missing.
+ * The fate of a call on a day: the endpoint is `gone`, the request is `refused`, a part that had an effect is `ignored`,
+ * or its `answer` changes, which breaks clients that read the missing part.
  */
 export type Outcome = "gone" | "refused" | "ignored" | "answer";
 
@@ -24,15 +24,15 @@ export interface Finding<C extends RehearsedCall> {
   readonly row: Deprecation;
   readonly call: C;
   readonly outcome: Outcome;
-  /** The error that the caller gets; null where it gets none. */
+  /** The error that the caller gets; null if none. */
   readonly error: { readonly code: number; readonly message: string } | null;
-  /** The caller's own API date keeps it working. */
+  /** The caller's pinned API date keeps it working. */
   readonly isKept: boolean;
 }
 
 /**
- * What would break on the day `asOf` that works on the day `from`. Works on the shapes alone, row by row, and changes nothing. Findings come
- * in the order of the rows' dates.
+ * Calls that work on the day `from` and break on the day `asOf`, in the order of the rows' dates. Works on shapes alone,
+ * row by row, and changes nothing.
  */
 export function rehearse<C extends RehearsedCall>(
   table: readonly Deprecation[],
@@ -45,7 +45,7 @@ export function rehearse<C extends RehearsedCall>(
     const { before, after } = interpret(row);
     const routes = new Set(row.routes);
     for (const call of calls) {
-      // A row that is in force for the caller already breaks nothing any more.
+      // A row that is in force for the caller already cannot break anything.
       if (!routes.has(call.route) || row.date <= (call.pin ?? from)) continue;
       const found = outcomeOf(call.shape, before, after);
       if (found !== null) findings.push({ row, call, ...found, isKept: call.pin !== null && row.protects === undefined });
@@ -54,7 +54,7 @@ export function rehearse<C extends RehearsedCall>(
   return findings;
 }
 
-/** Whether it is more than an answer that changes. */
+/** True if more than the response changes, and no pinned date keeps the call working. */
 export const isBreaking = ({ outcome, isKept }: Pick<Finding<RehearsedCall>, "outcome" | "isKept">): boolean =>
   outcome !== "answer" && !isKept;
 
@@ -64,14 +64,14 @@ function outcomeOf(shape: CallShape, before: Interpretation, after: Interpretati
   if (after.gone === true) return { outcome: "gone", error: null };
   const [early, late] = [changed(shape, before), changed(shape, after)];
   if (late instanceof PlatformError) return { outcome: "refused", error: { code: late.code, message: late.message } };
-  // Where a placeholder stands for a value, the older reading of it may fail; the request has the legacy form all the same.
+  // A placeholder may be invalid in the older form; the request has the legacy form all the same.
   const hadEffect = early instanceof PlatformError || early;
   if (hadEffect && !late) return { outcome: "ignored", error: null };
   const answers = (["result", "list", "errors"] as const).some((hook) => before[hook] !== undefined);
   return answers ? { outcome: "answer", error: null } : null;
 }
 
-/** Whether the interpreter reads something of the request in its own way, or the error that it refuses it with. */
+/** True if the interpreter changes the request; the error if it refuses it. */
 function changed({ query, body }: CallShape, does: Interpretation): boolean | PlatformError {
   try {
     if (does.query !== undefined && does.query(query) !== query) return true;

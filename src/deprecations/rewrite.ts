@@ -2,16 +2,19 @@ import type { Deprecation, Effect } from "./deprecation.ts";
 import type { JsonObject, Query } from "./effect-handler.ts";
 import { interpret } from "./effects/interpreters.ts";
 
-/** A call as a client writes it. */
+/** A call, as a client writes it. */
 export interface WrittenCall {
   readonly method: string;
-  /** With its parameters, without the query. */
+  /** With its parameters filled in, without the query. */
   readonly path: string;
   readonly query: Query;
   readonly body?: unknown;
 }
 
-/** The newest call that does the same as a legacy one; null if the row has no mechanical replacement, or does not concern the call. */
+/**
+ * The newest call that has the effect of a legacy one; null if the row has no mechanical replacement, or does not concern
+ * the call.
+ */
 export function rewritten(row: Deprecation, call: WrittenCall): WrittenCall | null {
   const write = WRITERS[row.effect.kind] as Writer<Effect> | undefined;
   return write?.(row.effect, call, row) ?? null;
@@ -19,7 +22,7 @@ export function rewritten(row: Deprecation, call: WrittenCall): WrittenCall | nu
 
 type Writer<E extends Effect> = (effect: E, call: WrittenCall, row: Deprecation) => WrittenCall | null;
 
-/** By kind of effect. The API turns a legacy request into the newest one until its day; from then on the client has to. */
+/** By kind of effect. Until the row's day the API rewrites a legacy request itself; from then on the client must. */
 const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind: K }>> } = {
   reject_query_forms: (_effect, call, row) => {
     const query = interpret(row).before.query?.(call.query) ?? call.query;
@@ -61,7 +64,7 @@ function withBody(call: WrittenCall, change: (body: JsonObject) => JsonObject): 
   return changed === body ? null : { ...call, body: changed };
 }
 
-/** The object without the field of a path; objects on the way that are empty then go too. */
+/** The object without the field at this path, and without objects on the path that become empty. */
 function without(object: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject {
   const { [key]: inner, ...others } = object;
   if (rest.length === 0 || typeof inner !== "object" || inner === null) return rest.length === 0 ? others : object;

@@ -13,7 +13,7 @@ const DNS_SETTINGS = "/zones/:zone_id/dns_settings";
 const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
 const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
 
-/** What is no boolean is refused under the name that it was sent by. */
+/** The pairs of a boolean, so that other values are refused under the legacy name. */
 const BOOLEANS = [
   [true, true],
   [false, false],
@@ -25,7 +25,7 @@ const BOOKMARK = `${BOOKMARKS}/:bookmark_id`;
 
 const ZONE_SETTINGS = "/zones/:zone_id/settings";
 
-/** A setting of zones that ended: its own endpoint, and its place in the list of all settings. */
+/** A setting of zones that has ended: its endpoint, and its entry in the list of all settings. */
 const endedSetting = (
   setting: string,
   { hollow, ...row }: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "hollow" | "spec">,
@@ -57,7 +57,7 @@ const SCRIPT_MONITOR = "/zones/:zone_id/script_monitor";
 
 const withMethods = (path: string, ...methods: readonly string[]): readonly string[] => methods.map((method) => `${method} ${path}`);
 
-/** Newest first, as SPEC 9 lists them. The tests at each date and the reference page are made from these rows. */
+/** Newest first, as in SPEC 9. The tests at each date and the reference page are generated from these rows. */
 export const DEPRECATIONS: readonly Deprecation[] = [
   {
     id: "access-app-self-hosted-domains",

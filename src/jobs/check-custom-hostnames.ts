@@ -2,11 +2,11 @@ import { systemCall } from "#control/call.ts";
 import type { HostnameChecks } from "#control/hostnames/hostname-checks.ts";
 import type { Job } from "./job.ts";
 
-/** How late a look may be, and how soon a change in a zone that lives here is noticed. */
+/** Longest delay of a check, and of noticing a change in a zone of this server. */
 const EVERY_MS = 2_000;
 const AT_ONCE = 64;
 
-/** Looks at custom hostnames in their turn: pending ones, active ones that may have moved, and those to be deleted. */
+/** Checks custom hostnames that are due: pending ones, active ones that may have moved, and those to be deleted. */
 export const checkCustomHostnames = (checks: HostnameChecks): Job => ({
   name: "check-custom-hostnames",
   everyMs: EVERY_MS,

@@ -3,7 +3,7 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 3_600_000;
 
-/** Forgets recorded calls that no rehearsal reads any more. */
+/** Deletes recorded calls that are too old for any rehearsal. */
 export const forgetCalls = (calls: Pick<RecordedCalls, "forget">): Job => ({
   name: "forget-calls",
   everyMs: EVERY_MS,

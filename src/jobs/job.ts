@@ -1,10 +1,10 @@
 import { begins, JOB } from "#kernel/process/heartbeat.ts";
 
-/** A duty that time brings; each file of this folder makes one. */
+/** Work at intervals; each file of this folder has some. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Gives fields for the log, or null when there was nothing to do. */
+  /** Returns fields for the log, or null if nothing was to do. */
   run(): Promise<Readonly<Record<string, unknown>> | null>;
 }
 
@@ -13,10 +13,10 @@ export interface JobLog {
   error(fields: object, message: string): void;
 }
 
-/** The first runs stay clear of the start. */
+/** Delays the first runs, so that they do not slow the start. */
 const FIRST_RUN_MS = 5_000;
 
-/** Runs each job in its interval, never twice at a time; a failure is logged and tried again at the next turn. */
+/** Runs each job at its interval, never twice at a time. A failure is logged, and the next turn tries again. */
 export function startJobs(jobs: readonly Job[], log: JobLog): { stop(): Promise<void> } {
   const timers = new Map<Job, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();

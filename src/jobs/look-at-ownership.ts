@@ -4,15 +4,15 @@ import type { ZoneSettling } from "#control/ownership/settling.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;
-/** Of each kind; a resolver that is away makes every zone fail for the same reason. */
+/** Of each kind in one log line: an unavailable resolver makes every zone fail for the same reason. */
 const TOLD_MAX = 10;
 
-/** Sees what shows whose the names of zones are, and takes zones further: pending, active, moved, gone. */
+/** Checks the proofs of zones' ownership, and updates the zones: pending, active, moved, gone. */
 export const lookAtOwnership = (ownership: Pick<Ownership, "lookDue">, settling: Pick<ZoneSettling, "conflicts" | "notices">): Job => ({
   name: "look-at-ownership",
   everyMs: EVERY_MS,
   run: async () => {
-    // The operator settles them in another process.
+    // The operator settles conflicts in another process.
     if (settling.notices().length > 0) await settling.conflicts();
     const { looked, changed, failed } = await ownership.lookDue(systemCall("look-at-ownership"));
     if (changed.length === 0 && failed.length === 0) return null;

@@ -6,7 +6,7 @@ const SLOW_EVERY_MS = 60_000;
 const AT_ONCE = 50;
 const ADVICE_MS_MAX = 120_000;
 
-/** Takes up orders for certificates whose time has come. */
+/** Continues certificate orders that are due. */
 export const workOnCertificateOrders = ({ certificateOrdering }: Pick<Control, "certificateOrdering">): Job => ({
   name: "work-on-certificate-orders",
   everyMs: EVERY_MS,
@@ -16,7 +16,7 @@ export const workOnCertificateOrders = ({ certificateOrdering }: Pick<Control, "
   },
 });
 
-/** Orders certificates: for zones that lack one of their authorities, and anew before they run out. */
+/** Orders certificates for zones that lack one from their authorities, and again before they expire. */
 export const orderCertificates = ({ certificateOrdering }: Pick<Control, "certificateOrdering">): Job => ({
   name: "order-certificates",
   everyMs: SLOW_EVERY_MS,

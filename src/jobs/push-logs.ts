@@ -4,7 +4,7 @@ import type { Job } from "./job.ts";
 const EVERY_MS = 5_000;
 const TOLD_MAX = 10;
 
-/** Pushes logs of gateways to where accounts' jobs say. */
+/** Pushes gateway logs to the destinations of accounts' jobs. */
 export const pushLogs = (pusher: LogPusher): Job => ({
   name: "push-logs",
   everyMs: EVERY_MS,

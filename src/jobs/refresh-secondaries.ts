@@ -1,16 +1,16 @@
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Job } from "./job.ts";
 
-/** How late a check may be. */
+/** Longest delay of a check. */
 const EVERY_MS = 1_000;
 
-/** Starts the checks of secondary zones that are due; they go on by themselves. */
+/** Starts the due checks of secondary zones, without waiting for them. */
 export const refreshSecondaries = (secondaries: Secondaries): Job => ({
   name: "refresh-secondaries",
   everyMs: EVERY_MS,
   run: async () => {
     await secondaries.startDue();
-    // What comes of each is told apart from this.
+    // Each check logs its own result.
     return null;
   },
 });

@@ -4,13 +4,13 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
 
-/** Takes back what large changes had written that ended with the program that did them, and starts imports again. */
+/** Reverts large changes whose process ended in the middle, and resumes imports. */
 export const removeAbandonedImports = (files: Pick<ZoneFiles, "removeAbandoned" | "jobs">): Job => ({
   name: "remove-abandoned-imports",
   everyMs: EVERY_MS,
   run: async () => {
     const removed = await files.removeAbandoned(systemCall("remove-abandoned-imports"));
-    // Their files are still here.
+    // Imports resume, because their files are kept.
     const started = await files.jobs.resume();
     return removed + started === 0 ? null : { removed, started };
   },

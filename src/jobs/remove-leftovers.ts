@@ -4,7 +4,7 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
 
-/** Deletes what nobody sees any more and what did it before has ended with its program. */
+/** Deletes leftovers of deletions: objects that nobody sees any more, and whose deletion ended with its process. */
 export const removeLeftovers = (removals: Pick<Removals, "run">): Job => ({
   name: "remove-leftovers",
   everyMs: EVERY_MS,

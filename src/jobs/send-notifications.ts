@@ -4,14 +4,14 @@ import type { Job } from "./job.ts";
 const EVERY_MS = 5_000;
 const TOLD_MAX = 10;
 
-/** Sends what notifications are due, and what failed before. */
+/** Sends notifications that are due, and retries those that failed. */
 export const sendNotifications = (deliveries: Deliveries): Job => ({
   name: "send-notifications",
   everyMs: EVERY_MS,
   run: async () => {
     const { sent, failures } = await deliveries.sendDue();
     if (sent + failures.length === 0) return null;
-    // Whom accounts tell is nobody's business who reads the log: the history has the rest under the delivery's identifier.
+    // The log leaves out recipients, which are the accounts' business; the history has them under the delivery's id.
     const failed = failures.slice(0, TOLD_MAX).map(({ id, mechanism_type, logged }) => `${mechanism_type} ${id}: ${logged}`);
     return { sent, failures: failures.length, failed };
   },

@@ -3,7 +3,10 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 3_600_000;
 
-/** Tells accounts of what they call and what ends soon; of nothing while the operator's API date stands still, since nothing ends by then. */
+/**
+ * Notifies accounts of calls that will break soon. Does nothing while the operator fixes the API date, since nothing ends
+ * then.
+ */
 export const tellOfDeprecations = (
   notices: DeprecationNotices,
   table: readonly EndingRow[],

@@ -3,10 +3,10 @@ import type { DnssecWatch } from "#control/dns/dnssec/dnssec-watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;
-/** Of each kind; a resolver that is away makes every zone fail for the same reason. */
+/** Of each kind in one log line: an unavailable resolver makes every zone fail for the same reason. */
 const TOLD_MAX = 10;
 
-/** Sees which DS records the parents of signed zones have, and takes status and rollovers of their keys further. */
+/** Checks the DS records in the parents of signed zones, and advances the status and the rollovers of their keys. */
 export const watchDnssec = (watch: DnssecWatch): Job => ({
   name: "watch-dnssec",
   everyMs: EVERY_MS,

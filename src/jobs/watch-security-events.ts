@@ -3,10 +3,10 @@ import type { NotificationWatch } from "#control/notifications/spikes/watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
-/** A database that is away makes every policy fail for the same reason. */
+/** In one log line: an unavailable database makes every policy fail for the same reason. */
 const TOLD_MAX = 10;
 
-/** Tells of spikes in security events and in errors of origins and of the edge. */
+/** Notifies of spikes in security events, and in errors of origins and of the edge. */
 export const watchSecurityEvents = (watch: NotificationWatch): Job => ({
   name: "watch-security-events",
   everyMs: EVERY_MS,

@@ -1,7 +1,7 @@
 import type { IgnoreRequestFields } from "../deprecation.ts";
 import type { Interpretation, EffectHandler } from "../effect-handler.ts";
 
-/** Handlers never see the fields, on either side of the date. */
+/** Removes the fields before handlers see them, on either side of the date. */
 export const ignoreRequestFields: EffectHandler<IgnoreRequestFields> = ({ fields }) => {
   const strip: Interpretation = {
     body: (body) =>

@@ -10,7 +10,7 @@ import { omitResponseFields } from "./omit-response-fields.ts";
 import { rejectQueryForms } from "./reject-query-forms.ts";
 import { rejectRequestFields } from "./reject-request-fields.ts";
 
-/** One interpreter a kind; the type makes a kind without one an error. */
+/** One interpreter per kind; the type makes a missing kind an error. */
 const INTERPRETERS: { readonly [K in Effect["kind"]]: EffectHandler<Extract<Effect, { kind: K }>> } = {
   endpoint_gone: endpointGone,
   omit_list_items: omitListItems,

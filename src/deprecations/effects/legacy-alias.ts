@@ -17,7 +17,7 @@ export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants 
 
 const keysOf = (path: string): readonly string[] => path.split(".");
 
-/** The alias has nothing but its fields, so that a request without them would say nothing. */
+/** Translates all fields. An alias has only these, so a request without one of them is refused. */
 function translateAll(body: JsonObject, fields: readonly AliasField[]): JsonObject {
   return fields.reduce<JsonObject>((newest, field) => {
     const given = reach(body, keysOf(field.field));
@@ -27,7 +27,7 @@ function translateAll(body: JsonObject, fields: readonly AliasField[]): JsonObje
   }, {});
 }
 
-/** The newest field has the last word, then the first of its aliases. */
+/** The newest field wins, then the first of its aliases. */
 function translate(body: JsonObject, field: AliasField): JsonObject {
   const given = reach(body, keysOf(field.field));
   if (given === undefined || reach(body, keysOf(field.newest)) !== undefined) return body;

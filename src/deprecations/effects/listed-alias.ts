@@ -21,7 +21,7 @@ export const listedAlias: EffectHandler<ListedAlias> = ({ field, newest, type, i
       },
     },
     after: {
-      // What stands beside the newest field never said anything; alone it would be lost.
+      // Beside the newest field the older one was always ignored; alone, its contents would be lost.
       body: (body) => {
         if (!Object.hasOwn(body, field)) return body;
         const given = body[field];

@@ -2,11 +2,11 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, OmitListItems } from "../deprecation.ts";
 import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
-/** Handlers go on listing the items, which belong to other interfaces as well; from the date on they are taken away. */
+/** Handlers still list the items, which belong to other APIs as well; from the date on they are removed from the list. */
 export const omitListItems: EffectHandler<OmitListItems> = ({ ids }, row) => {
   const isEnded = (object: JsonObject): boolean => typeof object["id"] === "string" && ids.includes(object["id"]);
   return {
-    // The copy says that the row concerns the request.
+    // Returns a copy to say that the row concerns the request.
     before: { list: (objects) => (objects.some(isEnded) ? [...objects] : objects) },
     after: {
       list: (objects) => (objects.some(isEnded) ? objects.filter((object) => !isEnded(object)) : objects),

@@ -1,10 +1,10 @@
 import type { LegacyField, LegacyValue, OmitResponseFields } from "../deprecation.ts";
 import type { Facts, EffectHandler, JsonObject } from "../effect-handler.ts";
 
-/** The newest shape has no such fields, so there is nothing to take away: until the date they are put in. */
+/** The newest shape lacks the fields, so nothing is removed after the date; they are added before it. */
 export const omitResponseFields: EffectHandler<OmitResponseFields> = (effect) => ({
   before: {
-    // A row for one type of object concerns the requests whose answer shows such an object.
+    // A row for one type of object concerns only requests whose response has such an object.
     always: effect.type === undefined,
     result: (object, facts) =>
       effect.type !== undefined && object["type"] !== effect.type
@@ -33,7 +33,7 @@ function legacyValue(value: LegacyValue, source: JsonObject, facts: Facts): unkn
   return typeof name === "string" ? name.split(".").slice(value.labels.from, value.labels.to).join(".") : "";
 }
 
-/** Keys keep the order in which the interface showed them. */
+/** Keys keep the order in which the API returned them. */
 function insert(object: JsonObject, key: string, value: unknown, after: string | undefined): JsonObject {
   if (after === undefined || !(after in object)) return { ...object, [key]: value };
   const shaped: Record<string, unknown> = {};

@@ -13,7 +13,7 @@ export const rejectQueryForms: EffectHandler<RejectQueryForms> = ({ forms }, row
   },
 });
 
-/** The values that have the form, or null. A repeated parameter is a newest form, but each of its values is looked at. */
+/** The values that have the form, or null. A repeated parameter is a newest form, but each of its values is checked. */
 function matching(form: QueryForm, query: Query): readonly string[] | null {
   const given = query[form.parameter];
   if (given === undefined) return null;
@@ -46,7 +46,10 @@ function rewrite(query: Query, form: QueryForm): Query {
   };
 }
 
-/** One value stays a plain one, which every parameter takes. Where nothing is meant the text stays, which then finds nothing. */
+/**
+ * A single value stays a plain text, which every parameter accepts. If the form means no value at all, the given text
+ * stays, and then finds nothing.
+ */
 const oneOrMany = (values: readonly string[], given: readonly string[]): string | readonly string[] => {
   const meant = values.length === 0 ? given : values;
   return meant.length === 1 ? (meant[0] ?? "") : meant;

@@ -19,7 +19,7 @@ export const rejectRequestFields: EffectHandler<RejectRequestFields> = (effect) 
   },
 });
 
-/** The object with the legacy fields, or null where the request has none of them. */
+/** The object with the legacy fields; null if the request has none of them. */
 function legacyPart(effect: RejectRequestFields, body: JsonObject): JsonObject | null {
   const inner = body[effect.within];
   if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return null;
@@ -36,7 +36,7 @@ function translate(effect: RejectRequestFields, body: JsonObject, inner: JsonObj
   const parts = effect.fields.map((field) => inner[field]);
   const shaped = { ...body, [effect.within]: kept };
   const [last, ...leading] = parts.toReversed();
-  // Without all the leading parts the newest field is the only one that names the object.
+  // If a leading part is missing, only the newest field can name the object.
   if (!leading.every((part) => typeof part === "string" && part !== "")) return shaped;
   const labels = typeof last === "string" && last !== "" && last !== "@" ? [...leading.toReversed(), last] : leading.toReversed();
   return { ...shaped, [effect.joined_into]: labels.join(".") };

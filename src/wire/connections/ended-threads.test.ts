@@ -8,7 +8,7 @@ const here = (file: string): string => JSON.stringify(new URL(file, import.meta.
 
 const ROUNDS = 5;
 
-/** Ends one thread after the other amid its work, at moments that differ. */
+/** Ends one thread after the other in the middle of its work, at different moments. */
 const PROGRAM = `
   import { once } from "node:events";
   import { connect } from "node:tls";

@@ -1,9 +1,12 @@
-/** Holds what one read of an origin leads to, and the frames' heads. */
+/** Holds the output of one read from an origin, and the heads of its frames. */
 export const CHUNK_BYTES = 73_728;
-/** Of little that waits: many streams may each have some of it. */
+/** For short waits: each of many streams may hold one. */
 export const SMALL_CHUNK_BYTES = 4_096;
 
-/** Buffers of one size that connections of a thread use in turns: a new one for each use would cost more in garbage than all that is in them. */
+/**
+ * Buffers of one size that the connections of a thread use in turn: a new one for each use would cost more in garbage
+ * than its contents.
+ */
 class ChunkPool {
   private readonly spare: Buffer[] = [];
   private readonly chunkBytes: number;
@@ -18,7 +21,7 @@ class ChunkPool {
     return this.spare.pop() ?? Buffer.allocUnsafeSlow(this.chunkBytes);
   }
 
-  /** Nobody reads or writes the buffer any more. */
+  /** Takes back a buffer that nobody reads or writes any more. */
   give(buffer: Buffer): void {
     if (this.spare.length < this.spareMax) this.spare.push(buffer);
   }

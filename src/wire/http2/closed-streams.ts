@@ -1,6 +1,9 @@
-/** The streams of a connection that were closed last, for frames that come late (RFC 9113 §5.1, "closed"). */
+/** The most recently closed streams of a connection, for frames that arrive late (RFC 9113 §5.1, "closed"). */
 export class ClosedStreams {
-  /** Those that we have reset: the other side may not know yet. Those that ended push none of them out. */
+  /**
+   * Streams that we reset: the other side may not know yet. They have a separate list, so that ended streams push none of
+   * them out.
+   */
   private readonly reset = new RecentIds();
   private readonly ended = new RecentIds();
 
@@ -31,5 +34,5 @@ class RecentIds {
   }
 }
 
-/** As many as a connection has open at once, or somewhat more. */
+/** At least the number of streams that a connection may have open at once. */
 const REMEMBERED = 128;

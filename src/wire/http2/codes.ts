@@ -10,7 +10,7 @@ export const GOAWAY = 0x7;
 export const WINDOW_UPDATE = 0x8;
 export const CONTINUATION = 0x9;
 
-/** Flags; what one means depends on the frame's type. */
+/** Flags; their meaning depends on the type of the frame. */
 export const END_STREAM = 0x1;
 export const ACK = 0x1;
 export const END_HEADERS = 0x4;
@@ -47,13 +47,13 @@ export const ERROR = {
 export type ErrorCode = (typeof ERROR)[keyof typeof ERROR];
 
 export const FRAME_HEAD_BYTES = 9;
-/** The largest payload that everybody takes, and the largest that we take or send (RFC 9113 §4.2). */
+/** The largest payload that every peer accepts, and the largest that we accept or send (RFC 9113 §4.2). */
 export const FRAME_BYTES_MAX = 16_384;
-/** Both ways, of a connection and of each stream, until somebody says otherwise (RFC 9113 §6.9.2). */
+/** Initial windows of a connection and of each stream, in both directions (RFC 9113 §6.9.2). */
 export const WINDOW_BYTES_DEFAULT = 65_535;
 export const WINDOW_BYTES_MAX = 0x7fff_ffff;
 
-/** What ends a connection: the other side broke a rule that all its streams depend on (RFC 9113 §5.4.1). */
+/** Ends a connection: the other side broke a rule that all its streams depend on (RFC 9113 §5.4.1). */
 export class ConnectionFault extends Error {
   readonly code: ErrorCode;
 

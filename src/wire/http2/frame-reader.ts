@@ -19,11 +19,11 @@ import {
   WITH_PRIORITY,
 } from "./codes.ts";
 
-/** What a client's frames say. Bytes are good only during the call. */
+/** Gets the frames of a client. Bytes are valid only during the call. */
 export interface FrameSink {
-  /** A frame of data begins; `length` is what counts for the windows, padding included. */
+  /** A DATA frame begins. `length` counts for the windows, padding included. */
   onDataFrame(stream: number, length: number): void;
-  /** Payload of that frame, in as many pieces as it came in. */
+  /** Payload of that frame, in the pieces in which it arrived. */
   onData(buffer: Buffer, start: number, end: number): void;
   onDataFrameEnd(endsStream: boolean): void;
   /** A whole header block. */
@@ -34,32 +34,32 @@ export interface FrameSink {
   onPing(buffer: Buffer, start: number): void;
   onGoaway(code: number): void;
   onWindowUpdate(stream: number, increment: number): void;
-  /** A frame that asks for nothing, or a piece of a header block; a fault may be thrown where too many of them come. */
+  /** A frame without effect, or a piece of a header block. May throw a fault if too many of them come. */
   onIdleFrame(): void;
 }
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-/** Of one header block: with less in each, the pieces cost more than what is in them (CVE-2024-27316). */
+/** For one header block: smaller pieces cost more than their contents (CVE-2024-27316). */
 const CONTINUATIONS_MAX = 32;
 
 const IN_PREFACE = 0;
 const IN_HEAD = 1;
-/** The payload is awaited as a whole. */
+/** Collects the whole payload. */
 const IN_PAYLOAD = 2;
 const IN_DATA = 3;
-/** Of no interest: padding, and frames of types that are not known (RFC 9113 §4.1). */
+/** Skips padding, and frames of unknown types (RFC 9113 §4.1). */
 const IN_REST = 4;
 
 const EMPTY = Buffer.alloc(0);
 
-/** Takes a client's bytes as they come and gives its frames, each checked by itself (RFC 9113 §4 and §6). Throws `ConnectionFault`. */
+/** Splits a client's bytes into frames, and checks each frame by itself (RFC 9113 §4 and §6). Throws `ConnectionFault`. */
 export class FrameReader {
   /** Nothing more is read. */
   isStopped = false;
   private readonly sink: FrameSink;
   private readonly blockBytesMax: number;
   private phase = IN_PREFACE;
-  /** What came of the preface, a frame's head, or a payload that is awaited as a whole. */
+  /** Collected bytes of the preface, of a frame's head, or of a payload that is needed as a whole. */
   private held: Buffer = EMPTY;
   private heldLength = 0;
   private type = 0;
@@ -69,7 +69,7 @@ export class FrameReader {
   private left = 0;
   private padding = 0;
   private isFirst = true;
-  /** The stream whose header block is under way; 0 for none. */
+  /** The stream whose header block is incomplete; 0 for none. */
   private blockStream = 0;
   private blockEndsStream = false;
   private block: Buffer = EMPTY;
@@ -118,7 +118,7 @@ export class FrameReader {
     return this.beginPayload(buffer, at, end);
   }
 
-  /** Keeps bytes until there are so many. */
+  /** Collects bytes until there are `wanted` of them. */
   private hold(buffer: Buffer, start: number, end: number, wanted: number): number {
     if (this.held.length < wanted) this.held = Buffer.allocUnsafe(wanted);
     const taken = Math.min(end - start, wanted - this.heldLength);
@@ -143,7 +143,7 @@ export class FrameReader {
     this.checkHead(type, length);
   }
 
-  /** Where a frame of this type may stand, and how long it may be. */
+  /** Checks the stream and the length of a frame of this type. */
   private checkHead(type: number, length: number): void {
     const scope = SCOPES[type];
     if (scope === undefined) return;
@@ -196,7 +196,7 @@ export class FrameReader {
       case CONTINUATION:
         return this.takeContinuation(buffer, start, end);
       case PRIORITY:
-        // Deprecated, and without effect here (RFC 9113 §5.3.2).
+        // Deprecated, and ignored here (RFC 9113 §5.3.2).
         return sink.onIdleFrame();
       case RST_STREAM:
         return sink.onReset(stream, buffer.readUInt32BE(start));
@@ -283,13 +283,13 @@ export class FrameReader {
 }
 
 interface Scope {
-  /** Null for what speaks of streams and of the connection. */
+  /** Null for types of both streams and the connection. */
   readonly isOfStream: boolean | null;
-  /** The payload's, or the least of it; -1 where that is a matter of what is in it. */
+  /** Length of the payload; for GOAWAY, the least; -1 where the contents decide. */
   readonly length: number;
 }
 
-/** By type. A stream's error may be one of the connection (RFC 9113 §5.4.1), which is what a wrong PRIORITY is here. */
+/** By type. An error of a stream may be treated as one of the connection (RFC 9113 §5.4.1), as a malformed PRIORITY is here. */
 const SCOPES: readonly (Scope | undefined)[] = [
   { isOfStream: true, length: -1 },
   { isOfStream: true, length: -1 },

@@ -16,22 +16,22 @@ import {
   WINDOW_UPDATE,
 } from "./codes.ts";
 
-/** A piece of what a connection sends, to be given back when it was sent. */
+/** A piece of a connection's output. Must be released after it was sent. */
 export interface Chunk {
   readonly buffer: Buffer;
   length: number;
 }
 
-/** Frames that a connection has to send, in the order in which they were written. */
+/** The frames of a connection that wait to be sent, in the order in which they were written. */
 export class FrameWriter {
   /** Bytes that were not taken yet. */
   length = 0;
-  /** Rises whenever what was written may be on its way: frames of before cannot be changed any more. */
+  /** Rises whenever written frames may be on their way: earlier frames can no longer be changed. */
   serial = 0;
   private chunk: Chunk | null = null;
   private full: Chunk[] = [];
 
-  /** The next piece to send; null where there is none. */
+  /** The next piece to send; null if none is left. */
   take(): Chunk | null {
     let taken = this.full.shift() ?? null;
     if (taken === null) {
@@ -43,17 +43,20 @@ export class FrameWriter {
     return taken;
   }
 
-  /** The bytes of a piece were sent, or never will be. */
+  /** Releases a piece that was sent, or never will be. */
   release({ buffer }: Chunk): void {
     chunkPool.give(buffer);
   }
 
-  /** Nothing of what was written is sent any more. */
+  /** Drops everything that was not taken yet. */
   clear(): void {
     for (let chunk = this.take(); chunk !== null; chunk = this.take()) this.release(chunk);
   }
 
-  /** A header block. Returns where its first frame stands, for as long as `serial` stays what it was when this was called. */
+  /**
+   * Writes a header block. Returns the position of its first frame, valid while `serial` stays the value from before the
+   * call.
+   */
   headers(stream: number, block: Buffer, length: number, endsStream: boolean): number {
     const flags = endsStream ? END_STREAM : 0;
     let from = Math.min(length, FRAME_BYTES_MAX);
@@ -68,14 +71,17 @@ export class FrameWriter {
     return at;
   }
 
-  /** A frame of data, of 16 KiB at most. Returns where it stands, for as long as `serial` stays what it is by then. */
+  /** Writes a DATA frame of at most 16 KiB. Returns its position, valid while `serial` stays the value from after the call. */
   data(stream: number, buffer: Buffer, start: number, end: number): number {
     const at = this.frame(DATA, 0, stream, end - start);
     this.bytes(buffer, start, end);
     return at;
   }
 
-  /** Lets the frame of data there grow; false where it is none, another stands behind it, or it would become too long. */
+  /**
+   * Appends to the DATA frame at this position. Returns false if it is not a DATA frame, or not the last frame, or would
+   * become too long.
+   */
   extend(at: number, buffer: Buffer, start: number, end: number): boolean {
     const chunk = this.chunk!;
     const { buffer: bytes } = chunk;
@@ -90,12 +96,12 @@ export class FrameWriter {
     return true;
   }
 
-  /** The end of a stream of which nothing more comes. */
+  /** Ends a stream with an empty DATA frame. */
   end(stream: number): void {
     this.frame(DATA, END_STREAM, stream, 0);
   }
 
-  /** The frame there is the stream's last. */
+  /** Marks the frame at this position as the last of its stream. */
   endStreamAt(at: number): void {
     this.chunk!.buffer[at + 4]! |= END_STREAM;
   }
@@ -119,7 +125,7 @@ export class FrameWriter {
     this.frame(SETTINGS, ACK, 0, 0);
   }
 
-  /** Answers with the eight bytes of a PING. */
+  /** Answers a PING with its eight bytes. */
   pong(buffer: Buffer, start: number): void {
     this.frame(PING, ACK, 0, 8);
     this.bytes(buffer, start, start + 8);
@@ -136,7 +142,7 @@ export class FrameWriter {
     this.uint32(increment);
   }
 
-  /** Writes a frame's head where there is room for all of it, and says where that is. */
+  /** Writes the head of a frame where the whole frame has room. Returns its position. */
   private frame(type: number, flags: number, stream: number, length: number): number {
     const chunk = this.room(FRAME_HEAD_BYTES + length);
     const { buffer, length: at } = chunk;

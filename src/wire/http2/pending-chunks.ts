@@ -1,13 +1,13 @@
 import { CHUNK_BYTES, chunkPool, SMALL_CHUNK_BYTES, smallChunkPool } from "./chunk-pool.ts";
 
-/** Bytes that wait for their turn, in buffers of the thread's pools: what is kept is copied once, however much more follows it. */
+/** Waiting bytes, in buffers of the thread's pools: each byte is copied once, however many follow. */
 export class PendingChunks {
   /** Bytes that wait. */
   length = 0;
-  /** Where what waits begins in the first chunk. */
+  /** Where the waiting bytes begin in the first chunk. */
   start = 0;
   private readonly chunks: Buffer[] = [];
-  /** And where it ends in the last. */
+  /** Where they end in the last chunk. */
   private lastEnd = 0;
 
   append(buffer: Buffer, start: number, end: number): void {
@@ -28,7 +28,7 @@ export class PendingChunks {
     }
   }
 
-  /** The first bytes that wait: `buffer[start, end)`. */
+  /** The first waiting bytes are `buffer[start, end)`. */
   get buffer(): Buffer {
     return this.chunks[0]!;
   }
@@ -37,7 +37,7 @@ export class PendingChunks {
     return this.chunks.length === 1 ? this.lastEnd : this.chunks[0]!.length;
   }
 
-  /** The first `bytes` of `buffer[start, end)` no longer wait. */
+  /** Removes the first `bytes` of `buffer[start, end)`. */
   drop(bytes: number): void {
     this.length -= bytes;
     this.start += bytes;

@@ -1,6 +1,6 @@
 import type { Field, FieldSink } from "./hpack/field.ts";
 
-/** Kinds of fields: what a reader of requests does with one. */
+/** Kinds of fields, by how a request uses them. */
 const MALFORMED = 1;
 const REGULAR = 2;
 const METHOD = 3;
@@ -14,7 +14,7 @@ const TRAILERS_WANTED = 10;
 const LENGTH = 11;
 const WEBSOCKET_KEY = 12;
 
-/** What a field is by its name alone. */
+/** The kind of a field, by its name alone. */
 const KINDS = new Map<string, number>([
   [":method", METHOD],
   [":path", PATH],
@@ -26,14 +26,14 @@ const KINDS = new Map<string, number>([
   ["te", TRAILERS_WANTED],
   ["content-length", LENGTH],
   ["sec-websocket-key", WEBSOCKET_KEY],
-  // Fields that speak of the connection have no place here (RFC 9113 §8.2.2).
+  // Fields of the connection are forbidden here (RFC 9113 §8.2.2).
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings"].map((name): [string, number] => [
     name,
     MALFORMED,
   ]),
 ]);
 
-/** What HTTP/1.1 would read as something else must never get into its text (RFC 9113 §8.2.1, §10.3). */
+/** Anything that HTTP/1.1 would parse differently must never reach its text (RFC 9113 §8.2.1, §10.3). */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 // linear: pumped
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
@@ -46,7 +46,10 @@ function kindOf({ name, value }: Field): number {
   return NAME.test(name) ? REGULAR : MALFORMED;
 }
 
-/** The fields of one request, as lines of HTTP/1.1 and what stands in its first one. One serves every connection of a thread. */
+/**
+ * The fields of one request: the parts of its request line, and the others as lines of HTTP/1.1. One instance serves
+ * every connection of a thread.
+ */
 export class RequestFields implements FieldSink {
   /** RFC 9113 §8.1.1. */
   isMalformed = false;
@@ -65,7 +68,7 @@ export class RequestFields implements FieldSink {
   private bytesLeft = 0;
   private fieldsLeft = 0;
 
-  /** For the next request, of which no more than this is kept; the bytes as RFC 9113 §6.5.2 counts. */
+  /** Begins the next request. Keeps at most this much of it; bytes are counted as in RFC 9113 §6.5.2. */
   begin(bytesMax: number, fieldsMax: number): void {
     this.isMalformed = this.isTooLarge = this.hasLength = this.hasRegular = false;
     this.method = this.path = this.scheme = this.authority = this.protocol = this.cookie = this.lines = "";
@@ -74,7 +77,7 @@ export class RequestFields implements FieldSink {
     this.fieldsLeft = fieldsMax;
   }
 
-  /** All of them have come. */
+  /** All fields have come. */
   end(): void {
     if (!this.isAddressed && !this.isTooLarge) this.isMalformed = true;
   }
@@ -85,12 +88,12 @@ export class RequestFields implements FieldSink {
       return;
     }
     const { kind } = field;
-    // Entries of a table are looked at once.
+    // Entries of a table are examined once.
     if (kind === 0) field.kind = kindOf(field);
     if (!this.take(field)) this.isMalformed = true;
   }
 
-  /** False where the field makes the request malformed. */
+  /** Returns false if the field makes the request malformed. */
   private take(field: Field): boolean {
     const { kind, value } = field;
     if (kind >= METHOD && kind <= PROTOCOL) return !this.hasRegular && this.takePseudo(kind, value);
@@ -109,7 +112,7 @@ export class RequestFields implements FieldSink {
       case TRAILERS_WANTED:
         return true;
       case WEBSOCKET_KEY:
-        // Ours is the one that the server proves to have read.
+        // The server answers to the key that we generate, not to this one.
         if (this.protocol !== "") return true;
         break;
       case LENGTH:
@@ -121,7 +124,7 @@ export class RequestFields implements FieldSink {
     return true;
   }
 
-  /** Each stands once, and none is empty. */
+  /** Each pseudo-header may occur once, and must not be empty. */
   private takePseudo(kind: number, value: string): boolean {
     let before: string;
     switch (kind) {
@@ -148,17 +151,17 @@ export class RequestFields implements FieldSink {
     return before === "" && value !== "";
   }
 
-  /** What every request says of where it goes (RFC 9113 §8.3.1, §8.5). */
+  /** The pseudo-headers that every request needs (RFC 9113 §8.3.1, §8.5). */
   private get isAddressed(): boolean {
     const isTunnel = this.method === "CONNECT" && this.protocol === "";
     return this.method !== "" && (isTunnel || (this.path !== "" && this.scheme !== ""));
   }
 }
 
-/** The fields after a body. Which of them may stand there is not for HTTP/2 to say. */
+/** The fields after a body. HTTP/2 does not decide which names are allowed there. */
 export class TrailerFields implements FieldSink {
   isMalformed = false;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   fields: string[] = [];
   private bytesLeft = 0;
 
@@ -174,5 +177,5 @@ export class TrailerFields implements FieldSink {
   }
 }
 
-/** For blocks that only keep the table what the other side believes it to be. */
+/** Decodes a block only to keep our table the same as the other side's. */
 export const UNWANTED_FIELDS: FieldSink = { onField: () => undefined };

@@ -5,15 +5,15 @@ import { Head } from "#wire/http/parsed-head.ts";
 import { TRAILER_FIELDS } from "#wire/http/known-fields.ts";
 import type { RequestFields } from "./request-fields.ts";
 
-/** A request's head in the form that all planes read. Good until the next one is read. */
+/** The head of a request in the form that all planes read. Valid until the next one is read. */
 export interface RequestHead {
   readonly buffer: Buffer;
   readonly head: Head;
-  /** What a WebSocket's server must prove to have read; empty for every other request. */
+  /** The key that a WebSocket server must answer to; empty for every other request. */
   webSocketKey: string;
 }
 
-/** One for all connections of a thread: a head is consumed before the next is written. */
+/** Shared by all connections of a thread: a head is consumed before the next is written. */
 const SHARED: RequestHead = { buffer: Buffer.allocUnsafeSlow(HEAD_BYTES_MAX), head: new Head(), webSocketKey: "" };
 
 const BAD_REQUEST = 400;
@@ -22,13 +22,13 @@ const NOT_IMPLEMENTED = 501;
 
 const WORD = /^[\x21-\x7e]+$/;
 
-/** As in the chunked coding, which carries them on. */
+/** As in the chunked coding, which passes them on. */
 const TRAILER_BYTES_MAX = 8192;
 
 /**
- * Writes the fields of an HTTP/2 request as a head of HTTP/1.1 and parses that as strictly as any other. The CONNECT that
- * asks for a WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. `scheme`: that of the connection, null for any.
- * Returns the status to refuse the request with if somebody else could read it differently.
+ * Writes the fields of an HTTP/2 request as a head of HTTP/1.1 and parses that as strictly as any other. A CONNECT for a
+ * WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. `scheme`: the scheme of the connection, null
+ * for any. Returns a status to refuse the request with if another server could read it differently.
  */
 export function readRequestHead(request: RequestFields, scheme: string | null, endsWithHead: boolean): RequestHead | number {
   if (request.isTooLarge) return HEAD_TOO_LARGE;
@@ -39,11 +39,11 @@ export function readRequestHead(request: RequestFields, scheme: string | null, e
   if (request.method === "CONNECT" && !isWebSocket) return NOT_IMPLEMENTED;
   const method = isWebSocket ? "GET" : request.method;
   const authority = request.authority === "" ? (host ?? "") : request.authority;
-  // Two servers in a row must never pick two different hosts.
+  // Two servers in a row must never pick different hosts.
   if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return BAD_REQUEST;
   if (scheme !== null && request.scheme !== scheme) return BAD_REQUEST;
   if (!WORD.test(method) || !WORD.test(path) || !WORD.test(authority)) return BAD_REQUEST;
-  // An absolute target would be read as another host than the authority.
+  // An absolute target could name another host than the authority.
   if (!path.startsWith("/") && path !== "*") return BAD_REQUEST;
   const cookie = request.cookie === "" ? "" : `cookie: ${request.cookie}\r\n`;
   const webSocketKey = isWebSocket ? randomBytes(16).toString("base64") : "";
@@ -56,7 +56,10 @@ const WEBSOCKET = "websocket";
 /** RFC 6455 §4.1; over HTTP/2 the client sends none of these (RFC 8441 §5). */
 const upgradeLines = (key: string): string => `connection: Upgrade\r\nupgrade: ${WEBSOCKET}\r\nsec-websocket-key: ${key}\r\n`;
 
-/** The fields after a body, names and values in turn, or null where they must not come there (RFC 9110 §6.5.1). */
+/**
+ * The fields after a body, or null if one of them is not allowed there (RFC 9110 §6.5.1). `fields`: names and values
+ * alternate.
+ */
 export function readTrailers(fields: readonly string[]): readonly Trailer[] | null {
   let text = "";
   const trailers: Trailer[] = [];
@@ -79,6 +82,6 @@ function parse(text: string, endsWithHead: boolean): RequestHead | number {
   buffer.write(text, "latin1");
   const fault = parseRequestHead(buffer, 0, text.length, head);
   if (fault !== 0) return fault;
-  // A length that no body follows: one that is too short or too long is found when the body ends.
+  // A length without a body. The end of a body finds one that is too short or too long.
   return endsWithHead && head.contentLength > 0 ? BAD_REQUEST : SHARED;
 }

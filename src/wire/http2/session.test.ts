@@ -23,7 +23,7 @@ const LIMITS: SessionLimits = {
 const WINDOWS: WindowLimits = { connectionBytesMax: 1_000_000, addressBytesMax: 1_000_000, bytesMax: 1_000_000 };
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
-/** Answers each request, once it is whole, with the fields, the body and the trailers that it came with. */
+/** Answers each complete request with its own fields, body and trailers. */
 class Echo implements SessionOwner {
   readonly nowMs = 0;
   readonly session: Session;
@@ -65,7 +65,7 @@ class Echo implements SessionOwner {
     if (stream.isRemoteDone) answer([]);
   }
 
-  /** Everything that is to be sent by now, and what follows from its having been sent. */
+  /** Takes everything that waits to be sent, and what follows once that was sent. */
   take(): Buffer {
     const { session } = this;
     const pieces: Buffer[] = [];
@@ -78,7 +78,7 @@ class Echo implements SessionOwner {
   }
 }
 
-/** Types and flags of the frames in there. */
+/** Types and flags of the frames in the bytes. */
 function frames(bytes: Buffer): string[] {
   const found: string[] = [];
   for (let at = 0; at < bytes.length; at += 9 + bytes.readUIntBE(at, 3))
@@ -157,7 +157,7 @@ test("whatever bytes come, and in whatever pieces, the same is said to them, and
       const said = [sizes, [bytes.length], [1]].map((steps) => {
         const echo = new Echo();
         for (let at = 0, i = 0; at < bytes.length; i++) {
-          // A buffer of its own for each piece, which is overwritten as that of a socket is.
+          // A separate buffer for each piece, overwritten afterwards as a socket's buffer is.
           const piece = Buffer.from(bytes.subarray(at, (at += steps[i % steps.length]!)));
           receive(echo, piece);
           piece.fill(0x55);

@@ -13,42 +13,45 @@ import type { WindowShare } from "./window-budget.ts";
 
 export interface SessionLimits {
   readonly streamsMax: number;
-  /** What each stream may send ahead of who takes it, at first and at most: windows grow with what is taken. */
+  /** Bytes that each stream may send before they are taken, at first and at most: windows grow while bytes are taken. */
   readonly windowBytes: number;
   readonly windowBytesMax: number;
-  /** Of a head, as RFC 9113 §6.5.2 counts, and how many fields it may have. */
+  /** Limits of a head: its bytes, counted as in RFC 9113 §6.5.2, and its fields. */
   readonly headBytesMax: number;
   readonly fieldsMax: number;
-  /** Streams that a client may take back, or have us reset: so many at once, and so many more in each second. */
+  /** Streams that a client may reset, or make us reset: at once, and further ones per second. */
   readonly resetsMax: number;
   readonly resetsPerSecond: number;
   /** Whether a stream may become a WebSocket (RFC 8441). */
   readonly allowsWebSockets: boolean;
 }
 
-/** Who has the connection. */
+/** The owner of the connection. */
 export interface SessionOwner {
-  /** On a monotonic scale; it may be a little old. */
+  /** On a monotonic scale; may be slightly old. */
   readonly nowMs: number;
-  /** A request's head, good only during the call: too large, or as it should be. The stream gets its handler here. */
+  /** A request's head, valid only during the call; it may be too large. The owner gives the stream its handler here. */
   onRequest(stream: ServerStream, fields: RequestFields): void;
-  /** There is something to send, or more to send than there was. */
+  /** There is something to send, or more than before. */
   onOutput(): void;
-  /** It is over: what is left to send says so. */
+  /** The session is over; the rest of the output says so. */
   onFault(): void;
 }
 
 /**
- * Of a connection, which holds nothing by itself: what its streams hold is bounded by theirs. So one stream that is not taken
- * does not keep the others waiting, and what is on the way of all of them is not bounded by it.
+ * Window of a connection. A connection holds no bytes itself: its streams bound the bytes they hold. So a stream that is
+ * not read does not block the others, and this window does not bound the bytes in flight of all of them.
  */
 const CONNECTION_WINDOW_BYTES = 16_777_216;
-/** Data beyond this waits in its stream, so that what is more urgent does not wait for it. */
+/** Further data waits in its stream, so that more urgent frames do not wait for it. */
 const DATA_QUEUE_BYTES = CHUNK_BYTES - 1024;
-/** Frames that ask for nothing or only for an answer: no client has a reason to send many. */
+/** Frames without effect, or that only ask for an answer: no client has a reason to send many. */
 const IDLE_FRAMES_MAX = 10_000;
 const IDLE_FRAMES_PER_SECOND = 1_000;
-/** Updates of windows that data pays for: one of its stream and one of the connection. Smaller data pays only if a window did not cut it. */
+/**
+ * Window updates that a client may send for the data it gets: one of the stream and one of the connection. Smaller data
+ * earns them only if a window did not cut it.
+ */
 const UPDATES_FOR_DATA = 2;
 const DATA_BYTES_THAT_PAY = 1024;
 const PAID_UPDATES_MAX = 10_000;
@@ -56,19 +59,19 @@ const fields = new RequestFields();
 const trailers = new TrailerFields();
 const NO_TRAILERS: readonly string[] = [];
 
-/** The server's side of one connection of HTTP/2 (RFC 9113), without its socket: bytes go in, and come out of `output`. */
+/** The server's side of an HTTP/2 connection (RFC 9113), without its socket: bytes go in, and `output` has the answer. */
 export class Session implements FrameSink, StreamSession {
   readonly output = new FrameWriter();
   readonly encoder = new HpackEncoder();
   readonly streams = new Map<number, ServerStream>();
   readonly limits: SessionLimits;
-  /** Room for windows that grow. */
+  /** The budget for windows that grow. */
   readonly windows: WindowShare;
-  /** The client's settings came: it speaks the protocol. */
+  /** The client's settings came, so it speaks the protocol. */
   isSettled = false;
-  /** It has taken ours. */
+  /** The client has acknowledged our settings. */
   isAcknowledged = false;
-  /** No further request is taken. */
+  /** Further requests are refused. */
   isClosing = false;
   /** Nothing is read any more. */
   isOver = false;
@@ -79,14 +82,14 @@ export class Session implements FrameSink, StreamSession {
   private readonly resets: TokenBucket;
   private readonly idleFrames: TokenBucket;
   private readonly peer = peerSettings();
-  /** Streams with data that waits, in the order of their turns. */
+  /** Streams with waiting data, in the order of their turns. */
   private readonly waiting = new Set<ServerStream>();
   private sendWindow = WINDOW_BYTES_DEFAULT;
-  /** Updates of windows that the client may still send for data that it got. */
+  /** Window updates that the client has earned with the data it got. */
   private paidUpdates = 0;
   private receiveWindow = CONNECTION_WINDOW_BYTES;
   private lastStream = 0;
-  /** Whose data is being read; null where nobody wants it. */
+  /** The stream of the data frame being read; null if the data is dropped. */
   private dataStream: ServerStream | null = null;
   private dataLength = 0;
 
@@ -107,7 +110,7 @@ export class Session implements FrameSink, StreamSession {
     this.output.windowUpdate(0, CONNECTION_WINDOW_BYTES - WINDOW_BYTES_DEFAULT);
   }
 
-  /** Takes `buffer[0, length)`, good only during the call. */
+  /** Takes `buffer[0, length)`, which is valid only during the call. */
   receive(buffer: Buffer, length: number): void {
     if (this.isOver) return;
     try {
@@ -118,7 +121,7 @@ export class Session implements FrameSink, StreamSession {
     }
   }
 
-  /** Takes no further request; those under way are answered. */
+  /** Refuses further requests; those under way are answered. */
   drain(): void {
     if (this.isClosing) return;
     this.isClosing = true;
@@ -126,7 +129,7 @@ export class Session implements FrameSink, StreamSession {
     this.owner.onOutput();
   }
 
-  /** Ends everything, and says why. */
+  /** Ends the connection, and tells the client why. */
   fail(code: ErrorCode): void {
     if (this.isOver) return;
     this.stop();
@@ -134,7 +137,7 @@ export class Session implements FrameSink, StreamSession {
     this.owner.onFault();
   }
 
-  /** Ends everything without a word. */
+  /** Ends the connection without telling the client. */
   stop(): void {
     this.isOver = this.isClosing = this.reader.isStopped = true;
     this.waiting.clear();
@@ -145,7 +148,7 @@ export class Session implements FrameSink, StreamSession {
     return this.owner.nowMs;
   }
 
-  /** What was written has left: data that waited follows. */
+  /** The output has left, so waiting data follows. */
   pump(): void {
     let idleTurns = 0;
     while (idleTurns < this.waiting.size && this.dataRoom > 0) {
@@ -158,12 +161,12 @@ export class Session implements FrameSink, StreamSession {
     }
   }
 
-  /** How much data may be written for now, whatever its stream. */
+  /** Bytes of data that may be written for now, on any stream. */
   get dataRoom(): number {
     return Math.min(this.sendWindow, DATA_QUEUE_BYTES - this.output.length);
   }
 
-  /** `lastAt`: where a frame of this stream stands that may still grow; negative for none. Returns where the frame stands. */
+  /** `lastAt`: position of a frame of this stream that may still grow; negative for none. Returns the position of the frame. */
   sendData(stream: ServerStream, buffer: Buffer, start: number, end: number, lastAt: number): number {
     const length = end - start;
     stream.sendWindow -= length;
@@ -175,13 +178,13 @@ export class Session implements FrameSink, StreamSession {
     return this.output.data(stream.id, buffer, start, end);
   }
 
-  /** The stream's end, behind what has left already. */
+  /** Sends the end of a stream whose data has left already. */
   sendEnd(stream: number): void {
     this.output.end(stream);
     this.owner.onOutput();
   }
 
-  /** Sends what the encoder has written. Returns where the frame's flags can still be changed, as `sendData` does. */
+  /** Sends the encoder's block. Returns the position of the frame, as `sendData` does. */
   sendBlock(stream: number, endsStream: boolean): number {
     const at = this.output.headers(stream, blockBytes(), this.encoder.length, endsStream);
     this.encoder.sent();
@@ -199,12 +202,12 @@ export class Session implements FrameSink, StreamSession {
     this.owner.onOutput();
   }
 
-  /** The stream has data that waits. */
+  /** Registers a stream with waiting data. */
   queue(stream: ServerStream): void {
     this.waiting.add(stream);
   }
 
-  /** The stream's response is whole; where its request is, too, it is closed. */
+  /** The response is complete. If the request is, too, the stream closes. */
   settle(stream: ServerStream): void {
     if (stream.isRemoteDone && stream.isLocalDone) stream.close(false);
   }
@@ -239,7 +242,7 @@ export class Session implements FrameSink, StreamSession {
     const stream = this.dataStream;
     if (stream === null) return;
     this.dataStream = null;
-    // What is left of its length was padding.
+    // The rest of its length was padding.
     if (this.dataLength > 0) stream.consumed(this.dataLength);
     else if (!endsStream) this.onIdleFrame();
     if (endsStream) this.endRequest(stream, NO_TRAILERS);
@@ -302,14 +305,14 @@ export class Session implements FrameSink, StreamSession {
     this.owner.onOutput();
   }
 
-  /** It opens no further streams; who is not content with us gets nothing more. */
+  /** The client opens no further streams; if it reports an error, it gets nothing more. */
   onGoaway(code: number): void {
     if (code === ERROR.none) this.drain();
     else this.fail(ERROR.none);
   }
 
   onWindowUpdate(id: number, increment: number): void {
-    // Small steps make the server cut its data into as many frames.
+    // Small steps would make the server cut its data into as many frames.
     if (this.paidUpdates > 0) this.paidUpdates--;
     else this.takeIdleFrame();
     if (id === 0) {
@@ -334,19 +337,22 @@ export class Session implements FrameSink, StreamSession {
     if (!this.idleFrames.take(this.owner.nowMs)) throw new ConnectionFault(ERROR.enhanceYourCalm, "too many frames without a purpose");
   }
 
-  /** Nothing is thrown: whoever serves a stream may have had it reset. */
+  /** Ends the connection instead of throwing: the caller may be the service that had its stream reset. */
   private countReset(): void {
     if (!this.resets.take(this.owner.nowMs)) this.fail(ERROR.enhanceYourCalm);
   }
 
-  /** The client has broken a rule of one stream (RFC 9113 §5.4.2). To have us do that is to take a request back (CVE-2025-8671). */
+  /**
+   * Resets a stream of which the client broke a rule (RFC 9113 §5.4.2). It counts like a reset by the client, which could
+   * force ours instead (CVE-2025-8671).
+   */
   resetFor(stream: ServerStream, code: ErrorCode): void {
     if (code === ERROR.protocol) stream.handler?.onMalformed();
     stream.reset(code);
     this.countReset();
   }
 
-  /** Room for the connection comes back at once. */
+  /** The connection's window is refilled at once, whether the bytes were taken or not. */
   private takeConnectionWindow(length: number): void {
     this.receiveWindow -= length;
     if (this.receiveWindow < 0) throw new ConnectionFault(ERROR.flowControl, "more data than the connection has room for");
@@ -356,7 +362,8 @@ export class Session implements FrameSink, StreamSession {
   }
 
   private checkNotIdle(id: number): void {
-    // Even ones would be ours, and we open none; after our GOAWAY the client may have opened what we pass over.
+    // Even numbers would be ours, and we open no streams; after our GOAWAY the client may have opened streams that we
+    // ignore.
     const isIdle = id % 2 === 0 || (id > this.lastStream && !this.isClosing);
     if (isIdle) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
   }
@@ -368,7 +375,7 @@ export class Session implements FrameSink, StreamSession {
     this.countReset();
   }
 
-  /** Of a stream that is closed, or was passed over (RFC 9113 §5.1.1). */
+  /** Handles the head of a closed or skipped stream (RFC 9113 §5.1.1). */
   private onLateHeaders(id: number, buffer: Buffer, start: number, end: number): void {
     if (this.closed.hasReset(id)) return this.decodeUnwanted(buffer, start, end);
     const wasOpen = this.closed.has(id);

@@ -1,11 +1,11 @@
 import { ConnectionFault, ERROR, FRAME_BYTES_MAX, SETTING, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from "./codes.ts";
 
-/** What a client's settings say that matters to us (RFC 9113 §6.5.2). */
+/** The settings of a client that we use (RFC 9113 §6.5.2). */
 export interface PeerSettings {
   headerTableBytes: number;
-  /** The least that the frame said, which its last word may take back: an encoder has to tell both (RFC 7541 §4.2). */
+  /** The smallest size in the frame, which a later value may raise again: an encoder must announce both (RFC 7541 §4.2). */
   headerTableBytesLeast: number;
-  /** What each of its streams takes before it says more. */
+  /** Initial window of each of its streams, in bytes. */
   windowBytes: number;
 }
 
@@ -17,7 +17,7 @@ export const peerSettings = (): PeerSettings => ({
 
 const FRAME_BYTES_LIMIT = 0xff_ffff;
 
-/** Reads the payload of a SETTINGS frame, of which the last of each kind counts. Throws `ConnectionFault`. */
+/** Reads the payload of a SETTINGS frame. The last value of each setting counts. Throws `ConnectionFault`. */
 export function readSettings(buffer: Buffer, start: number, end: number, settings: PeerSettings): void {
   settings.headerTableBytesLeast = settings.headerTableBytes;
   for (let at = start; at < end; at += 6) {
@@ -37,7 +37,7 @@ export function readSettings(buffer: Buffer, start: number, end: number, setting
         settings.windowBytes = value;
         break;
       case SETTING.maxFrameSize:
-        // Frames longer than those that everybody takes are not sent.
+        // We send no longer frames than every peer accepts, so the value is only checked.
         if (value < FRAME_BYTES_MAX || value > FRAME_BYTES_LIMIT) throw new ConnectionFault(ERROR.protocol, "a frame size out of bounds");
         break;
     }

@@ -5,20 +5,20 @@ import type { FrameWriter } from "./frame-writer.ts";
 import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { WindowShare } from "./window-budget.ts";
 
-/** Who serves a stream's request. Bytes are good only during the call. */
+/** Serves a stream's request. Bytes are valid only during the call. */
 export interface StreamHandler {
   onData(buffer: Buffer, start: number, end: number): void;
-  /** The request is whole. `trailers`: names and values in turn. */
+  /** The request is complete. `trailers`: names and values alternate. */
   onEnd(trailers: readonly string[]): void;
-  /** What waited for the visitor has left; there is room again. */
+  /** The waiting bytes have left, so there is room again. */
   onDrain(): void;
   /** The request contradicts itself (RFC 9113 §8.1.1); the stream closes next. */
   onMalformed(): void;
-  /** Nothing more comes or goes. */
+  /** The stream is closed, both ways. */
   onClose(): void;
 }
 
-/** What a stream needs of its connection. */
+/** The connection of a stream, as the stream sees it. */
 export interface StreamSession {
   readonly limits: { readonly windowBytes: number; readonly windowBytesMax: number };
   readonly windows: WindowShare;
@@ -37,11 +37,11 @@ export interface StreamSession {
   resetFor(stream: ServerStream, code: ErrorCode): void;
 }
 
-/** A request's stream, as the server has it: from its head on. */
+/** The server's side of a stream, from the head of its request on. */
 export class ServerStream {
   readonly id: number;
   handler: StreamHandler | null = null;
-  /** The request is whole. */
+  /** The request is complete. */
   isRemoteDone: boolean;
   /** All of the response was written, or waits in `pending`. */
   isLocalEnded = false;
@@ -50,27 +50,27 @@ export class ServerStream {
   isClosed = false;
   /** Bytes of the response's body that were handed to the connection. */
   sentBytes = 0;
-  /** What the other side takes, and what it may send. */
+  /** Bytes that the other side takes, and bytes that it may send. */
   sendWindow: number;
   receiveWindow: number;
   private readonly session: StreamSession;
-  /** What the other side has no room for yet. */
+  /** Bytes that the other side has no room for yet. */
   private readonly pending = new PendingChunks();
   private trailers: readonly Trailer[] = [];
-  /** Was told that there is no room. */
+  /** The sender was told that there is no room, and waits for `onDrain`. */
   private isAwaited = false;
   private isPaused = false;
-  /** What the stream is reset with once nothing waits. */
+  /** The code to reset the stream with once nothing waits. */
   private lastCode: ErrorCode | null = null;
-  /** Bytes that were taken and may be sent anew. */
+  /** Bytes that were taken and not yet granted again. */
   private credit = 0;
-  /** What the other side may send ahead by now, what of that is of the connection's share, and since when it has had it. */
+  /** Size of the window, the part of it that comes from the connection's share, and the time of the last grant. */
   private windowBytes: number;
   private grownBytes = 0;
   private grantedMs: number;
-  /** What was taken since then had to wait for somebody. */
+  /** Bytes since the last grant had to wait for somebody to take them. */
   private hasLagged = false;
-  /** The last frame of data: where it stands, while it can still be changed. */
+  /** Position of the last DATA frame, while it can still be changed. */
   private lastSerial = -1;
   private lastAt = 0;
 
@@ -83,16 +83,16 @@ export class ServerStream {
     this.grantedMs = session.nowMs;
   }
 
-  /** Sends the block that the connection's encoder has just written: a head, be it the final one or one before it. */
+  /** Sends the block that the connection's encoder has just written: an interim head or the final one. */
   sendHead(): void {
     if (this.isClosed || this.isLocalEnded) return;
     const { session } = this;
     this.lastAt = session.sendBlock(this.id, false);
-    // The first of several frames may stand in a chunk before this one.
+    // A header block of several frames may begin in an earlier chunk.
     this.lastSerial = session.encoder.length <= FRAME_BYTES_MAX ? session.output.serial : -1;
   }
 
-  /** Takes bytes of the response; those for which there is no room are kept. */
+  /** Sends bytes of the response, and keeps those that find no room. */
   send(buffer: Buffer, start: number, end: number): void {
     if (this.isClosed || this.isLocalEnded) return;
     const sent = this.pendingBytes === 0 ? this.sendNow(buffer, start, end) : 0;
@@ -101,7 +101,7 @@ export class ServerStream {
     this.session.queue(this);
   }
 
-  /** The response is whole. */
+  /** The response is complete. */
   end(trailers: readonly Trailer[]): void {
     if (this.isClosed || this.isLocalEnded) return;
     this.isLocalEnded = true;
@@ -109,7 +109,7 @@ export class ServerStream {
     if (this.pendingBytes === 0) this.finish();
   }
 
-  /** False where the visitor is behind: `onDrain` tells when it no longer is. */
+  /** Returns false if the visitor is behind: `onDrain` is called when it has caught up. */
   hasRoom(): boolean {
     if (this.pendingBytes === 0) return true;
     this.isAwaited = true;
@@ -121,12 +121,12 @@ export class ServerStream {
     return this.pending.length;
   }
 
-  /** Takes no more of the request than the other side may send by now. */
+  /** Stops granting window, so that the other side sends no more than it may by now. */
   pause(): void {
     this.isPaused = true;
   }
 
-  /** The same, since what was taken waits for somebody: a larger window would only have more of it wait. */
+  /** Pauses because the bytes taken wait for somebody: a larger window would only let more of them wait. */
   lag(): void {
     this.isPaused = this.hasLagged = true;
   }
@@ -145,26 +145,26 @@ export class ServerStream {
     if (!this.isClosed) this.session.resetFor(this, ERROR.protocol);
   }
 
-  /** Ends the stream, both ways, once what was sent has left. */
+  /** Resets the stream once the waiting bytes have left. */
   resetWhenSent(code: ErrorCode): void {
     if (this.pendingBytes === 0) this.reset(code);
     else this.lastCode = code;
   }
 
-  /** Ends the stream at once, both ways. */
+  /** Resets the stream at once. */
   reset(code: ErrorCode): void {
     if (this.isClosed) return;
     this.session.sendReset(this.id, code);
     this.close(true);
   }
 
-  /** So many bytes of the request were taken. */
+  /** Counts bytes of the request as taken. */
   consumed(bytes: number): void {
     this.credit += bytes;
     if (!this.isPaused) this.grant();
   }
 
-  /** Sends what there is room for, up to one frame of it. False where there is none. */
+  /** Sends waiting bytes, at most one frame. Returns false if there is no room. */
   sendPending(): boolean {
     const { pending } = this;
     const sent = this.sendNow(pending.buffer, pending.start, Math.min(pending.end, pending.start + FRAME_BYTES_MAX));
@@ -172,7 +172,7 @@ export class ServerStream {
     return sent > 0;
   }
 
-  /** Nothing of it waits any more. */
+  /** Nothing of the stream waits any more. */
   drained(): void {
     if (this.isLocalEnded) this.finish();
     if (this.lastCode !== null) this.reset(this.lastCode);
@@ -197,7 +197,7 @@ export class ServerStream {
     while (at < end) {
       const length = Math.min(end - at, FRAME_BYTES_MAX, this.sendWindow, session.dataRoom);
       if (length <= 0) break;
-      // Small pieces go into one frame for as long as nothing stands between them.
+      // Small pieces share one frame while nothing stands between them.
       const lastAt = this.lastSerial === session.output.serial ? this.lastAt : -1;
       this.lastAt = session.sendData(this, buffer, at, at + length, lastAt);
       this.lastSerial = session.output.serial;
@@ -219,7 +219,7 @@ export class ServerStream {
     session.settle(this);
   }
 
-  /** Lets the other side send what was taken, in steps of half a window: each step is a frame. */
+  /** Grants the bytes taken to the other side, in steps of half a window, since each step is a frame. */
   private grant(): void {
     const { session } = this;
     if (this.isRemoteDone || this.isClosed || this.credit < this.windowBytes / 2) return;
@@ -232,8 +232,8 @@ export class ServerStream {
   }
 
   /**
-   * By how much the window grows. It doubles while half of it comes and is taken within half a second, so that it holds what
-   * the client sends in a second, which is more than what is on its way (RFC 9113 §5.2.2): slow uploads keep the first one.
+   * Bytes that the window grows by. It doubles while half of it is taken within half a second. So it holds about the
+   * bytes of a second, which is more than is ever in flight (RFC 9113 §5.2.2), and slow uploads keep the first window.
    */
   private growth(): number {
     const { session, windowBytes } = this;

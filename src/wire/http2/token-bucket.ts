@@ -1,4 +1,4 @@
-/** So many at once, and so many more in each second. */
+/** Allows a burst of so many, and so many more per second. */
 export class TokenBucket {
   private readonly max: number;
   private readonly perMs: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.sinceMs = nowMs;
   }
 
-  /** False where there is none left. */
+  /** Returns false if none is left. */
   take(nowMs: number): boolean {
     this.left = Math.min(this.max, this.left + (nowMs - this.sinceMs) * this.perMs);
     this.sinceMs = nowMs;

@@ -1,19 +1,19 @@
-/** By how much the windows of requests may stand above the size that each begins with, in bytes. */
+/** Bounds on the growth of request windows beyond their first size, in bytes. */
 export interface WindowLimits {
-  /** Of all requests of one connection, of one address, and of the thread. */
+  /** For all requests of one connection, of one address, and of the thread. */
   readonly connectionBytesMax: number;
   readonly addressBytesMax: number;
   readonly bytesMax: number;
 }
 
 /**
- * What grown windows may take of a thread's memory. A window is a promise: the client may send all of it at the moment when
- * the origin stops reading. So windows grow only while there is room for what they promise, and give it back when their
+ * Bounds the memory that grown windows may take of a thread. A window is a promise: the client may send all of it when
+ * the origin stops reading. So windows grow only while the budget covers what they promise, and give it back when their
  * request ends.
  */
 export class WindowBudget {
   readonly limits: WindowLimits;
-  /** What is promised in all. */
+  /** Bytes promised in all. */
   bytes = 0;
   private readonly byAddress = new Map<string, number>();
 
@@ -21,7 +21,7 @@ export class WindowBudget {
     this.limits = limits;
   }
 
-  /** For one connection; connections of the same address share that one's part. */
+  /** For one connection; connections of the same address share the bound of an address. */
   forConnection(address: string): WindowShare {
     return new WindowShare(this, address);
   }
@@ -42,9 +42,9 @@ export class WindowBudget {
   }
 }
 
-/** What one connection has of the budget. */
+/** The share of one connection in the budget. */
 export class WindowShare {
-  /** What its windows promise. */
+  /** Bytes that its windows promise. */
   bytes = 0;
   private readonly budget: WindowBudget;
   private readonly address: string;
@@ -54,7 +54,7 @@ export class WindowShare {
     this.address = address;
   }
 
-  /** False, and nothing is taken, where a bound would be passed. */
+  /** Returns false and takes nothing if a bound would be exceeded. */
   take(bytes: number): boolean {
     if (this.bytes + bytes > this.budget.limits.connectionBytesMax || !this.budget.take(this.address, bytes)) return false;
     this.bytes += bytes;

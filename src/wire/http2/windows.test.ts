@@ -14,12 +14,12 @@ const BUDGET: WindowLimits = { connectionBytesMax: 1_000_000, addressBytesMax: 2
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const ZEROS = Buffer.alloc(4_096);
 
-/** A connection whose client sends bodies, and knows its windows as RFC 9113 §6.9 has them. */
+/** A connection whose client sends bodies and keeps the windows of RFC 9113 §6.9. */
 class Uploads implements SessionOwner {
   nowMs = 0;
   readonly session: Session;
   readonly streams: ServerStream[] = [];
-  /** What the client may send ahead, by stream. */
+  /** Bytes that the client may send, by stream. */
   readonly windows = new Map<number, number>();
 
   constructor(budget: WindowBudget, address: string, count: number) {
@@ -41,7 +41,7 @@ class Uploads implements SessionOwner {
   onOutput(): void {}
   onFault(): void {}
 
-  /** Sends `bytes` of a stream's body, as far as its window goes, so much in each step of time. */
+  /** Sends `bytes` of a stream's body, as far as its window allows, with a time step before each frame. */
   upload(stream: ServerStream, bytes: number, msPerFrame: number): void {
     for (let left = bytes; left > 0;) {
       const length = Math.min(left, ZEROS.length, this.windows.get(stream.id) ?? 0);
@@ -126,7 +126,7 @@ test("1,000 uploads that are fast until their origins stop may send no more than
   assert.ok(ofFirst <= 400 * FIRST + BUDGET.addressBytesMax);
   assert.ok(all.reduce((sum, { promised }) => sum + promised, 0) <= 1000 * FIRST + BUDGET.bytesMax);
   assert.ok(budget.bytes > BUDGET.bytesMax / 2 && budget.bytes <= BUDGET.bytesMax);
-  // Nothing more is taken from now on, and each sends what it may.
+  // Nothing more is taken from now on, and each client sends as much as it may.
   for (const uploads of all) {
     const { session, streams } = uploads;
     for (const stream of streams) {

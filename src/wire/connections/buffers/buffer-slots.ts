@@ -1,40 +1,40 @@
 import { READ_BUFFER } from "./read-buffer.ts";
 
-/** The longest read of a socket of our own loop. */
+/** The longest read from a socket of the epoll loop. */
 export const PLACE_BYTES = 512 * 1024;
 
 /** Memory for a read of `PLACE_BYTES` at most. */
 export interface ReadPlace {
   readonly buffer: Buffer;
-  /** Its address. */
+  /** Address of the buffer in memory. */
   readonly at: number;
 }
 
 const NOWHERE: ReadPlace = { buffer: Buffer.alloc(0), at: 0 };
 
 /**
- * Where the sockets of our own loop read to, one for a thread: the same memory each time, until somebody keeps what was read
- * last and gives other memory for what comes next (ADR 0044).
+ * The memory that sockets of the epoll loop read into, one instance per thread. Reads use the same place until a task
+ * keeps the bytes of the last read; further reads then go to other memory (ADR 0044).
  */
 class ReadPlaces {
   current: ReadPlace = NOWHERE;
-  /** `current`, unless something was read aside. */
+  /** The place of ordinary reads; `current` differs from it while reads go to a spare place. */
   private home: ReadPlace = NOWHERE;
   private spare: readonly ReadPlace[] = [];
-  /** So many of the spare ones are in use. */
+  /** Number of spare places in use. */
   private taken = 0;
-  /** Where `READ_BUFFER` is: what TLS is read to. */
+  /** Address of `READ_BUFFER`, which TLS is decrypted into. */
   private readBufferAt = 0;
   private next: ReadPlace | null = null;
 
-  /** The place that is read to at first, others to read to aside, and where `READ_BUFFER` is. */
+  /** Sets the first place, the spare ones, and the address of `READ_BUFFER`. Later calls keep the place that is in use. */
   begin(first: ReadPlace, spare: readonly ReadPlace[], readBufferAt: number): void {
     if (this.home === NOWHERE) this.current = this.home = first;
     this.spare = spare;
     this.readBufferAt = readBufferAt;
   }
 
-  /** The next read goes to a spare place, and all that was read stays as it is until `stepBack`. False where none is left. */
+  /** Sends the next read to a spare place, so that earlier reads stay valid until `stepBack`. Returns false if none is free. */
   stepAside(): boolean {
     const place = this.spare[this.taken];
     if (place === undefined) return false;
@@ -43,19 +43,19 @@ class ReadPlaces {
     return true;
   }
 
-  /** Nobody wants what was read aside any more, nor what was read before it. */
+  /** Frees the spare places: neither they nor the reads before them are needed any more. */
   stepBack(): void {
     if (this.taken === 0) return;
     this.taken = 0;
     this.current = this.home;
   }
 
-  /** Somebody keeps what was read last already, or it was read aside. */
+  /** True if the bytes of the last read are kept already, or lie in a spare place. */
   get isReplaced(): boolean {
     return this.next !== null || this.taken > 0;
   }
 
-  /** Nothing is read over what was read last, unless it was read aside: the next read goes there. */
+  /** Sends the next read to `place`, so that the bytes of the last read stay valid. Does not protect a read in a spare place. */
   replace(place: ReadPlace): void {
     this.next = place;
   }
@@ -69,7 +69,7 @@ class ReadPlaces {
     return this.current;
   }
 
-  /** Of what was read last, by a socket of our own loop or into `READ_BUFFER`; 0 of everything else. */
+  /** Address of a buffer that the last read filled: of this loop, or `READ_BUFFER`. 0 for any other buffer. */
   addressOf(buffer: Uint8Array): number {
     const { current } = this;
     return buffer === current.buffer ? current.at : buffer === READ_BUFFER ? this.readBufferAt : 0;

@@ -1,30 +1,31 @@
 import { readPlaces } from "./buffer-slots.ts";
 import { doLateTasks, hasLateTasks } from "#kernel/process/tick-queue.ts";
 
-// What late tasks want of earlier reads (turn-end.ts) is as it was until they are done. So a read goes elsewhere, or they are done before it.
+// Late tasks (turn-end.ts) still use the bytes of earlier reads. So a read goes to other memory, or the tasks run before
+// it.
 
-/** What is longer can be lent instead of copied (ADR 0044), if nothing was read after it. */
+/** Longer reads can be lent instead of copied, if no read follows them (ADR 0044). */
 const KEPT_BYTES_MAX = 16 * 1024;
 
-/** The socket of the last plain read, and how much that was. */
+/** The socket of the last plain read, and the bytes that it read. */
 let lastFd = -1;
 let lastLength = 0;
-/** Something was read into `READ_BUFFER` since late tasks were last known to be done. */
+/** True once a read has filled `READ_BUFFER` since all late tasks were known to be done. */
 let isReadBufferUsed = false;
 
-/** Before a plain read. A socket that is read once more has a long body, whose pieces are dealt with in turn. */
+/** Call before a plain read. A second read of one socket means a long body, whose pieces are handled one after the other. */
 export function keepForPlain(fd: number): void {
   if (hasLateTasks() && (fd === lastFd || lastLength >= KEPT_BYTES_MAX || !readPlaces.stepAside())) doLateTasks();
   if (!hasLateTasks()) freeAll();
   lastFd = fd;
 }
 
-/** After it. */
+/** Call after a plain read. */
 export function readPlain(length: number): void {
   lastLength = length;
 }
 
-/** Before `READ_BUFFER` is filled. */
+/** Call before `READ_BUFFER` is filled. */
 export function keepForSecure(): void {
   if (isReadBufferUsed && hasLateTasks()) doLateTasks();
   if (!hasLateTasks()) freeAll();

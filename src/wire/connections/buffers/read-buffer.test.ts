@@ -19,7 +19,7 @@ async function pair(t: TestContext): Promise<{ readonly near: Socket; readonly a
   return { near, accepted };
 }
 
-/** Resolves when the text has come. */
+/** Resolves when the text has arrived. */
 const until = (text: () => string, expected: string): Promise<string> => readUntil(text, (received) => received === expected);
 
 test("an accepted socket reads into the shared buffer and tells its end", async (t) => {

@@ -1,19 +1,19 @@
 import { Socket } from "node:net";
 
 /**
- * What sockets of a thread read into, all the same buffer: what came is consumed before the next read fills it. A buffer
- * of its own for each read costs a fifth of what a small request costs in all (http-edge.md).
+ * The buffer that all sockets of a thread read into: each read is consumed before the next one fills it. A separate
+ * buffer per read costs a fifth of a small request (http-edge.md).
  */
 export const READ_BUFFER = Buffer.allocUnsafeSlow(65_536);
 
-/** Takes `READ_BUFFER[0, length)`, which is good only during the call. False pauses the socket. */
+/** Takes `READ_BUFFER[0, length)`, which is valid only during the call. False pauses the socket. */
 export type OnRead = (length: number) => boolean;
 
 /**
- * Lets an accepted socket read into the shared buffer from now on. Node.js offers that for sockets that connect (the
- * option `onread`) and not for those that a server accepts, so what the option would have set is set here (ADR 0017).
- * False where Node.js does not look as expected, and nothing was changed: then `data` brings the bytes, as it
- * does bring those that were read before or given back to the socket.
+ * Lets an accepted socket read into the shared buffer from now on. Node.js has the option `onread` for sockets that
+ * connect and not for those that a server accepts, so this sets the properties that the option would set (ADR 0017).
+ * Returns false and changes nothing if Node.js does not look as expected: then `data` events deliver the bytes, as they
+ * always do for bytes that were read before or put back into the socket.
  */
 export function readShared(socket: Socket, onRead: OnRead): boolean {
   const internals = socket as unknown as Record<symbol | "_handle", unknown>;
@@ -32,7 +32,7 @@ interface Properties {
 
 const PROPERTIES = findProperties();
 
-/** Where a socket keeps what the option `onread` says. */
+/** The symbols under which a socket keeps the option `onread`; null if a version of Node.js has others. */
 function findProperties(): Properties | null {
   const callback = (): boolean => true;
   const probe = new Socket({ onread: { buffer: READ_BUFFER, callback } } as object) as unknown as Record<symbol, unknown>;

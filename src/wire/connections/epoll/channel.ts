@@ -3,36 +3,36 @@ import { keepForPlain, readPlain } from "#wire/connections/buffers/pinned-buffer
 import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 
 /**
- * What a socket's bytes pass between our buffers and the kernel: nothing, or TLS. Results are those of `SocketCalls`; what was sent
- * counts as it was given. `fd` is the socket's own each time.
+ * The layer between our buffers and the kernel: plain TCP, or TLS. Results are those of `SocketCalls`; sent bytes count
+ * as the caller gave them, before encryption. `fd` is the descriptor of the channel's socket.
  */
 export interface Channel {
-  /** What the last `receive` has filled from its beginning. */
+  /** The last `receive` filled this buffer from its beginning. */
   readonly read: Buffer;
-  /** Of the last `receive`: there may be more to read at once. */
+  /** After `receive`: more bytes may be ready at once. */
   hasMore: boolean;
-  /** The last `receive` has to send something before it can go on. */
+  /** The last `receive` must send something before it can go on. */
   waitsForRoom: boolean;
-  /** The last `sendQueue` met a kernel that takes no more. */
+  /** The kernel took no more in the last `sendQueue`. */
   isFull: boolean;
-  /** Reads into `read`, `bytesMax` or, of TLS, as much as one call works on. */
+  /** Reads into `read`: at most `bytesMax`, or over TLS as much as one call works on. */
   receive(fd: number, bytesMax: number): number;
-  /** A text of at most `TEXT_BYTES_MAX`. `more`: something follows at once. */
+  /** Sends a text of at most `TEXT_BYTES_MAX`. `more`: further bytes follow at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, `bytes[start, end)` and the tail, with the bounds of `SocketCalls`. */
+  /** Sends the text, `bytes[start, end)` and the tail, with the bounds of `SocketCalls`. */
   sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
   send(fd: number, bytes: Buffer): number;
-  /** From and to there in the thread's outbox. */
+  /** Sends `[start, end)` of the thread's outbox. */
   sendGathered(fd: number, start: number, end: number): number;
-  /** What waits, oldest first; there is something. */
+  /** Sends waiting buffers, oldest first. The queue must not be empty. */
   sendQueue(fd: number, queue: readonly Buffer[]): number;
-  /** Tells the other side that nothing more comes, where it is not the kernel that tells. */
+  /** Tells the other side that nothing more follows, if the protocol does this rather than the kernel. */
   sayEnd(): number;
-  /** Gives back what it has; of no use any more. */
+  /** Releases its memory; the channel cannot be used afterwards. */
   free(): void;
 }
 
-/** Plain TCP; one for all sockets of a thread. */
+/** Plain TCP. All sockets of a thread share one instance. */
 export class PlainChannel implements Channel {
   hasMore = false;
   readonly waitsForRoom = false;

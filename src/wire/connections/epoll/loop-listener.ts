@@ -4,29 +4,29 @@ import { EAGAIN, EPOLLIN, listenError, type SocketCalls } from "./socket-calls.t
 import { opened } from "#kernel/process/fd-registry.ts";
 import type { SocketLoop, Watched } from "./socket-loop.ts";
 
-/** Where to listen. */
+/** Address and options of a listening socket. */
 export interface ListeningPlace {
   readonly address: IpAddress;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly reusePort: boolean;
   readonly backlog: number;
 }
 
 export interface LoopListenerOptions extends ListeningPlace {
-  /** A socket that listens there already and belongs to nobody else. */
+  /** A socket that listens there already; the listener takes it over. */
   readonly fd?: number | undefined;
   onConnection(socket: LoopSocket): void;
 }
 
-/** Whoever waits is accepted so many at a time, or a flood of connections would keep the open ones waiting. */
+/** Connections accepted in one round: a flood of new connections must not delay the open ones. */
 const ACCEPTS_MAX = 64;
-/** Without descriptors or memory the next attempt is worth nothing for a while. */
+/** Pause after an accept that failed for lack of descriptors or memory, in milliseconds. */
 const SHORTAGE_MS = 50;
-/** ENOMEM, ENFILE, EMFILE, ENOBUFS (errno(3)): the connection stays where it is. */
+/** ENOMEM, ENFILE, EMFILE, ENOBUFS (errno(3)): the connection stays in the kernel's queue. */
 const SHORTAGES: ReadonlySet<number> = new Set([-12, -23, -24, -105]);
 
-/** A listening port of TCP in our own loop. Throws the system's error where it cannot be had. */
+/** A listening TCP port in the epoll loop. Throws the system's error if it cannot listen. */
 export class LoopListener implements Watched {
   readonly port: number;
   id = 0;
@@ -53,7 +53,7 @@ export class LoopListener implements Watched {
     this.fd = -1;
   }
 
-  /** What is thrown over one connection is not the listener's end. */
+  /** An exception over one connection does not end the listener. */
   abandon(): void {}
 
   onEvents(): void {
@@ -62,7 +62,7 @@ export class LoopListener implements Watched {
       if (fd >= 0) this.welcome(fd);
       else if (fd === EAGAIN) return;
       else if (SHORTAGES.has(fd)) return this.rest();
-      // Any other error is that of a connection which did not wait to be accepted (accept(2)).
+      // Any other error belongs to a connection that was gone before it was accepted (accept(2)).
     }
   }
 
@@ -94,7 +94,7 @@ export class LoopListener implements Watched {
   }
 }
 
-/** A socket that listens, as a descriptor. Throws the system's error where it cannot be had. */
+/** Opens a listening socket and returns its descriptor. Throws the system's error if it cannot listen. */
 export function openListening(
   calls: Pick<SocketCalls, "open" | "set" | "bind" | "listen" | "close">,
   { address, port, reusePort, backlog }: ListeningPlace,
@@ -107,9 +107,9 @@ export function openListening(
   try {
     calls.set(fd, "reuseAddress", 1);
     if (reusePort) checked(calls.set(fd, "reusePort", 1));
-    // As Node.js has it: `::` is for both families.
+    // As in Node.js, `::` accepts both families.
     if (address.family === 6) calls.set(fd, "onlyIpv6", 0);
-    // Linux gives it to the sockets that are accepted (tcp(7)).
+    // Accepted sockets inherit the option on Linux (tcp(7)).
     calls.set(fd, "noDelay", 1);
     checked(calls.bind(fd, address, port));
     checked(calls.listen(fd, backlog));

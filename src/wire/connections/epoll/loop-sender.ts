@@ -3,37 +3,40 @@ import type { SendQueue, Sender } from "./send-queue.ts";
 import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { EAGAIN, TEXT_BYTES_MAX } from "./socket-calls.ts";
 
-/** What a sender needs of its socket. */
+/** The socket of a sender, as the sender sees it. */
 export interface SendingSocket {
-  /** -1 once it is closed. */
+  /** -1 once the socket is closed. */
   readonly fd: number;
   readonly channel: Channel;
   readonly isConnecting: boolean;
   /** Something waits until the kernel takes more. */
   watchForRoom(): void;
-  /** Sending failed: nothing can be sent any more. */
+  /** Sending failed: nothing more can be sent. */
   broken(result: number): void;
 }
 
-/** Up to here a copy behind a text costs less than a call of its own. */
+/** Up to this size, copying the bytes behind the text costs less than a separate call. */
 const COPIED_BYTES_MAX = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** What a socket of our own loop sends: at once, at the end of the turn together with what others send, or when the kernel has room. */
+/**
+ * Sends the bytes of one socket of the epoll loop: at once, together with other sockets at the end of a turn of the event
+ * loop, or when the kernel has room.
+ */
 export class LoopSender implements Sender {
-  /** Those that the kernel has taken. */
+  /** Bytes that the kernel has taken. */
   bytesTaken = 0;
-  /** Those that it has not. */
+  /** Bytes that wait for the kernel. */
   waitingBytes = 0;
-  /** What waits is the last. */
+  /** Nothing follows the bytes that wait. */
   isEnding = false;
   private readonly socket: SendingSocket;
   private readonly outbox: SendQueue;
   private isGone = false;
-  /** Where in the loop's outbox is what goes out at the end of the turn; 0 and 0 where there is nothing. */
+  /** The part of the loop's outbox that leaves at the end of the turn; 0 and 0 if nothing waits there. */
   private gatheredStart = 0;
   private gatheredEnd = 0;
-  /** What the kernel did not take, oldest first. */
+  /** Buffers that the kernel did not take, oldest first. */
   private queue: Buffer[] | null = null;
 
   constructor(socket: SendingSocket, outbox: SendQueue) {
@@ -41,7 +44,7 @@ export class LoopSender implements Sender {
     this.outbox = outbox;
   }
 
-  /** The kernel would get what is sent next at once. */
+  /** True if the kernel would get the next bytes at once. */
   get isFree(): boolean {
     return this.waitingBytes === 0 && !this.socket.isConnecting && !this.isEnding && this.socket.fd >= 0;
   }
@@ -81,7 +84,7 @@ export class LoopSender implements Sender {
     if (tail !== "") this.sendText(tail);
   }
 
-  /** Offers what was gathered to the kernel. */
+  /** Offers the gathered bytes to the kernel. */
   sendGathered(): void {
     const { gatheredStart: start, gatheredEnd: end } = this;
     if (start === end) return;
@@ -91,7 +94,7 @@ export class LoopSender implements Sender {
     if (sent < end - start) this.enqueue(Buffer.from(this.outbox.buffer.subarray(start + sent, end)));
   }
 
-  /** Once there is room again: true when nothing waits any more. */
+  /** Sends waiting bytes once the kernel has room. Returns true when nothing waits any more. */
   flush(): boolean {
     const { queue } = this;
     const { channel, fd } = this.socket;
@@ -102,7 +105,7 @@ export class LoopSender implements Sender {
     return true;
   }
 
-  /** Nothing that waits is sent, and nothing more is taken. */
+  /** Drops the waiting bytes and takes no more. */
   drop(): void {
     this.isGone = true;
     this.queue = null;
@@ -110,7 +113,10 @@ export class LoopSender implements Sender {
     this.gatheredStart = this.gatheredEnd = 0;
   }
 
-  /** Takes it for the end of the turn; false where it is to be sent at once, and what was taken before is sent. */
+  /**
+   * Gathers the bytes for the end of the turn. Returns false if they must go out at once; the bytes gathered before are
+   * sent by then.
+   */
   private gathers(text: string, buffer: Buffer, start: number, end: number, tail = ""): boolean {
     const { outbox } = this;
     const length = text.length + end - start + tail.length;
@@ -119,7 +125,7 @@ export class LoopSender implements Sender {
       return false;
     }
     if (this.gatheredEnd !== outbox.length) {
-      // Others have put theirs behind it.
+      // Other sockets have put bytes behind ours, so ours cannot grow.
       this.sendGathered();
       if (!this.isFree) return false;
     }
@@ -132,7 +138,7 @@ export class LoopSender implements Sender {
     return true;
   }
 
-  /** How much the kernel took. */
+  /** Number of bytes that the kernel took. */
   private taken(result: number): number {
     if (result < 0) {
       if (result !== EAGAIN) this.socket.broken(result);
@@ -142,7 +148,7 @@ export class LoopSender implements Sender {
     return result;
   }
 
-  /** Gives how many of the bytes and the tail the kernel took; of the text, what it did not take waits. */
+  /** Sends all three. Returns how many bytes of `bytes` and the tail the kernel took; the rest of the text waits in the queue. */
   private sendAll(text: string, bytes: Buffer, start: number, end: number, tail: string): number {
     const sent = this.taken(this.socket.channel.sendTextAndBytes(this.socket.fd, text, bytes, start, end, tail));
     if (sent < text.length) this.enqueue(Buffer.from(text.slice(sent), "latin1"));
@@ -155,7 +161,7 @@ export class LoopSender implements Sender {
   }
 
   private enqueue(bytes: Buffer): void {
-    // Nothing goes to a side that is gone; its owner hears of it.
+    // The other side is gone; the owner learns of that elsewhere.
     if (this.isEnding || this.isGone || this.socket.fd < 0) return;
     (this.queue ??= []).push(bytes);
     this.waitingBytes += bytes.length;
@@ -163,7 +169,7 @@ export class LoopSender implements Sender {
   }
 
   private dropSent(queue: Buffer[], sent: number): void {
-    // All of it is gone where sending failed.
+    // A failure during sending has dropped the queue.
     if (this.queue === null) return;
     this.waitingBytes -= sent;
     let left = sent;

@@ -12,20 +12,20 @@ import type { End, Transport, TransportHandler } from "#wire/connections/transpo
 
 const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP } = system;
 
-/** Changes are told once each: a socket that is not read needs no call to say so. */
+/** Edge-triggered: each change is reported once, so a paused socket needs no system call. */
 const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
 const WRITING = READING | EPOLLOUT;
-/** The other side has ended its own, or the connection is broken. */
+/** The other side has ended its half, or the connection is broken. */
 const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-/** Reads that are filled, or bytes of them, that one socket may have before others have their turn. */
+/** Full reads, and bytes of them, that one socket may take before other sockets have their turn. */
 const READS_MAX = 4;
 const TURN_BYTES = 256 * 1024;
-/** What a read takes at first, and again from a socket that had to wait: what was read and finds no room has to be kept. */
+/** Size of the first read, and of reads after a pause: bytes that find no room downstream have to be kept. */
 const READ_BYTES = 64 * 1024;
 
-/** A connection of TCP in our own loop. */
+/** A TCP connection in the epoll loop. */
 export class LoopSocket implements Transport, Watched, Task, SendingSocket {
-  /** -1 once it is closed. */
+  /** -1 once the socket is closed. */
   fd: number;
   id = 0;
   readonly tls = null;
@@ -35,29 +35,29 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   private readonly calls: system.SocketCalls;
   channel: Channel;
   private readonly sender: LoopSender;
-  /** TLS whose handshake is under way: until it is over nothing is read or sent. */
+  /** The TLS channel during its handshake: nothing is read or sent until it is over. */
   private shaking: SecureChannel | null = null;
   private handler: TransportHandler = NOBODY;
   isConnecting = false;
   private isPaused = true;
-  /** There may be something to read, or the end. */
+  /** Bytes, or the end, may be ready to be read. */
   private isReadable = false;
-  /** After what is left to read comes the end. */
+  /** The end follows the bytes that are left to read. */
   private isOver = false;
   private hasEnd = false;
   private hasEnded = false;
   private closesWhenSent = false;
-  /** False: no event tells of anything. */
+  /** False while the socket rests: it gets no events. */
   private isWatched = true;
   private isWatchedForRoom = false;
-  /** Something is to be done once the kernel takes more. */
+  /** Work waits until the kernel takes more. */
   private waitsForRoom = false;
-  /** Of which telling the other side the end is left. */
+  /** Everything is sent but the end of our side, for which the kernel had no room. */
   private isFinPending = false;
   private isTask = false;
-  /** Of the next read. */
+  /** Size of the next read, in bytes. */
   private readBytes = READ_BYTES;
-  /** Of the error that it is closed for. */
+  /** Code of the error that closed the connection. */
   private code = "";
   private early: Buffer | null = null;
   private onSent: (() => void) | null = null;
@@ -72,14 +72,14 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.peer = peer;
   }
 
-  /** One that was accepted: false, and closed, where the system does not let the loop watch it. */
+  /** Starts an accepted socket. Returns false, and closes it, if the system does not let the loop watch it. */
   start(): boolean {
     if (this.loop.add(this, READING) >= 0) return true;
     this.destroy();
     return false;
   }
 
-  /** What stands against it is told later, as of every other connection. */
+  /** Begins to connect. A failure is reported later, as for every other connection. */
   connect(address: IpAddress, port: number): void {
     if (this.fd < 0) return this.close(system.errorCode(this.fd));
     this.isConnecting = this.isWatchedForRoom = true;
@@ -93,7 +93,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     return this.calls.localEnd(this.fd);
   }
 
-  /** What was gathered is offered to the kernel first. */
+  /** Offers gathered bytes to the kernel first, so that the number is true. */
   get queuedBytes(): number {
     this.sender.sendGathered();
     return this.sender.waitingBytes;
@@ -116,7 +116,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.resume();
   }
 
-  /** TLS from now on: the handler hears `onSecured` after the handshake, and gets nothing before it is attached again. */
+  /** Begins TLS. The handler is called with `onSecured` after the handshake, and gets no bytes until it is attached again. */
   secure(channel: SecureChannel): void {
     this.channel = this.shaking = channel;
     this.runLater();
@@ -191,7 +191,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   unread(bytes: Buffer): void {
     this.isPaused = true;
-    // few: what came before there was a reader, put back once or twice
+    // few: bytes that arrived before a reader was attached, put back once or twice
     this.early = this.early === null ? bytes : Buffer.concat([bytes, this.early]);
   }
 
@@ -221,7 +221,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     if (!this.isPaused) this.read();
   }
 
-  /** What waited for its turn. */
+  /** Runs the work that waited for its turn. */
   run(): void {
     this.isTask = false;
     if (this.fd < 0) return this.tellClosed();
@@ -259,7 +259,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.isPaused = this.isReadable = true;
     const length = channel.receiveRest();
     if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
-    // What came along with the end of the handshake is read at once, and not in a turn of its own.
+    // Bytes that arrived with the end of the handshake are read now rather than in another turn.
     this.isTask = true;
     try {
       this.handler.onSecured?.();
@@ -278,18 +278,18 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       const length = channel.receive(this.fd, this.readBytes);
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
-      // Each read has costs of its own besides those of its bytes.
+      // Each read has a fixed cost, so a socket with much to read gets longer reads.
       if (length === this.readBytes) this.readBytes = Math.min(length * 2, PLACE_BYTES);
-      // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
+      // The socket is empty, and an event reports the next bytes. No further event follows a reported end.
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(channel.read, length);
-      // What follows is no longer plain where TLS has begun.
+      // If TLS has begun, the bytes that follow are no longer plain.
       if (!this.isReadable || this.isPaused || this.channel !== channel) break;
     }
     if (!this.isWatched && !this.isPaused) this.watch();
   }
 
-  /** After a rest: what came meanwhile is told at once. */
+  /** Ends a rest: events that came meanwhile are reported at once. */
   private watch(): void {
     if (this.fd < 0) return;
     this.isWatched = true;
@@ -333,14 +333,14 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.waitsForRoom = false;
     if (this.sender.waitingBytes > 0) this.flush();
     else if (this.isFinPending) this.sent();
-    // A read that has to send something first.
+    // A read has to send something before it can go on.
     if (this.channel.waitsForRoom && this.fd >= 0) {
       this.isReadable = true;
       if (!this.isPaused) this.read();
     }
   }
 
-  /** Once there is room again. */
+  /** Sends the waiting bytes once the kernel has room. */
   private flush(): void {
     if (!this.sender.flush()) {
       this.waitsForRoom = true;
@@ -368,7 +368,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     if (this.hasEnd) this.destroy();
   }
 
-  /** False while the kernel has no room for it. */
+  /** Sends the end of our side. Returns false while the kernel has no room for it. */
   private hasSaidEnd(): boolean {
     if (this.fd < 0) return false;
     this.isFinPending = this.channel.sayEnd() === EAGAIN;
@@ -376,7 +376,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     return !this.isFinPending;
   }
 
-  /** Nothing can be sent any more; what the other side said before it left may still be of use. */
+  /** Sending has failed; bytes that the other side sent before it left may still be read. */
   broken(result: number): void {
     if (this.code !== "" || this.fd < 0) return;
     if (this.isPaused) return this.close(system.errorCode(result));
@@ -415,7 +415,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   }
 }
 
-/** Undefined where the text is no address of IPv4 or IPv6. */
+/** Dials an IPv4 or IPv6 address. Returns undefined if the text is neither. */
 export function dialThroughLoop(loop: SocketLoop, address: string, port: number): Transport | undefined {
   const ip = parseIp(address);
   if (ip === undefined) return undefined;

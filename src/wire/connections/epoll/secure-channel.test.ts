@@ -18,12 +18,12 @@ const skip = (socketCalls?.secure ?? null) === null;
 
 interface Recut {
   readonly duplex: Duplex;
-  /** What is written is kept back from now on. */
+  /** Holds back written bytes from now on. */
   hold(): void;
   taken(): Buffer;
 }
 
-/** Carries a client's bytes in other pieces than it wrote: joined up to the turn's end, and cut to at most so many. */
+/** Carries a client's bytes in other pieces than it wrote: joined until the end of the turn, and cut to at most `most` bytes. */
 function recut(below: Socket, most: number): Recut {
   let pieces: Buffer[] = [];
   let isHeld = false;
@@ -85,7 +85,7 @@ const NEW = { minVersion: "TLSv1.3" } as const;
 const GCM = { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256" } as const;
 const CHACHA = { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305" } as const;
 
-/** Sizes around those of a record, and of what is read at once. */
+/** Sizes around those of a record and of one read. */
 const size = fc.oneof(fc.nat(100), fc.integer({ min: 16_000, max: 17_000 }), fc.integer({ min: 47_000, max: 49_000 }), fc.nat(120_000));
 const step = fc.tuple(fc.constantFrom("text", "shared", "kept", "pause", "rest", "resume", "turn"), size);
 const conversation = fc.record({
@@ -183,7 +183,7 @@ test("a piece as long as a record, which ends one and begins the next, is not ta
     assert.equal(recordTypes(bytes).length, records);
     const each = bytes.length / records;
     for (let at = 0; at < bytes.length; at += each) {
-      // The first of them is shorter.
+      // The first record is shorter.
       const from = at === 0 ? 0 : at - each + 10;
       client.below.write(bytes.subarray(from, at + 10));
       const whole = Math.floor((at + 10) / each) * 100;
@@ -211,7 +211,7 @@ test("a connection that is broken in any of its records is closed, and those bes
     for (const { socket } of good) socket.write(`${round};`);
     bad.socket.write("heard");
     await eventually(() => bad.text === "heard", 1);
-    // A record that nobody sealed, and much after it that is left unread.
+    // A record that nobody sealed, and many bytes after it that are left unread.
     bad.below.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 40]), Buffer.alloc(60_000, round)]));
     await eventually(() => bad.socket.destroyed, 1);
   }
@@ -221,7 +221,7 @@ test("a connection that is broken in any of its records is closed, and those bes
   assert.deepEqual(stage.errors, []);
 });
 
-/** Types of the records that came (RFC 8446 §5.1). */
+/** Types of the records in the bytes (RFC 8446 §5.1). */
 function recordTypes(bytes: Buffer): number[] {
   const types: number[] = [];
   for (let at = 0; at + 5 <= bytes.length; at += 5 + bytes.readUInt16BE(at + 3)) types.push(bytes[at]!);
@@ -233,7 +233,7 @@ const ALERT = 21;
 test("certificates that lead to the root are shown after the site's own, in their order", { skip }, async (t) => {
   const issuers = [(await selfSigned()).chain, (await selfSigned()).chain];
   const stage = await startSecure(t, () => createEar(), issuers.join("\n"));
-  // TLS 1.2 shows them to everybody.
+  // TLS 1.2 sends them in the clear.
   const client = dial(t, stage, GCM);
   const read: Buffer[] = [];
   client.below.on("data", (bytes: Buffer) => read.push(bytes));
@@ -339,7 +339,7 @@ test("nothing is left of connections that are reset at any moment", { skip }, as
   await Promise.all(
     Array.from({ length: 120 }, async (_, i) => {
       const client = dial(t, stage, i % 2 === 0 ? NEW : CHACHA);
-      // Before the hello, amid the handshake, after it, and amid an answer.
+      // Before the hello, in the handshake, after it, and in the middle of a response.
       if (i % 4 === 0) client.below.on("connect", () => client.below.resetAndDestroy());
       else if (i % 4 === 1) client.below.once("data", () => client.below.resetAndDestroy());
       else {
@@ -374,7 +374,7 @@ test("a reader that does not read holds its own answer up, and gets all of it in
   near!.sendKept("", Buffer.alloc(500_000, "a"), 0, 500_000);
   assert.equal(ear.drains, 0);
   assert.equal(near!.bytesTaken + near!.queuedBytes, sent + 500_000);
-  // Its own bytes are read meanwhile.
+  // The client's bytes are still read meanwhile.
   client.socket.write("still here");
   await eventually(() => ear.text === "still here");
   client.below.resume();

@@ -5,32 +5,35 @@ import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
 
-/** What was agreed on in a handshake. */
+/** The result of a TLS handshake. */
 export interface Agreed {
-  /** `TLSv1.3`. */
+  /** For example `TLSv1.3`. */
   readonly version: string;
-  /** The suite, by OpenSSL's name. */
+  /** The cipher suite, by OpenSSL's name. */
   readonly cipher: string;
-  /** By ALPN; "" where nothing was. */
+  /** The protocol chosen by ALPN; "" if none was. */
   readonly protocol: string;
 }
 
-/** What a record has besides its content, where it is not padded (RFC 8446 §5.2, RFC 5288 §3, RFC 7905 §2). */
+/** Bytes of a record besides its content, without padding (RFC 8446 §5.2, RFC 5288 §3, RFC 7905 §2). */
 const OVERHEADS = { new: 22, gcm: 29, chacha: 21 };
-/** Reads of one handshake before others have their turn. */
+/** Reads of one handshake before other sockets have their turn. */
 const HANDSHAKE_READS_MAX = 4;
-/** Reads one after the other of records without content. Keys that are renewed have no limit of OpenSSL's, and take two (RFC 8446 §4.6.3). */
+/**
+ * Consecutive reads of records without content. OpenSSL does not limit key updates, each of which takes two (RFC 8446
+ * §4.6.3).
+ */
 const VAIN_READS_MAX = 64;
 
 /**
- * TLS over a socket, by OpenSSL itself (ADR 0032).
+ * TLS over a socket, with OpenSSL called directly (ADR 0032).
  *
- * What comes is read by us and goes to OpenSSL through one place in memory that all connections of the thread share, so
- * that what one call works on has a bound, and whether there is more is known. Nothing is left in that place when a
- * method returns: by then OpenSSL has asked for more, or has taken the one record that came, or the rest was taken back.
+ * We read the encrypted bytes and hand them to OpenSSL through one place in memory that all connections of the thread
+ * share. So one call works on a bounded number of bytes, and we know whether more are ready. That place is empty when a
+ * method returns: OpenSSL has asked for more, or has taken the one record in it, or the rest was taken back.
  *
- * What is sent, OpenSSL gives to the kernel itself. It is gathered into one buffer of the thread's, since what did not go out
- * must be given again with the next attempt, and as much of it at the least (SSL_write(3)).
+ * OpenSSL writes to the kernel itself. Bytes to send are gathered in one buffer of the thread, because after a partial
+ * write OpenSSL wants the same bytes again, at least as many (SSL_write(3)).
  */
 export class SecureChannel implements Channel {
   readonly read = READ_BUFFER;
@@ -39,19 +42,19 @@ export class SecureChannel implements Channel {
   isFull = false;
   private readonly calls: SecureCalls;
   private readonly openSsl: OpenSsl;
-  /** 0 once it is freed. */
+  /** 0 once freed. */
   private ssl: number;
   private overhead = 0;
   /** A part of a record was read. */
   private isMidRecord = false;
-  /** Since the last one with content. */
+  /** Reads without content since the last one with content. */
   private vainReads = 0;
-  /** What comes before that which the socket has. */
+  /** Bytes that were read before those still in the socket. */
   private first: Buffer | null;
-  /** What a read met after it had read something, and the next one tells. */
+  /** The result of a read that had already read some bytes; the next read returns it. */
   private fate = EAGAIN;
 
-  /** Takes over a connection of OpenSSL's, and what was read of it before. */
+  /** Takes over a connection of OpenSSL. `first`: bytes that were read from the socket before. */
   constructor(calls: SecureCalls, ssl: number, first: Buffer | null) {
     this.calls = calls;
     this.openSsl = calls.openSsl;
@@ -59,7 +62,10 @@ export class SecureChannel implements Channel {
     this.first = first;
   }
 
-  /** 1 once it is over, `EAGAIN` while something is waited for: room where `waitsForRoom`, or the other side; else it has failed. */
+  /**
+   * Goes on with the handshake. Returns 1 once it is over; `EAGAIN` while it waits for the other side, or, with
+   * `waitsForRoom`, for room to send; any other value if it failed.
+   */
   handshake(fd: number): number {
     for (let reads = 0; reads < HANDSHAKE_READS_MAX; reads++) {
       if (this.ssl === 0) return EPROTO;
@@ -74,13 +80,13 @@ export class SecureChannel implements Channel {
     return EAGAIN;
   }
 
-  /** Right after the handshake: reads what came along with its end. */
+  /** Reads the bytes that arrived with the end of the handshake. Call right after it. */
   receiveRest(): number {
     keepForSecure();
     return this.ssl === 0 ? 0 : this.take(0);
   }
 
-  /** Once the handshake is over. */
+  /** The agreed parameters, once the handshake is over. */
   agreed(): Agreed {
     const { openSsl, ssl } = this;
     const [version, cipher] = [openSsl.version(ssl), openSsl.cipher(ssl)];
@@ -89,7 +95,7 @@ export class SecureChannel implements Channel {
     return { version, cipher, protocol: openSsl.alpn(ssl) };
   }
 
-  /** The last one that the client sent, as it was sent. */
+  /** The last server name that the client sent, unchanged. */
   serverName(): string | null {
     return this.openSsl.serverName(this.ssl);
   }
@@ -152,7 +158,7 @@ export class SecureChannel implements Channel {
     this.first = null;
   }
 
-  /** One record after the other, until all is taken or the kernel takes no more. */
+  /** Writes record by record until all bytes are taken or the kernel takes no more. */
   private write(at: number, length: number): number {
     if (this.ssl === 0) return EPROTO;
     this.isFull = false;
@@ -173,7 +179,10 @@ export class SecureChannel implements Channel {
     return this.openSsl.failure(this.ssl, result) === "writing" ? EAGAIN : EPROTO;
   }
 
-  /** Gives OpenSSL more to read; 0 at the other side's end. One that could not send before goes on with what it has. */
+  /**
+   * Gives OpenSSL more to read; 0 if the other side has ended. A read that could not send before goes on with the bytes
+   * that it has.
+   */
   private feed(fd: number): number {
     const { calls, first, waitsForRoom } = this;
     this.waitsForRoom = false;
@@ -183,14 +192,17 @@ export class SecureChannel implements Channel {
     }
     const length = first === null ? calls.receive(fd) : first.copy(calls.raw);
     if (first !== null) this.first = length < first.length ? first.subarray(length) : null;
-    // Whether the socket has more is only known where it was asked.
+    // Only a read of the socket tells whether it has more.
     this.hasMore = first !== null || length === calls.raw.length;
     if (length <= 0) return length;
     this.openSsl.feed(length);
     return length;
   }
 
-  /** Reads until OpenSSL asks for more than was fed. A read of the socket and what is left of a record before it have room in our buffer. */
+  /**
+   * Reads until OpenSSL needs more than was fed. Our buffer has room for one read of the socket and the rest of a record
+   * before it.
+   */
   private take(fed: number): number {
     const { openSsl, ssl, calls } = this;
     let length = 0;
@@ -198,7 +210,7 @@ export class SecureChannel implements Channel {
       const result = openSsl.read(ssl, calls.readAt + length, READ_BUFFER.length - length);
       if (result > 0) {
         this.vainReads = 0;
-        // One record that came by itself: nothing is left, and OpenSSL need not be asked.
+        // Exactly one record arrived: nothing is left, so OpenSSL need not be asked.
         if (fed === result + this.overhead && length === 0 && !this.isMidRecord) return result;
         length += result;
         continue;
@@ -216,7 +228,7 @@ export class SecureChannel implements Channel {
     let fate = failed;
     if (fate === EAGAIN) {
       this.isMidRecord = this.openSsl.hasPending(this.ssl);
-      // What came was not for us; what comes next may be there already.
+      // The bytes held no content for us; more may be in the socket already.
       if (length === 0) this.hasMore = true;
       if (length === 0 && !this.isMidRecord && ++this.vainReads > VAIN_READS_MAX) fate = EPROTO;
     }
@@ -227,7 +239,7 @@ export class SecureChannel implements Channel {
     return length > 0 ? length : fate;
   }
 
-  /** Of a handshake or a read. */
+  /** Handles a failed handshake or read, and returns its result code. */
   private failed(result: number): number {
     const { openSsl } = this;
     const failure = openSsl.failure(this.ssl, result);
@@ -235,7 +247,7 @@ export class SecureChannel implements Channel {
     const left = openSsl.takeBack();
     if (failure !== "writing") return failure === "end" ? 0 : EPROTO;
     this.waitsForRoom = true;
-    // few: what was read with the hello, and what of it is left
+    // few: bytes that were read with the hello, and the rest of them
     if (left !== null) this.first = this.first === null ? left : Buffer.concat([left, this.first]);
     return EAGAIN;
   }

@@ -1,21 +1,22 @@
 import { gather, type SocketCalls } from "./socket-calls.ts";
 
-/** Who has something in an outbox. */
+/** A socket with bytes in an outbox. */
 export interface Sender {
-  /** Sends what it has there, if anything is left of it. */
+  /** Sends its bytes in the outbox, if any are left. */
   sendGathered(): void;
 }
 
 /**
- * What the sockets of a loop have to send in one of its turns, one behind the other in memory of the thread's, until all of it
- * goes out together: a program of this machine that is woken up by the first of it finds the rest, and is not woken up for each (ADR 0028).
+ * Bytes that the sockets of a loop send in one turn, one behind the other in memory of the thread, until all of them
+ * leave together. A program on this machine that the first bytes wake up finds the rest as well, instead of being woken
+ * up for each (ADR 0028).
  */
 export class SendQueue {
-  /** A turn is under way. */
+  /** True during a turn. */
   isOpen = false;
-  /** How much is there. */
+  /** Bytes in the buffer. */
   length = 0;
-  /** Of the thread's memory, of which the first `length` bytes count. */
+  /** Memory of the thread; its first `length` bytes are used. */
   readonly buffer: Buffer;
   private readonly senders: Sender[] = [];
 
@@ -23,13 +24,13 @@ export class SendQueue {
     this.buffer = outbox;
   }
 
-  /** Whether there is room for so many bytes, once what is there was sent. */
+  /** Makes room by sending the buffer if it must. Returns false if so many bytes cannot fit. */
   makesRoom(bytes: number): boolean {
     if (this.length + bytes > this.buffer.length) this.sendAll();
     return this.length + bytes <= this.buffer.length;
   }
 
-  /** Puts the text, `bytes[start, end)` and the tail behind what is there; there is room. */
+  /** Appends the text, `bytes[start, end)` and the tail. The caller has made room. */
   put(text: string, bytes: Buffer, start: number, end: number, tail: string): void {
     this.length += gather(this.buffer, this.length, text, bytes, start, end, tail);
   }

@@ -10,88 +10,94 @@ import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
 import { EPOLL_EVENTS, LINUX, ofPlatform, STRUCTS } from "#wire/native/linux.ts";
 import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 
-/** The system's calls for TCP, as they are. None of them waits. A result below zero is an error's number, negated. */
+/** System calls for TCP, unchanged. None of them blocks. A negative result is a negated error number. */
 export interface SocketCalls {
-  /** A socket of TCP. */
+  /** Opens a TCP socket. */
   open(family: 4 | 6): number;
   bind(fd: number, address: IpAddress, port: number): number;
   listen(fd: number, backlog: number): number;
-  /** The next connection that came; `peer` tells whose it is until the next call. */
+  /** Accepts the next connection; `peer` returns its address until the next call. */
   accept(fd: number): number;
   peer(): End;
   connect(fd: number, address: IpAddress, port: number): number;
   localEnd(fd: number): End;
   set(fd: number, option: SocketOption, value: number): number;
-  /** What a connection failed with, 0 where it did not. */
+  /** The error that a connection failed with; 0 if it did not fail. */
   pendingError(fd: number): number;
   /** Ends our side. */
   shutdown(fd: number): number;
   close(fd: number): void;
-  /** Closing it will not send what waits, but a reset. */
+  /** Makes `close` drop waiting bytes and send a reset. */
   resetOnClose(fd: number): void;
 
-  /** Reads to the thread's place for reads, `PLACE_BYTES` at most. */
+  /** Reads at most `PLACE_BYTES` into the thread's current place. */
   receive(fd: number, bytesMax: number): number;
-  /** Memory of several threads from there on that this one may read to. */
+  /** A place for reads of this thread in memory that several threads share. */
   placeIn(memory: SharedArrayBuffer, offset: number): ReadPlace;
-  /** A text of characters below 256 and at most `TEXT_BYTES_MAX` of them. `more`: something follows at once. */
+  /** Sends a text of characters below 256, at most `TEXT_BYTES_MAX` of them. `more`: further bytes follow at once. */
   sendText(fd: number, text: string, more: boolean): number;
-  /** The text, `bytes[start, end)`, no more than `PLACE_BYTES` of them, and the tail: it and the text have `TEXT_BYTES_MAX` at most. */
+  /**
+   * Sends the text, `bytes[start, end)` and the tail: at most `PLACE_BYTES` of bytes, and `TEXT_BYTES_MAX` of text and
+   * tail together.
+   */
   sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
   send(fd: number, bytes: Uint8Array): number;
-  /** Where sockets of a thread gather what they send. */
+  /** The buffer in which the thread's sockets gather bytes to send. */
   readonly outbox: Buffer;
-  /** Of `outbox`, from and to there. */
+  /** Sends `outbox[start, end)`. */
   sendGathered(fd: number, start: number, end: number): number;
 
   epollCreate(): number;
-  /** `id` comes with the events. */
+  /** `id` is returned with the events. */
   epollAdd(epoll: number, fd: number, events: number, id: number): number;
   epollModify(epoll: number, fd: number, events: number, id: number): number;
   epollRemove(epoll: number, fd: number): number;
-  /** How many events there are, up to `EVENTS_MAX`; they are good until the next call. */
+  /** Number of events, up to `EVENTS_MAX`; they are valid until the next call. */
   epollWait(epoll: number): number;
   eventsAt(index: number): number;
   fdAt(index: number): number;
   idAt(index: number): number;
 
   wakeUp: WakeUp;
-  /** TLS on the same sockets; null where Node.js was built with another OpenSSL than we know. */
+  /** TLS on the same sockets; null if Node.js was built with an OpenSSL that we do not know. */
   readonly secure: SecureCalls | null;
 }
 
-/** With memory that all connections of a thread share. */
+/** TLS calls, with memory that all connections of a thread share. */
 export interface SecureCalls {
   readonly openSsl: OpenSsl;
-  /** What is sent is gathered here. */
+  /** Bytes to send are gathered here. */
   readonly buffer: Buffer;
   readonly at: number;
-  /** Of `READ_BUFFER`. */
+  /** Address of `READ_BUFFER`. */
   readonly readAt: number;
-  /** Of the outbox. */
+  /** Address of the outbox. */
   readonly outboxAt: number;
-  /** What the socket has, before OpenSSL gets it: together with a record that it has read a part of, no more than `READ_BUFFER` holds. */
+  /**
+   * Encrypted bytes of the socket, before OpenSSL gets them: together with a record that was read in part, at most as
+   * many as `READ_BUFFER` holds.
+   */
   readonly raw: Buffer;
   receive(fd: number): number;
 }
 
 export const { EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP, EPOLLET } = LINUX;
-/** As the results of calls. */
+/** Error numbers as calls return them. */
 export const EAGAIN = -LINUX.EAGAIN;
-/** What is against TLS has this number here. */
+/** Stands for any failure of TLS. */
 export const EPROTO = -LINUX.EPROTO;
 export const EINPROGRESS = -LINUX.EINPROGRESS;
 
-/** The longest text that is sent at once. */
+/** The longest text that is sent in one call, in bytes. */
 export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
-/** The read buffer, less the longest record of TLS (RFC 5246 §6.2.3). */
+/** The size of the read buffer, less the longest TLS record (RFC 5246 §6.2.3). */
 const RAW_BYTES = 48_000;
-/** So many short reads of a turn, besides the first, are kept for late tasks. */
+/** Short reads of a turn, besides the first, that are kept for late tasks. */
 const SPARE_PLACES = 8;
-/** A text and the longest read. */
+/** Room for a text and the longest read. */
 const SEND_BYTES = TEXT_BYTES_MAX + PLACE_BYTES;
-/** A hundred answers of a kilobyte. */
+/** Room for about a hundred responses of a kilobyte. */
 const OUTBOX_BYTES = 128 * 1024;
 
 const { AF_INET, AF_INET6, SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC, SHUT_WR, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_MORE } = LINUX;
@@ -100,7 +106,7 @@ const { sockaddr_in, sockaddr_in6, linger } = STRUCTS;
 const SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
 const SOCKET_ADDRESS_BYTES_MAX = sockaddr_in6.bytes;
 
-/** Level and name of each. */
+/** Level and name of each socket option. */
 const OPTIONS = {
   reuseAddress: [SOL_SOCKET, LINUX.SO_REUSEADDR],
   sendBufferBytes: [SOL_SOCKET, LINUX.SO_SNDBUF],
@@ -110,7 +116,10 @@ const OPTIONS = {
 } as const;
 export type SocketOption = keyof typeof OPTIONS;
 
-/** Null where koffi is not installed or does not load, or the system is not one whose values we know; `onMissing` is told which. */
+/**
+ * Loads the calls; null if koffi is not installed or does not load, or we do not know the constants of this system.
+ * `onMissing` gets the reason.
+ */
 export async function loadSocketCalls(onMissing: OnMissing = () => undefined): Promise<SocketCalls | null> {
   const missing = (reason: string): null => {
     onMissing("connections", reason);
@@ -137,16 +146,16 @@ export async function loadSocketCalls(onMissing: OnMissing = () => undefined): P
   }
 }
 
-/** The system's error of something that should listen, as Node.js has it. */
+/** The system's error for a socket that cannot listen, in the form of Node.js. */
 export function listenError(errno: number, address: string, port: number): NodeJS.ErrnoException {
   const code = errorCode(errno);
   return Object.assign(new Error(`listen ${code} ${address}:${port}`), { code, errno, syscall: "listen", address, port });
 }
 
-/** `ECONNRESET` and the like. */
+/** For example `ECONNRESET`. */
 export const errorCode = (errno: number): string => getSystemErrorName(errno);
 
-/** What calls read and write by address. It must not be collected while this thread may call. */
+/** Memory that system calls access by address: the garbage collector must not free it while this thread may call. */
 const kept: (Uint8Array | SharedArrayBuffer)[] = [];
 
 function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
@@ -155,14 +164,14 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   return [buffer, Number(koffi.address(buffer))];
 }
 
-/** The system gives its pages only as far as they are read to. */
+/** The system allocates its pages only as far as they are read into. */
 function untouchedPlace(koffi: Koffi): ReadPlace {
   const buffer = Buffer.allocUnsafeSlow(PLACE_BYTES);
   kept.push(buffer);
   return { buffer, at: Number(koffi.address(buffer)) };
 }
 
-/** As memory that V8 does not take for shared: it would copy that word by word. */
+/** A view that V8 does not treat as shared memory: it would copy shared memory word by word. */
 function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadPlace {
   if (!kept.includes(memory)) kept.push(memory);
   const at = koffi.address(Buffer.from(memory, offset, PLACE_BYTES));
@@ -238,7 +247,7 @@ function ends(koffi: Koffi, libc: Library): Ends {
       close(fd);
     },
     resetOnClose: (fd) => {
-      // On, for 0 seconds.
+      // On, with 0 seconds.
       value.writeInt32LE(1, linger.l_onoff);
       value.writeInt32LE(0, linger.l_linger);
       setsockopt(fd, SOL_SOCKET, SO_LINGER, valueAt, linger.bytes);
@@ -273,10 +282,10 @@ function bytes(koffi: Koffi, libc: Library, outboxAt: number): Bytes {
   };
 }
 
-/** Shorter texts cost more to hand over than to write: the size of a chunk, and the end of its line. */
+/** Up to this length writing a text byte by byte is cheaper than a call: the size of a chunk, or the end of a line. */
 const WRITTEN_CHARACTERS_MAX = 16;
 
-/** Puts `text`, `bytes[start, end)` and `tail` into `into`, one behind the other; gives their length. */
+/** Writes `text`, `bytes[start, end)` and `tail` into `into`, one behind the other. Returns their length. */
 export function gather(into: Buffer, at: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
   put(into, at, text);
   const bytesAt = at + text.length;
@@ -298,7 +307,7 @@ function epoll(koffi: Koffi, libc: Library, { data, bytes }: (typeof EPOLL_EVENT
   const wait = libc.func("int epoll_wait(int epoll, uintptr_t events, int count, int timeout)");
   const [one, oneAt] = memory(koffi, 16);
   const [many, manyAt] = memory(koffi, EVENTS_MAX * bytes);
-  // Of the 8 bytes of data, 4 are the descriptor and 4 the number of the socket.
+  // Of the event's 8 bytes of data, 4 are the descriptor and 4 the socket's id.
   const layout = { words: bytes / 4, fd: data / 4, id: data / 4 + 1 };
   const words = new Int32Array(many.buffer, many.byteOffset, EVENTS_MAX * layout.words);
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
@@ -321,7 +330,10 @@ function epoll(koffi: Koffi, libc: Library, { data, bytes }: (typeof EPOLL_EVENT
   };
 }
 
-/** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's order, the port in the network's. Returns its length. */
+/**
+ * Writes struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's byte order, the port in the
+ * network's. Returns its length.
+ */
 function writeName(into: Buffer, { family, bytes: address }: IpAddress, port: number): number {
   into.fill(0);
   into.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, sockaddr_in.sin_family);

@@ -54,7 +54,7 @@ function client(t: TestContext, port: number): Socket {
   return socket;
 }
 
-/** Keeps this thread, and all its sockets, from doing anything. */
+/** Blocks this thread and all its sockets. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 test("an event of a descriptor that was closed and opened again in the same turn is not the new one's", { skip }, async (t) => {
@@ -76,7 +76,7 @@ test("an event of a descriptor that was closed and opened again in the same turn
     if (dialled.length > 0) return;
     const heard = ears.findIndex(({ text }) => text !== "");
     for (const [i, socket] of accepted.entries()) if (i !== heard) socket.destroy();
-    // The lowest numbers that are free are taken first.
+    // The system hands out the lowest free numbers first.
     while (dialled.length < 64 && dialled.filter(({ socket }) => numbers.includes(socket.fd)).length < 2) {
       const [socket, ear] = [dial(loop, listener), createEar()];
       socket.attach(ear);
@@ -84,7 +84,7 @@ test("an event of a descriptor that was closed and opened again in the same turn
     }
   };
   for (const socket of clients) socket.write("for the old");
-  // Until then nothing of it was read: all of it comes in one turn.
+  // Nothing was read until then, so all of it comes in one turn.
   standStill(30);
   await eventually(() => dialled.length > 0 && dialled.every(({ ear }) => ear.isConnected) && accepted.length === 3 + dialled.length);
   assert.equal(dialled.filter(({ socket }) => numbers.includes(socket.fd)).length, 2, "both numbers are used again");
@@ -201,7 +201,7 @@ test("connections leave neither descriptors nor watches behind", { skip }, async
   await eventually(() => accepted.every(({ fd }) => fd === -1) && descriptors() <= before);
 });
 
-/** What a peer does, in order. */
+/** One action of a peer. */
 type Step = readonly [what: "text" | "shared" | "kept" | "pause" | "rest" | "resume" | "turn", size: number];
 const LASTS = ["end", "destroySoon", "destroy", "reset"] as const;
 const step = fc.tuple(
@@ -240,7 +240,7 @@ test("whatever two sides do at once, each hears what the other sent, in order, a
         [nearEar, sentByFar],
       ] as const) {
         assert.ok(sent.startsWith(ear.text), "bytes are lost, doubled or out of order");
-        // Who closes over what was not read yet sends a reset, which may come before what it sent.
+        // A peer that closes over unread bytes sends a reset, which may overtake the bytes before it.
         if (a.last === "end" && b.last === "end") assert.equal(ear.text.length, sent.length);
       }
     }),
@@ -279,10 +279,10 @@ async function play(
   return sent;
 }
 
-/** What follows some of the bytes. */
+/** A tail of none, one or two ends of a chunked body. */
 const tailOf = (size: number): string => "\r\n0\r\n\r\n".repeat(size % 3);
 
-/** The runs between steps of that kind. */
+/** Splits the steps at those of one kind. */
 function splitAt(steps: readonly Step[], what: string): Step[][] {
   const runs: Step[][] = [[]];
   for (const step of steps)
@@ -318,7 +318,7 @@ test(
       await settled();
       calls.length = 0;
       for (const [i, socket] of clients.entries()) socket.write(String.fromCharCode(0x41 + i));
-      // Until then nothing of it was read: all of it comes in one turn.
+      // Nothing was read until then, so all of it comes in one turn.
       standStill(30);
       await eventually(() => texts.every((text) => text.length === 2 * size));
       for (const [i, text] of texts.entries()) assert.equal(text, String.fromCharCode(0x41 + i).repeat(2 * size));
@@ -372,7 +372,7 @@ test("reads become longer while they are filled, and are short again after a wai
     const [first, until] = [reads.length, received + bytes];
     socket.pause();
     sender.write(Buffer.alloc(bytes));
-    // So much waits that reads are filled.
+    // So many bytes wait that reads are full.
     await settled();
     standStill(30);
     socket.resume();
@@ -441,7 +441,7 @@ test("a thread ends when everything in its loop is closed, and may be ended befo
     for (const socket of sockets) socket.write("?");
     await eventually(() => heard === sockets.length);
     const ended = new Promise<number>((resolve) => worker.once("exit", resolve));
-    // Amid what they send.
+    // In the middle of what they send.
     for (const socket of sockets) socket.write("?");
     if (isAsked) worker.postMessage("close");
     else void worker.terminate();

@@ -6,14 +6,14 @@ import { inOneTurn } from "#kernel/process/tick-queue.ts";
 /** Something that the loop watches. */
 export interface Watched {
   readonly fd: number;
-  /** Told by the events of this one: the number of a descriptor is another's soon after it was closed. */
+  /** Sent back with its events: a new socket may get the same descriptor soon after a close. */
   id: number;
   onEvents(events: number): void;
-  /** Something was thrown over it. */
+  /** Called if one of its calls threw. */
   abandon(): void;
 }
 
-/** Something to do after the events of a turn. */
+/** Work to do after the events of a turn. */
 export interface Task {
   run(): void;
   abandon(): void;
@@ -23,8 +23,9 @@ export interface Task {
 const IDS = 2 ** 31;
 
 /**
- * Tells sockets of a thread that they can be read or written, many in one turn of Node's event loop, which itself only watches
- * the epoll instance that all of them are in (ADR 0028). It keeps the thread alive while it watches anything.
+ * Tells the sockets of a thread that they can be read or written, many in one turn of the event loop of Node.js. Node.js
+ * itself watches only the epoll instance that contains them all (ADR 0028). The loop keeps the thread alive while it
+ * watches anything.
  */
 export class SocketLoop {
   readonly calls: SocketCalls;
@@ -41,7 +42,7 @@ export class SocketLoop {
   private turn: NodeJS.Immediate | null = null;
   private isTurning = false;
 
-  /** `report` hears what sockets' owners did not catch: it costs that socket. */
+  /** `report` gets exceptions that a socket's owner did not catch; that socket is closed. */
   constructor(calls: SocketCalls, report: (error: unknown) => void) {
     this.calls = calls;
     this.plain = new PlainChannel(calls);
@@ -49,7 +50,7 @@ export class SocketLoop {
     this.report = report;
   }
 
-  /** Below zero where the system does not allow it: its error's number, negated. */
+  /** Watches it. Returns a negated error number if the system refuses. */
   add(one: Watched, events: number): number {
     if (this.epoll < 0) {
       const opened = this.open();
@@ -69,31 +70,31 @@ export class SocketLoop {
     this.calls.epollModify(this.epoll, one.fd, events, one.id);
   }
 
-  /** Its events wait until it is woken, and are told of then. */
+  /** Holds its events back until `wake`. */
   rest(one: Watched): void {
     this.calls.epollRemove(this.epoll, one.fd);
   }
 
-  /** Below zero where the system does not allow it: its error's number, negated. */
+  /** Watches it again. Returns a negated error number if the system refuses. */
   wake(one: Watched, events: number): number {
     return this.calls.epollAdd(this.epoll, one.fd, events, one.id);
   }
 
-  /** Before its descriptor is closed, or becomes somebody else's. */
+  /** Stops watching it. Call before the descriptor is closed or given away. */
   remove(one: Watched): void {
     if (this.watched[one.fd] !== one) return;
     this.calls.epollRemove(this.epoll, one.fd);
     this.forget(one);
   }
 
-  /** The same for one whose descriptor is closed in the same breath: that takes it out of the epoll instance. */
+  /** Stops watching it if the caller closes the descriptor right after: closing removes it from the epoll instance. */
   forget(one: Watched): void {
     if (this.watched[one.fd] !== one) return;
     this.watched[one.fd] = undefined;
     if (--this.count === 0) this.close();
   }
 
-  /** Runs it after the events of this turn, or in the next one. */
+  /** Runs the task after the events of this turn, or in the next turn. */
   later(task: Task): void {
     this.tasks.push(task);
     if (!this.isTurning) this.awaitTurn();
@@ -115,7 +116,7 @@ export class SocketLoop {
     this.epoll = -1;
   }
 
-  /** The next turn of Node's event loop is ours as well; it comes at once where there is something to do, or else when it wakes up. */
+  /** Takes part in the next turn of the event loop: at once if there are tasks, otherwise when Node.js wakes up. */
   private awaitTurn(): void {
     if (this.epoll < 0 && this.tasks.length === 0) return;
     this.turn ??= setImmediate(this.run);
@@ -141,7 +142,7 @@ export class SocketLoop {
     return hadEvents;
   };
 
-  /** Tasks wait for the next turn: what these do is not for anybody who has come since. */
+  /** Takes the events that came during this turn. Tasks wait for the next turn. */
   private readonly lookAgain = (): boolean => {
     const { outbox } = this;
     outbox.isOpen = true;
@@ -151,7 +152,7 @@ export class SocketLoop {
     return hadEvents;
   };
 
-  /** What these lead to waits for the next turn, or other sockets would wait for them. */
+  /** Tasks that these add wait for the next turn, so that other sockets have theirs. */
   private runTasks(): void {
     const { tasks } = this;
     this.tasks = [];
@@ -164,14 +165,14 @@ export class SocketLoop {
     }
   }
 
-  /** False where there were none. */
+  /** Returns false if there were no events. */
   private takeEvents(): boolean {
     const { calls, watched } = this;
     if (this.epoll < 0) return false;
     const count = calls.epollWait(this.epoll);
     for (let i = 0; i < count; i++) {
       const one = watched[calls.fdAt(i)];
-      // Closed by what came before it in this turn, and perhaps opened again.
+      // An earlier event of this turn has closed it; a new socket may have its descriptor.
       if (one === undefined || one.id !== calls.idAt(i)) continue;
       try {
         one.onEvents(calls.eventsAt(i));

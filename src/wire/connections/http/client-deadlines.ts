@@ -1,53 +1,56 @@
 import { ProgressMeter, type Timers } from "#kernel/timers.ts";
 import { timerOf } from "./client-states.ts";
 
-/** What becomes of a connection that waited: an answer and the end, the end in order, the end at once, or that and a line in the log. */
+/**
+ * How to treat a connection that waited: leave it, answer and end, end in order, end at once, or end at once with a line
+ * in the log.
+ */
 export type Verdict = "fine" | "refuse" | "close" | "destroy" | "stalled";
 
 export interface ClientDeadlineLimits {
-  /** From a connection's start or a head's first byte to its end. */
+  /** From the start of a connection, or the first byte of a head, to the end of the head. */
   readonly headTimeoutMs: number;
   /** Between two requests. */
   readonly idleTimeoutMs: number;
-  /** A reader who is behind must take so many bytes in every window. */
+  /** A reader that is behind must take `progressBytesMin` in every window. */
   readonly progressWindowMs: number;
   readonly progressBytesMin: number;
-  /** Request bodies must come with this many bytes in every window, and whole within the timeout. */
+  /** A request body must bring `bodyBytesMin` in every window, and be complete within the timeout. */
   readonly bodyWindowMs: number;
   readonly bodyBytesMin: number;
   readonly bodyTimeoutMs: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
-  /** After an answer that ends the connection, so that it arrives before the connection is reset. */
+  /** After a response that ends the connection, so that it arrives before the connection is reset. */
   readonly lingerMs: number;
 }
 
-/** What a connection tells at each check. Bytes are running totals, null where nothing has to move. */
+/** The state of a connection at each check. Bytes are running totals, null where nothing has to move. */
 export interface Waiting {
   readonly isMidHead: boolean;
   readonly hasServed: boolean;
-  /** Of answers, by the client. */
+  /** Bytes of responses that the client has taken. */
   readonly bytesTaken: number | null;
-  /** Of a request's body that somebody takes, by the client. */
+  /** Bytes of a request body that the client has sent, if somebody takes them. */
   readonly bytesSent: number | null;
-  /** Both ways. */
+  /** Bytes both ways. */
   readonly bytesMoved: number;
 }
 
 /**
- * An exchange that waits for somebody else than its client ends by that one's own time: no origin's or provider's is as long.
- * Where neither side moves for so long, that time was not kept.
+ * An exchange that waits for an origin or a provider ends by that one's timeout, which is always shorter. So if neither
+ * side moves for this long, such a timeout has failed.
  */
 const SILENT_EXCHANGE_MS = 7_200_000;
 
-/** How long a client's connection may wait for what (http-edge.md, "Slow attacks"). */
+/** How long a client's connection may wait in each state (http-edge.md, "Slow attacks"). */
 export class ClientDeadlines {
   private readonly limits: ClientDeadlineLimits;
   private readonly timers: Timers;
   private readonly uploadMeter = new ProgressMeter();
   private readonly readerMeter = new ProgressMeter();
   private sinceMs: number;
-  /** When something moved last in an exchange, as far as checks have seen. */
+  /** When bytes last moved in an exchange, as far as the checks have seen. */
   private movedMs = 0;
   private bytesMoved = -1;
 
@@ -57,7 +60,7 @@ export class ClientDeadlines {
     this.sinceMs = timers.nowMs;
   }
 
-  /** Something new is waited for. */
+  /** Starts the time again: the connection waits for something new. */
   restart(): void {
     this.sinceMs = this.timers.nowMs;
     this.bytesMoved = -1;
@@ -65,7 +68,7 @@ export class ClientDeadlines {
     this.readerMeter.stop();
   }
 
-  /** Of a connection in a state of `client-states.ts`. */
+  /** `state`: a number of `client-states.ts`. */
   judge(state: number, nowMs: number, waiting: Waiting): Verdict {
     const { bytesTaken, bytesSent } = waiting;
     switch (timerOf(state)) {
@@ -75,7 +78,7 @@ export class ClientDeadlines {
         if (this.isSilent(nowMs, waiting.bytesMoved)) return "stalled";
         return this.exchanging(nowMs, bytesTaken, bytesSent);
       case "body":
-        // It has its answer.
+        // The client has its response, so no refusal is sent.
         return this.exchanging(nowMs, bytesTaken, bytesSent ?? 0) === "fine" ? "fine" : "close";
       case "reader":
         return this.exchanging(nowMs, bytesTaken ?? 0, null);
@@ -88,14 +91,14 @@ export class ClientDeadlines {
     }
   }
 
-  /** Between requests. Who sent nothing at all needs no answer. */
+  /** Between requests. A client that sent nothing needs no response. */
   awaiting(nowMs: number, isMidHead: boolean, hasServed: boolean): Verdict {
     const waitedMs = nowMs - this.sinceMs;
     if (isMidHead) return waitedMs > this.limits.headTimeoutMs ? "refuse" : "fine";
     return waitedMs > (hasServed ? this.limits.idleTimeoutMs : this.limits.headTimeoutMs) ? "close" : "fine";
   }
 
-  /** Senders and readers who hold a place without moving lose it. */
+  /** Ends exchanges whose sender or reader does not move. */
   exchanging(nowMs: number, bytesTaken: number | null, bytesSent: number | null): Verdict {
     if (!this.takes(nowMs, bytesTaken)) return "destroy";
     if (bytesSent === null) {
@@ -107,14 +110,14 @@ export class ClientDeadlines {
     return isFlowing && nowMs - this.sinceMs <= bodyTimeoutMs ? "fine" : "refuse";
   }
 
-  /** The last answer is on its way, for as long as it is taken; then what remains is to wait for the other side to close. */
+  /** The last response is sent for as long as the client takes it; afterwards the other side has `lingerMs` to close. */
   closing(nowMs: number, bytesTaken: number | null): Verdict {
     if (bytesTaken === null) return this.lingering(nowMs, this.limits.lingerMs);
     this.sinceMs = nowMs;
     return this.takes(nowMs, bytesTaken) ? "fine" : "destroy";
   }
 
-  /** Without a byte either way. */
+  /** Ends connections without a byte either way. */
   lingering(nowMs: number, limitMs: number): Verdict {
     return nowMs - this.sinceMs > limitMs ? "destroy" : "fine";
   }
@@ -126,7 +129,7 @@ export class ClientDeadlines {
     return false;
   }
 
-  /** Whether a reader, where there is something for it, takes it. */
+  /** True if the reader takes the bytes that wait for it, or none wait. */
   private takes(nowMs: number, bytesTaken: number | null): boolean {
     const { progressWindowMs, progressBytesMin } = this.limits;
     if (bytesTaken !== null) return this.readerMeter.isMoving(bytesTaken, nowMs, progressWindowMs, progressBytesMin);

@@ -9,14 +9,17 @@ export interface OpenConnection extends Checked {
   destroy(): void;
 }
 
-/** What client connections need of their plane. */
+/** The plane of client connections, as these see it. */
 export interface ClientOwner {
   readonly timers: Timers;
   readonly deadlines: ClientDeadlineLimits;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;
-  /** An unexpected exception, which costs one connection. */
+  /** Reports an unexpected exception, which costs one connection. */
   report(error: unknown): void;
-  /** Serves a connection that begins with the preface of HTTP/2 without TLS (RFC 9113 §3.3). Absent: such a connection is refused. */
+  /**
+   * Serves a connection that begins with the preface of HTTP/2 without TLS (RFC 9113 §3.3). If absent, such a connection
+   * is refused.
+   */
   readonly onHttp2?: (transport: Transport) => void;
 }

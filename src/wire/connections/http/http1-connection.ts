@@ -33,15 +33,16 @@ const REQUEST_TIMEOUT = 408;
 const VERSION_NOT_SUPPORTED = 505;
 
 /**
- * A client's connection of HTTP/1.x: reads its requests one after the other, each when the one before has its response, and hands
- * them to a service of its plane. States, timers and flow control are the same for all planes; the service writes responses.
+ * A client's HTTP/1.x connection. Reads its requests one after the other, each when the one before has its response, and
+ * hands them to a service of its plane. States, timers and flow control are the same for all planes; the service writes
+ * responses.
  */
 export class Http1Connection implements RequestHandler, TransportHandler, OpenConnection, Waiting {
   readonly transport: Transport;
   readonly reader: Http1Reader;
   readonly writer: SocketWriter;
   hasServed = false;
-  /** Bytes from the client in all. */
+  /** Bytes received from the client. */
   received = 0;
   private readonly owner: ClientOwner;
   private readonly deadlines: ClientDeadlines;
@@ -58,7 +59,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     this.writer = new SocketWriter(transport);
   }
 
-  /** Reads from now on; called once. */
+  /** Starts to read. Call once. */
   serve(service: RequestService): void {
     this.service = service;
     this.transport.attach(this);
@@ -66,7 +67,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     this.owner.connections.add(this);
   }
 
-  /** Both sides send what they like. */
+  /** True after an upgrade: both sides send whatever they like. */
   get isTunnel(): boolean {
     return this.state === TUNNEL;
   }
@@ -153,7 +154,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     return isTaking ? this.writer.bytesTaken : null;
   }
 
-  /** A body that waits for its origin or provider waits by that one's time. */
+  /** Null while the body waits for its origin or provider, whose timeout then applies. */
   get bytesSent(): number | null {
     return this.reader.isReadingBody && !this.isPaused && !this.service.hasBegun ? this.received : null;
   }
@@ -163,7 +164,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   }
 
   onBytes(buffer: Buffer, length: number): void {
-    // No closure per read.
+    // `try` rather than `guard` saves a closure per read.
     try {
       this.receive(buffer, length);
     } catch (error) {
@@ -244,7 +245,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
 
   private next(): void {
     this.hasServed = true;
-    // Otherwise a client that asks without reading would make us collect responses without end.
+    // Otherwise a client that asks without reading would make us collect responses without limit.
     if (this.state === EXCHANGE && this.transport.needsDrain) {
       if (this.move(ANSWERED_BEHIND)) this.settle();
     } else if (this.move(ANSWERED)) this.readNext();
@@ -254,7 +255,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     try {
       this.reader.next();
     } catch (error) {
-      // Requests sent ahead begin here, called by whoever ended the one before.
+      // Requests sent ahead begin here, within the call that ended the request before.
       return this.broken(error);
     }
     this.settle();

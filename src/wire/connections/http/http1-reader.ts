@@ -13,27 +13,30 @@ import {
 import { Head } from "#wire/http/parsed-head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 
-/** What a reader tells its connection. Heads and bytes are good only during the call. */
+/** The connection of a reader, as the reader sees it. Heads and bytes are valid only during the call. */
 export interface RequestHandler extends BodySink {
-  /** A whole head; what follows it waits for `admitBody` or `next`. */
+  /** A whole head; the bytes after it wait for `admitBody` or `next`. */
   onHead(buffer: Buffer, head: Head): void;
   onRequestEnd(trailers: readonly Trailer[]): void;
-  /** The status that tells the client what was wrong; `PADDING` where there is nobody to tell it. */
+  /** `status` tells the client what was wrong; with `PADDING` the connection ends without a response. */
   onMalformed(status: number): void;
-  /** The connection begins with the preface of HTTP/2 (RFC 9113 §3.4). `bytes`: all that came; nothing more is read here. */
+  /**
+   * The connection begins with the preface of HTTP/2 (RFC 9113 §3.4). `bytes`: everything that came; nothing more is read
+   * here.
+   */
   onPreface(bytes: Buffer): void;
 }
 
-/** What came behind a whole request begins no other one: some clients pad theirs, and have their answer. */
+/** Bytes after a whole request do not begin another one: some clients pad their requests, and have their response already. */
 export const PADDING = 0;
 
-/** What the preface of HTTP/2 looks like to a reader of HTTP/1.1: a head of another version. */
+/** The preface of HTTP/2 looks like a head of another version to a reader of HTTP/1.1. */
 const PREFACE_HEAD = "PRI * HTTP/2.0\r\n\r\n";
 
-/** Bytes that a client sent ahead wait up to here; beyond, its socket should not be read. */
+/** Bytes that a client sent ahead wait up to this bound; beyond it, its socket should not be read. */
 const HELD_BYTES_MAX = 65_536;
 
-/** One for all connections of a thread: a head is consumed before the next is parsed. */
+/** Shared by all connections of a thread: a head is consumed before the next is parsed. */
 const requestHead = new Head();
 
 const IN_HEAD = 0;
@@ -42,26 +45,26 @@ const WAITING = 1;
 const IN_BODY = 2;
 const STOPPED = 3;
 
-/** Takes a client's bytes as they come and gives requests one at a time. */
+/** Splits a client's bytes into requests, one at a time. */
 export class Http1Reader {
-  /** The current request has come to its end; true between requests. */
+  /** The current request has ended; true between requests. */
   isComplete = true;
-  /** Amid a `feed`, or what followed from it. */
+  /** True during a `feed`, and during the calls that follow from it. */
   isRunning = false;
-  /** Bytes of requests so far, what a client sent ahead left out. */
+  /** Bytes of requests so far, without those that a client sent ahead. */
   consumed = 0;
   private readonly handler: RequestHandler;
   private readonly pending = new PendingBytes();
   private readonly body = new BodyReader();
   private phase = IN_HEAD;
-  /** Bytes of an unfinished head that were searched for its end. */
+  /** Bytes of an unfinished head that were searched for its end already. */
   private scanned = 0;
 
   constructor(handler: RequestHandler) {
     this.handler = handler;
   }
 
-  /** Some of a head came, not all. */
+  /** A part of a head has come. */
   get isMidHead(): boolean {
     return this.phase === IN_HEAD && this.pending.length > 0;
   }
@@ -70,17 +73,17 @@ export class Http1Reader {
     return this.phase === IN_BODY;
   }
 
-  /** Nobody is read any more: all that came belongs to what was asked last. */
+  /** Nothing more is read: the bytes so far belong to the last request. */
   get isStopped(): boolean {
     return this.phase === STOPPED;
   }
 
-  /** Nothing more should be read for now. */
+  /** The socket should not be read for now. */
   get isFull(): boolean {
     return this.phase === WAITING && (!this.isComplete || this.pending.length > HELD_BYTES_MAX);
   }
 
-  /** Takes `buffer[0, length)`, good only during the call. */
+  /** Takes `buffer[0, length)`, which is valid only during the call. */
   feed(buffer: Buffer, length: number): void {
     if (this.phase === STOPPED) return;
     if (this.pending.length > 0) {
@@ -89,21 +92,21 @@ export class Http1Reader {
     } else this.run(buffer, 0, length);
   }
 
-  /** Somebody takes the body of the request now. */
+  /** Reads the body of the request from now on. */
   admitBody(): void {
     if (this.isComplete || this.phase !== WAITING) return;
     this.phase = IN_BODY;
     this.proceed();
   }
 
-  /** The request is done with; the next one may come. */
+  /** Reads the next request. */
   next(): void {
     if (this.phase === STOPPED) return;
     this.phase = IN_HEAD;
     this.proceed();
   }
 
-  /** Reads nothing more, and gives what was not read. */
+  /** Stops reading and returns the bytes that were not read. */
   stop(): Buffer {
     const rest = Buffer.from(this.pending.buffer.subarray(this.pending.start, this.pending.end));
     this.phase = STOPPED;
@@ -112,7 +115,7 @@ export class Http1Reader {
   }
 
   private proceed(): void {
-    // While bytes are read anyway, they get there by themselves.
+    // A running `feed` reaches the new phase by itself.
     if (!this.isRunning && this.pending.length > 0) this.run(this.pending.buffer, this.pending.start, this.pending.end);
   }
 
@@ -132,7 +135,7 @@ export class Http1Reader {
     else this.pending.clear();
   }
 
-  /** Returns how far it came: not at all where the head is not complete. */
+  /** Returns the offset just past the bytes it read: at most empty lines if the head is not complete. */
   private readHead(buffer: Buffer, start: number, end: number): number {
     let at = start;
     // RFC 9112 §2.2: an empty line before a request is ignored.
@@ -184,7 +187,7 @@ export class Http1Reader {
     return end;
   }
 
-  /** From a sender who is not understood nothing more is read. */
+  /** Reads nothing more from a client whose bytes are malformed. */
   private refuse(status: number, end: number): number {
     this.phase = STOPPED;
     this.handler.onMalformed(status);

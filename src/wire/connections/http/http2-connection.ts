@@ -16,33 +16,36 @@ export interface Http2Owner extends ClientOwner {
 }
 
 export interface Http2Options {
-  /** The share of the client's network in what windows may grow by. */
+  /** The share of the client's network in the growth of windows. */
   readonly windows: WindowShare;
-  /** That requests must name; null for any. */
+  /** The scheme that requests must name; null for any. */
   readonly scheme: string | null;
   /** Serves one request. */
   createService(request: Http2Request): RequestService;
 }
 
-/** While so much waits for a client that takes nothing, nothing more is read from it either: each answer it asks for would wait as well. */
+/**
+ * While so much waits for a client that takes nothing, nothing more is read from it: each response that it asks for would
+ * wait as well. Bytes.
+ */
 const OUTPUT_BYTES_MAX = 262_144;
 
-/** A client's connection of HTTP/2, which carries many requests at once; each has a service of the plane. */
+/** A client's HTTP/2 connection, which carries many requests at once. Each has a service of the plane. */
 export class Http2Connection implements OpenConnection, SessionOwner, RequestConnection, TransportHandler, TickTask {
   private readonly owner: Http2Owner;
   private readonly options: Http2Options;
   private readonly transport: Transport;
   private readonly session: Session;
   private readonly requests = new Set<Http2Request>();
-  /** Requests of which something was handed on in this read, and is to be sent. */
+  /** Requests whose body bytes were handed on in this read, to be sent after it. */
   private unsent: Http2Request[] = [];
   private readonly deadlines: ClientDeadlines;
   private isReading = false;
   private isPaused = false;
   private isDue = false;
-  /** A chunk is on its way; the next waits until the kernel has it. */
+  /** A chunk is on its way; the next waits until the kernel has taken it. */
   private isWriting = false;
-  /** Nothing follows what was written. */
+  /** Nothing more is written after the waiting bytes. */
   private isEnding = false;
   private isClosed = false;
   private sinceMs: number;
@@ -77,7 +80,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   check(nowMs: number): void {
     const limits = this.owner.deadlines;
     for (const request of this.requests) request.check(nowMs);
-    // Whoever takes nothing of what waits for all its streams loses them.
+    // A client that takes none of the bytes that wait for it loses all its streams.
     if (this.deadlines.exchanging(nowMs, this.isWriting ? this.transport.bytesTaken : null, null) !== "fine") return this.destroy();
     if (this.requests.size > 0) return;
     const waitedMs = nowMs - this.sinceMs;
@@ -96,15 +99,15 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     request.serve(this.options.createService(request), fields, this.options.scheme);
   }
 
-  /** A request's stream has closed. */
+  /** Forgets a request whose stream has closed. */
   forget(request: Http2Request): void {
     this.requests.delete(request);
     this.sinceMs = this.nowMs;
-    // What is left to do is done when all that came with it was read.
+    // The last work waits until everything that came with the read was handled.
     if (this.requests.size === 0) this.onOutput();
   }
 
-  /** Something was handed on of a request's body: it leaves when all of the read was. */
+  /** Sends body bytes that were handed on after the whole read was handled. */
   flushLater(request: Http2Request): void {
     if (this.isReading) this.unsent.push(request);
     else request.flush();
@@ -134,7 +137,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     this.guard(() => this.send());
   }
 
-  /** Without a closure for each read. `buffer[0, length)` is good only during the call. */
+  /** `try` rather than `guard` saves a closure per read. `buffer[0, length)` is valid only during the call. */
   onBytes(buffer: Buffer, length: number): void {
     this.isReading = true;
     try {
@@ -186,7 +189,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     this.send();
   }
 
-  /** The kernel has it, or never will. */
+  /** The kernel has taken the chunk, or never will. */
   private sent(chunk: Chunk): void {
     const { session } = this;
     session.output.release(chunk);
@@ -224,7 +227,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     this.transport.resume();
   }
 
-  /** What is thrown here costs this connection, not the worker. */
+  /** An exception costs this connection, not the worker. */
   private guard(work: () => void): void {
     try {
       work();

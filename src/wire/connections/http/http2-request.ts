@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT = 408;
 const MALFORMED = 400;
 const NOT_IMPLEMENTED = 501;
 
-/** The connection of a request. */
+/** The connection of a request, as the request sees it. */
 export interface RequestConnection {
   readonly encoder: HpackEncoder;
   readonly allowsWebSockets: boolean;
@@ -31,14 +31,14 @@ export class Http2Request implements StreamHandler, Checked {
   readonly stream: ServerStream;
   /** Bytes of the head as HTTP/1.1 writes it, and of the body so far. */
   received = 0;
-  /** Of a request for a WebSocket (RFC 8441); empty for all others. */
+  /** The key of a request for a WebSocket (RFC 8441); empty for all others. */
   webSocketKey = "";
   /** The request contradicted itself (RFC 9113 §8.1.1), so its stream was closed. */
   isMalformed = false;
   private readonly owner: ClientOwner;
   private readonly connection: RequestConnection;
   private service!: RequestService;
-  /** Created by the first check: most responses are sent before. */
+  /** Created by the first check, since most responses are sent before it. */
   private deadlines: ClientDeadlines | null = null;
   /** The service has admitted the body. */
   private isReading = false;
@@ -46,14 +46,17 @@ export class Http2Request implements StreamHandler, Checked {
   /** Body bytes that came before the service admitted them. */
   private early: PendingChunks | null = null;
   private isAnswered = false;
-  /** Since when a response whose request is incomplete, or the last bytes of one that is cut, may still be taken. */
+  /**
+   * Since when, in milliseconds, the client may still take the last bytes of a cut response, or send the rest of a
+   * request that was answered.
+   */
   private endingMs: number | null = null;
   /** Bytes missing from the announced length; -1 without one. */
   private bodyLeft = -1;
   /** The body has ended, and the service does not know yet. */
   private isEndPending = false;
   private trailers: readonly Trailer[] = [];
-  /** Both sides send what they like. */
+  /** Both sides send whatever they like. */
   private isTunnel = false;
 
   constructor(owner: ClientOwner, connection: RequestConnection, stream: ServerStream) {
@@ -71,7 +74,7 @@ export class Http2Request implements StreamHandler, Checked {
     return this.stream.isRemoteDone;
   }
 
-  /** Serves the request; called once. `scheme`: that it must name; null for any. */
+  /** Serves the request. Call once. `scheme`: the scheme that the request must name; null for any. */
   serve(service: RequestService, fields: RequestFields, scheme: string | null): void {
     this.service = service;
     this.guard(() => {
@@ -105,7 +108,10 @@ export class Http2Request implements StreamHandler, Checked {
     else this.stream.lag();
   }
 
-  /** The whole response is handed over but for its end. The rest of the request is read for a moment and dropped, as in HTTP/1.1. */
+  /**
+   * The whole response is handed over but for its end. The rest of the request is read for a moment and dropped, as in
+   * HTTP/1.1.
+   */
   answered(): void {
     this.isAnswered = true;
     if (this.stream.isRemoteDone) return;
@@ -114,7 +120,7 @@ export class Http2Request implements StreamHandler, Checked {
     this.stream.resume();
   }
 
-  /** RFC 8441 §5: the stream is the connection from now on. */
+  /** Makes the stream a tunnel (RFC 8441 §5). */
   openTunnel(): void {
     this.isTunnel = true;
     this.deadlines?.restart();
@@ -135,7 +141,7 @@ export class Http2Request implements StreamHandler, Checked {
     else this.stream.reset(ERROR.internal);
   }
 
-  /** The same after the bytes before it, if the client takes these soon. */
+  /** Resets the stream with INTERNAL_ERROR after the waiting bytes, if the client takes these soon. */
   cutWhenSent(): void {
     this.isAnswered = true;
     this.endingMs = this.owner.timers.nowMs;

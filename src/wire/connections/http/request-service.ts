@@ -6,7 +6,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
  * only during the call. What a method throws costs the connection.
  */
 export interface RequestService {
-  /** The final head of the response was written: an error can no longer be sent. */
+  /** The final head of the response is written, so an error can no longer be sent. */
   readonly hasBegun: boolean;
   /** A whole head. Its body waits until the service admits it. */
   onHead(buffer: Buffer, head: Head): void;

@@ -9,7 +9,7 @@ import type { Transport, TransportHandler } from "#wire/connections/transport/tr
 import type { Linked } from "#kernel/linked-list.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 
-/** Why there is no connection to an origin: nothing of a request was sent. */
+/** Reasons why a connection to an origin could not be made: nothing of the request was sent. */
 export type ConnectFault =
   | "origin_refused"
   | "origin_connect_timeout"
@@ -18,7 +18,7 @@ export type ConnectFault =
   | "origin_certificate"
   | "no_sockets";
 
-/** Why a connection to an origin is of no use (any more). */
+/** Reasons why a connection to an origin cannot serve the request, or not any more. */
 export type UpstreamFault =
   | ConnectFault
   | "origin_head_too_large"
@@ -28,9 +28,9 @@ export type UpstreamFault =
   | "origin_timeout"
   | "visitor_stalled";
 
-/** Who sent the request. Heads and bytes are good only during the call. */
+/** The receiver of a response. Heads and bytes are valid only during the call. */
 export interface UpstreamSink extends BodySink {
-  /** The address of the visitor whom it is for. */
+  /** The address of the visitor whose request it is. */
   readonly visitorAddress: string;
   onConnected(): void;
   /** The origin takes more of the request. */
@@ -40,7 +40,7 @@ export interface UpstreamSink extends BodySink {
   onSwitch(buffer: Buffer, head: Head): void;
   onHead(buffer: Buffer, head: Head, framing: Framing): void;
   onEnd(trailers: readonly Trailer[]): void;
-  /** All of one read was handed over. */
+  /** The bytes of one read are all handed over. */
   onReadEnd(): void;
   onTunnelEnd(): void;
   onFault(fault: UpstreamFault): void;
@@ -50,33 +50,33 @@ export interface UpstreamLimits {
   readonly connectTimeoutMs: number;
   /** Between two requests. */
   readonly originIdleTimeoutMs: number;
-  /** Until the head of a response, and for each piece after it, where a request does not say otherwise. */
+  /** For the head of a response, and for each piece after it, unless a request says otherwise. */
   readonly responseTimeoutMs: number;
-  /** Of a response's head: its bytes, and how many fields it has, `FIELDS_MAX` at most. */
+  /** Bounds of a response head: its bytes, and its fields, `FIELDS_MAX` at most. */
   readonly originHeadBytesMax: number;
   readonly originHeadFieldsMax: number;
 }
 
-/** What a connection needs of its pool. */
+/** The pool of a connection, as the connection sees it. */
 export interface UpstreamOwner {
   readonly limits: UpstreamLimits;
   readonly timers: Timers;
-  /** What is dialled speaks TLS, and is of no use before its handshake. */
+  /** The origin is dialled over TLS, and the connection is usable only after the handshake. */
   readonly isSecure: boolean;
-  /** Once the handshake is over: whether the other side is who it has to be. */
+  /** After the handshake: whether the certificate is good for the origin. */
   isTrusted(socket: TLSSocket): boolean;
   dial(): Transport;
   connected(): void;
   notConnected(fault: ConnectFault): void;
-  /** Something was thrown that never should be: it costs its request, not the worker. */
+  /** Reports an unexpected exception, which costs its request, not the worker. */
   report(error: unknown): void;
   released(connection: UpstreamConnection): void;
-  /** It became a tunnel, and is of no use to other requests until it is closed. */
+  /** The connection became a tunnel, and serves no other request until it is closed. */
   switched(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
 }
 
-/** As the parser says it. */
+/** The parser's status for too many fields. */
 const TOO_MANY_FIELDS = 431;
 const INTERIM_RESPONSES_MAX = 16;
 const responseHead = new Head();
@@ -87,23 +87,23 @@ const BODY = 2;
 const TUNNEL = 3;
 const CLOSED = 4;
 
-/** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
+/** A connection to an origin. Sends one request at a time, and parses responses as strictly as requests are parsed. */
 export class UpstreamConnection implements Checked, TransportHandler, Linked<UpstreamConnection> {
   readonly writer: SocketWriter;
-  /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
+  /** Requests may be sent. Over TLS, the certificate was accepted, if that is required. */
   isConnected = false;
-  /** It served a request before this one. */
+  /** It served an earlier request. */
   isReused = false;
-  /** Something of the response arrived. */
+  /** Some bytes of the response arrived. */
   hasAnswered = false;
-  /** In the order of those that nobody uses. */
+  /** Neighbours in the list of idle connections. */
   before: UpstreamConnection | null = null;
   after: UpstreamConnection | null = null;
   private readonly owner: UpstreamOwner;
   private readonly transport: Transport;
   private readonly body = new BodyReader();
   private readonly pending = new PendingBytes();
-  /** Bytes of an unfinished head that were searched for its end. */
+  /** Bytes of an unfinished head that were searched for its end already. */
   private scanned = 0;
   private sink: UpstreamSink | null = null;
   private isHandshaking = false;
@@ -141,7 +141,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     });
   }
 
-  /** Without a closure for each read. */
+  /** `try` without a closure for each read. */
   onBytes(buffer: Buffer, length: number): void {
     try {
       this.receive(buffer, 0, length);
@@ -163,7 +163,10 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.fail(this.lossOf(code));
   }
 
-  /** Takes a request, and waits so long for each piece of its response, 0 being the operator's own time; its head and body are then written to `writer`. */
+  /**
+   * Takes a request, whose head and body the caller then writes to `writer`. `responseTimeoutMs`: limit for each piece of
+   * the response; 0 means the operator's limit.
+   */
   begin(sink: UpstreamSink, method: string, responseTimeoutMs: number): void {
     this.sink = sink;
     this.responseTimeoutMs = responseTimeoutMs || this.owner.limits.responseTimeoutMs;
@@ -176,18 +179,18 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.touch();
   }
 
-  /** Something moved: the time limits start again. */
+  /** Starts the time limits again, since something moved. */
   touch(): void {
     this.touchedMs = this.owner.timers.nowMs;
   }
 
-  /** The request is complete: without this the connection cannot serve another one. */
+  /** The request is complete; without this call the connection cannot serve another one. */
   endRequest(): void {
     this.requestSent = true;
     this.touch();
   }
 
-  /** Nothing more will be sent; the other side may go on. */
+  /** Ends our side; the other side may go on. */
   endSide(): void {
     this.transport.end();
   }
@@ -212,7 +215,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.transport.resume();
   }
 
-  /** Closes without a word to the sink. */
+  /** Closes without telling the sink. */
   abort(): void {
     if (this.state === CLOSED) return;
     this.state = CLOSED;
@@ -235,12 +238,12 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     return this.transport.bytesRead + this.writer.bytesTaken;
   }
 
-  /** From now on each piece of the response may take so long. */
+  /** Sets the time limit for each further piece of the response. */
   allow(responseTimeoutMs: number): void {
     this.responseTimeoutMs = responseTimeoutMs;
   }
 
-  /** Closes, and says why. */
+  /** Closes, and tells the sink why. */
   giveUp(fault: UpstreamFault): void {
     this.fail(fault);
   }
@@ -264,9 +267,9 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
 
   private receive(buffer: Buffer, start: number, end: number): void {
     const sink = this.sink;
-    // Nobody asked: an idle connection that speaks is not to be trusted with a request.
+    // An idle connection that sends something cannot be trusted with a request.
     if (sink === null) return this.abort();
-    // A head has its time as a whole: it could come byte by byte for ever.
+    // A head has one time limit as a whole, or it could come byte by byte for ever.
     if (this.state !== HEAD) this.touch();
     this.hasAnswered = true;
     if (this.state === TUNNEL) sink.onBody(buffer, start, end);
@@ -304,12 +307,12 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
       return;
     }
     const bodyEnd = this.body.read(buffer, at, end, sink);
-    // Below -1 the body is malformed; by then its head went out and the answer can only be cut.
+    // Below -1 the body is malformed; its head has been passed on, so the response can only be cut.
     if (bodyEnd < -1) this.fail("origin_malformed");
     else if (bodyEnd >= 0) this.finish(bodyEnd === end);
   }
 
-  /** False when the connection failed over this head. */
+  /** Returns false if the connection failed over this head. */
   private takeHead(sink: UpstreamSink, buffer: Buffer): boolean {
     const head = responseHead;
     if (head.status === 101) {
@@ -339,7 +342,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     return this.sink === sink;
   }
 
-  /** The response is complete; the connection goes back to its pool where nothing stands against it. */
+  /** The response is complete: returns the connection to its pool if it can serve again. */
   private finish(clean: boolean): void {
     const { sink, body } = this;
     const { trailers } = body;
@@ -354,7 +357,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     sink.onEnd(trailers);
   }
 
-  /** The origin closed its side. */
+  /** The origin has closed its side. */
   private ended(): void {
     if (this.state === TUNNEL) this.sink?.onTunnelEnd();
     else if (this.state === BODY && this.body.framing === UNTIL_CLOSE) {
@@ -364,7 +367,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     } else this.fail(this.lossOf(""));
   }
 
-  /** What it means that the connection ended, or never came about, with this code of the system's or of TLS. */
+  /** The fault of a connection that ended, or was never made, with this code of the system or of TLS. */
   private lossOf(code: string): UpstreamFault {
     if (this.isConnected) return code.startsWith("ERR_SSL_") && !this.hasAnswered ? "origin_handshake" : "origin_closed";
     return this.isHandshaking ? "origin_handshake" : (CONNECT_FAULTS[code] ?? "origin_unreachable");
@@ -396,14 +399,14 @@ const CONNECT_FAULTS: Readonly<Record<string, ConnectFault>> = {
   ECONNREFUSED: "origin_refused",
   ECONNRESET: "origin_refused",
   ETIMEDOUT: "origin_connect_timeout",
-  // Files or ports of our own have run out: the origin is not to blame.
+  // This machine has run out of files or ports; the origin is not to blame.
   EMFILE: "no_sockets",
   ENFILE: "no_sockets",
   EADDRNOTAVAIL: "no_sockets",
   ENOBUFS: "no_sockets",
 };
 
-/** `Keep-Alive: timeout=5` closes at five seconds: we leave a second earlier, or a request meets the close. */
+/** `Keep-Alive: timeout=5` closes after five seconds: we stop a second earlier, or a request would meet the close. */
 function announcedIdleMs(keepAlive: string, mostMs: number): number {
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
   return seconds === undefined ? mostMs : Math.min(mostMs, Math.max(0, Number(seconds) - 1) * 1000);

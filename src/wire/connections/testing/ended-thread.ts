@@ -6,7 +6,7 @@ import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import { PLAIN_OPTIONS } from "./secure.ts";
 
-// A thread of which nobody knows when it ends: it shakes hands, or does one thing without end as soon as a client has.
+// A thread that ends at an unknown moment: it shakes hands, or repeats one call without end once a client has connected.
 
 const { chain, privateKey, work } = workerData as { chain: string; privateKey: Uint8Array; work: string };
 const calls = (await loadSocketCalls())!;
@@ -16,7 +16,7 @@ const options = { ...PLAIN_OPTIONS, chain, privateKey: Buffer.from(privateKey) }
 const context = openSsl.createContext(options)!;
 const loop = new SocketLoop(calls, () => undefined);
 
-/** On a connection that is secure. */
+/** Works on a secure connection, by name. */
 const WORKS: Readonly<Record<string, (ssl: number) => void>> = {
   agreed: (ssl) => void [openSsl.version(ssl), openSsl.cipher(ssl), openSsl.alpn(ssl), openSsl.serverName(ssl)],
   reads: (ssl) => {

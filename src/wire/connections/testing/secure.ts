@@ -13,7 +13,7 @@ import type { TransportHandler } from "#wire/connections/transport/transport.ts"
 
 export const NAME = "www.example.com";
 
-/** Of a certificate that signs itself. */
+/** A new self-signed certificate. */
 export async function selfSigned(): Promise<Pick<ServerContextOptions, "chain" | "privateKey">> {
   const { X509CertificateGenerator, SubjectAlternativeNameExtension } = await loadX509();
   const keys = await generateKeyPair();
@@ -40,11 +40,11 @@ export interface SecureStage {
   readonly port: number;
   readonly accepted: LoopSocket[];
   readonly errors: unknown[];
-  /** What OpenSSL has of ours at the moment. */
+  /** Number of OpenSSL's connections that are open at the moment. */
   open(): number;
 }
 
-/** A port of our own loop where everybody gets TLS at once, and is handed over after the handshake. */
+/** A port of the epoll loop where every client gets TLS at once, and is handed over after the handshake. */
 export async function startSecure(
   t: TestContext,
   onSecure: (socket: LoopSocket, agreed: Agreed) => TransportHandler,

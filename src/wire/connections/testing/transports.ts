@@ -8,10 +8,10 @@ import type { Transport, TransportHandler } from "#wire/connections/transport/tr
 
 export const socketCalls = await loadSocketCalls();
 
-/** What sockets' owners threw, of all loops of a test file. */
+/** Exceptions of the sockets' owners, from all loops of a test file. */
 export const thrown: unknown[] = [];
 
-/** Who may move a connection's bytes. */
+/** The implementations of a transport. */
 export const WAYS: readonly (readonly [way: string, loop: SocketLoop | null])[] = [
   ["Node.js", null],
   ...(socketCalls === null ? [] : [["our own loop", new SocketLoop(socketCalls, (error) => void thrown.push(error))] as const]),
@@ -22,7 +22,7 @@ export const dial = (loop: SocketLoop | null, port: number): Transport =>
   (loop === null ? undefined : dialThroughLoop(loop, "127.0.0.1", port)) ??
   dialThroughNode((onread) => connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true, onread }));
 
-/** Does the work within a turn of the loop, as what comes makes sockets do it; without one, at once. */
+/** Runs the work within a turn of the loop, as incoming bytes make sockets do it; without a loop, at once. */
 export function inTurnOf(loop: SocketLoop | null, work: () => void): Promise<void> | void {
   if (loop === null) return work();
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function inTurnOf(loop: SocketLoop | null, work: () => void): Promise<voi
   });
 }
 
-/** Keeps what it hears. */
+/** A handler that records everything it hears. */
 export interface Ear extends TransportHandler {
   text: string;
   isConnected: boolean;
@@ -77,15 +77,15 @@ export function createEar(more: Partial<TransportHandler> = {}): Ear {
   return ear;
 }
 
-/** A server whose connections a test takes in the order in which they came. */
+/** A server whose connections a test takes in order of arrival. */
 export interface Peer {
   readonly port: number;
   readonly server: Server;
-  /** A connection to it. */
+  /** Dials the server. */
   dial(loop: SocketLoop | null): Transport;
-  /** The next connection that nobody took. */
+  /** The next connection that was not taken yet. */
   accept(): Promise<Socket>;
-  /** Ends what a test that failed has left open, too. */
+  /** Closes connections that a failed test has left open, too. */
   close(): void;
 }
 

@@ -3,13 +3,13 @@ import { TLSSocket } from "node:tls";
 import { READ_BUFFER, readShared } from "#wire/connections/buffers/read-buffer.ts";
 import type { End, Transport, TransportHandler } from "./transport.ts";
 
-/** What `sendShared` copies mostly is: a whole read and the text before it. */
+/** The usual size of a copy by `sendShared`: a whole read and the text before it, in bytes. */
 const COPY_BYTES = READ_BUFFER.length + 16_000;
-/** Copies kept for the next write, of a thread: a new one for each read costs more in garbage than the copying. */
+/** Copies that a thread keeps for later writes: a new one for each read costs more in garbage than the copying. */
 const SPARE_COPIES_MAX = 16;
 const spareCopies: Buffer[] = [];
 
-/** A connection that Node.js has: those of TLS, and all where our own loop is not to be had. */
+/** A connection of Node.js: those of TLS, and all where the epoll loop is not available. */
 export class NodeTransport implements Transport {
   readonly socket: Socket;
   readonly tls: TLSSocket | null;
@@ -56,16 +56,16 @@ export class NodeTransport implements Transport {
 
   attach(handler: TransportHandler): void {
     const { socket } = this;
-    // One that was dialled has been made so.
+    // A dialled socket was created with shared reads.
     if (!this.isDialled || this.isListening) readShared(socket, (length) => this.read(length));
     this.handler = handler;
     if (!this.isListening) this.listen();
-    // What was read before, and everything where reads are not shared.
+    // Bytes that were read before, and all bytes if reads are not shared.
     socket.on("data", this.onData);
     this.resume();
   }
 
-  /** What came into the shared buffer. False pauses the socket. */
+  /** Hands on the bytes in the shared buffer. False pauses the socket. */
   read(length: number): boolean {
     this.handler?.onBytes(READ_BUFFER, length);
     return !this.isPaused;
@@ -97,7 +97,7 @@ export class NodeTransport implements Transport {
     const copy = (length <= COPY_BYTES ? spareCopies.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, COPY_BYTES));
     copy.write(text, 0, "latin1");
     buffer.copy(copy, text.length, start, end);
-    // Called when the kernel has it all, which is most often before `write` returns, or when the socket was closed.
+    // Called when the kernel has all bytes, usually before `write` returns, or when the socket was closed.
     this.socket.write(copy.subarray(0, length), () => {
       if (copy.length === COPY_BYTES && spareCopies.length < SPARE_COPIES_MAX) spareCopies.push(copy);
     });
@@ -173,12 +173,12 @@ export class NodeTransport implements Transport {
   }
 }
 
-/** One that is made with the option that lets it read into the shared buffer. */
+/** Dials with the option that lets the socket read into the shared buffer. */
 export function dialThroughNode(connect: (onread: OnReadOpts) => Socket): NodeTransport {
   const transport: NodeTransport = new NodeTransport(connect({ buffer: READ_BUFFER, callback: (length) => transport.read(length) }), true);
   return transport;
 }
 
-/** An IPv4 visitor on a dual-stack listener is an IPv4 visitor. */
+/** IPv4 clients of a dual-stack listener have an address like `::ffff:192.0.2.1`. */
 // linear: pumped
 const plain = (address = ""): string => address.replace(/^::ffff:(?=\d+\.)/, "");

@@ -40,12 +40,12 @@ for (const [way, loop] of WAYS) {
       const kept = Buffer.alloc((turn * 15_485_863) % 40_000, letter, "latin1");
       writer.bytes(kept, 0, kept.length, turn % 2 === 0);
       expected.push(head, letter.repeat(end - start), letter.repeat(kept.length));
-      // What stands behind bytes that are kept, whatever it is.
+      // Text and bytes behind kept bytes.
       if (turn % 5 === 0) writer.bytes(Buffer.from("more"), 1, 3, false);
       if (turn % 7 === 0) writer.string("tail");
       expected.push(turn % 5 === 0 ? "or" : "", turn % 7 === 0 ? "tail" : "");
       const hasRoom = writer.flush();
-      // What is read next into the shared buffer must not change what was sent.
+      // The next read into the shared buffer must not change bytes that were sent.
       READ_BUFFER.fill("?");
       if (!hasRoom) await new Promise<void>((resolve) => (drained = resolve));
     }

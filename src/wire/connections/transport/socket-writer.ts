@@ -2,21 +2,21 @@ import { latin1 } from "#wire/http/bytes.ts";
 import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import type { Transport } from "./transport.ts";
 
-/** Up to here a copy into one string and one write costs less than a second write. */
+/** Up to this size, a copy into one string and one write costs less than a second write. */
 const TEXT_BYTES_MAX = 16_000;
 
 /**
- * Gathers what one read event leads to into as few writes as can be: a head and a small body leave in
- * one piece, which measured better than cork or two writes (http-edge.md).
+ * Gathers the output of one read event into as few writes as possible: a head and a small body leave in one piece, which
+ * measured better than cork or two writes (http-edge.md).
  */
 export class SocketWriter {
   /** Bytes given to this writer so far. */
   written = 0;
   private readonly transport: Transport;
   private text = "";
-  /** Bytes behind the text that nobody changes, for as long as no others follow them: they need not become text. */
+  /** Bytes behind the text in a buffer that stays unchanged. They need not become text unless further bytes follow. */
   private kept: Buffer | null = null;
-  /** What follows these: the end of a chunk, or of a body. */
+  /** Text that follows the kept bytes: the end of a chunk, or of a body. */
   private tail = "";
 
   constructor(transport: Transport) {
@@ -28,14 +28,14 @@ export class SocketWriter {
     return this.transport.bytesTaken;
   }
 
-  /** Characters below 256 only, one a byte. */
+  /** Characters below 256 only, one per byte. */
   string(text: string): void {
     if (this.kept === null) this.text += text;
     else this.tail += text;
     this.written += text.length;
   }
 
-  /** `shared` buffers are reused by their owner, so what is not sent at once is copied. */
+  /** The owner reuses `shared` buffers, so bytes that are not sent at once are copied. */
   bytes(buffer: Buffer, start: number, end: number, shared: boolean): void {
     const length = end - start;
     this.written += length;
@@ -47,7 +47,7 @@ export class SocketWriter {
     else this.kept = length === buffer.length ? buffer : buffer.subarray(start, end);
   }
 
-  /** Bytes of a shared buffer that nothing follows for now: they go out at once, and as text only where they cannot. */
+  /** Bytes of a shared buffer that nothing follows for now: they go out at once, and as text only if they cannot. */
   lastBytes(buffer: Buffer, start: number, end: number): void {
     if (readPlaces.addressOf(buffer) === 0 || !this.transport.sendsReads) return this.bytes(buffer, start, end, true);
     if (this.kept !== null) this.keptToText();
@@ -55,7 +55,7 @@ export class SocketWriter {
     this.transport.sendShared(this.takeText(), buffer, start, end);
   }
 
-  /** Sends what was gathered. False when the reader is behind and the source should pause until it has caught up. */
+  /** Sends the gathered bytes. Returns false if the reader is behind: the source should pause until it has caught up. */
   flush(): boolean {
     const { kept, tail } = this;
     this.kept = null;

@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
-/** Who hears of a connection. What a method throws costs this connection only. */
+/** Gets the events of a connection. An exception in a method costs this connection only. */
 export interface TransportHandler {
-  /** One that was dialled is there. */
+  /** A dialled connection is open. */
   onConnected?(): void;
-  /** The handshake of TLS is over. */
+  /** The TLS handshake is over. */
   onSecured?(): void;
-  /** Takes `buffer[0, length)`, which is good only during the call. */
+  /** Takes `buffer[0, length)`, which is valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
   /** Nothing waits to be sent any more. */
   onDrain(): void;
-  /** The other side has ended its own. */
+  /** The other side has ended its half. */
   onEnd(): void;
-  /** The last of all, once: with the code of the system's error or of TLS, or "" where nothing was wrong. */
+  /** The last call, once. `code`: of the system's error or of TLS; "" if nothing was wrong. */
   onClosed(code: string): void;
 }
 
@@ -23,11 +23,11 @@ export interface End {
 }
 
 /**
- * A connection's bytes, whoever moves them: Node.js, or our own loop (ADR 0028). One side may end before the other does.
- * Nothing calls its handler from within a call of these.
+ * The bytes of a connection, moved by Node.js or by the epoll loop (ADR 0028). One side may end before the other. These
+ * methods never call the handler themselves.
  */
 export interface Transport {
-  /** The other end; an address of "" where it is not known. An IPv4 address stands for itself on sockets of both families. */
+  /** The other end; an address of "" if unknown. Sockets of both families report IPv4 addresses as such. */
   readonly peer: End;
   localEnd(): End;
   /** Null: plain TCP. */
@@ -35,37 +35,40 @@ export interface Transport {
   readonly bytesRead: number;
   /** Bytes that the kernel has taken. */
   readonly bytesTaken: number;
-  /** Bytes that it has not. */
+  /** Bytes that wait for the kernel. */
   readonly queuedBytes: number;
-  /** Who has more to send should wait for `onDrain`. */
+  /** True if further bytes should wait for `onDrain`. */
   readonly needsDrain: boolean;
-  /** The kernel would get bytes of the shared read buffer without a copy. */
+  /** True if the kernel would get bytes of the shared read buffer without a copy. */
   readonly sendsReads: boolean;
-  /** Reads from now on, and tells this handler of everything. */
+  /** Starts to read; this handler gets all events. */
   attach(handler: TransportHandler): void;
   pause(): void;
-  /** Pauses for a moment. What comes meanwhile makes no event where that saves something, and is heard after `resume`. */
+  /** Pauses for a moment. Bytes that come meanwhile cause no event, where that saves work, and are delivered after `resume`. */
   rest(): void;
   resume(): void;
-  /** Characters below 256 only, one a byte. */
+  /** Characters below 256 only, one per byte. */
   sendText(text: string): void;
-  /** The text and then `buffer[start, end)`, which its owner uses again. */
+  /** The text and then `buffer[start, end)`. The buffer's owner reuses it. */
   sendShared(text: string, buffer: Buffer, start: number, end: number): void;
-  /** The text, `buffer[start, end)`, which nobody changes, and the tail. */
+  /** The text, `buffer[start, end)` and the tail. The buffer stays unchanged. */
   sendKept(text: string, buffer: Buffer, start: number, end: number, tail?: string): void;
-  /** Called once nothing waits to be sent, or it has closed. */
+  /** Calls back once nothing waits to be sent, or the connection has closed. */
   whenSent(callback: () => void): void;
-  /** Ends our side once everything is sent. It is closed when the other side has ended, too. */
+  /** Ends our side once everything is sent. The connection closes when the other side has ended, too. */
   end(): void;
   /** Closes once everything is sent. */
   destroySoon(): void;
   destroy(): void;
-  /** Closes so that the other side does not take it for an end in order. */
+  /** Closes with a reset, so that the other side does not mistake it for an orderly end. */
   reset(): void;
-  /** Called when it has closed, after the handler. */
+  /** Calls back when the connection has closed, after the handler. */
   whenClosed(callback: () => void): void;
-  /** The bytes come (again) before what is read. The handler that they go to is attached next. */
+  /** Puts bytes back: they are delivered before the next read, to the handler that is attached next. */
   unread(bytes: Buffer): void;
-  /** For whom needs a socket of Node.js; nothing of it may wait to be sent. The handler hears no more, those of `whenClosed` do. */
+  /**
+   * Gives the connection up as a socket of Node.js; nothing may wait to be sent. The handler gets no further calls,
+   * callbacks of `whenClosed` do.
+   */
   intoSocket(): Socket;
 }

@@ -3,20 +3,20 @@ import { Field, type FieldSink } from "./field.ts";
 import { decodeHuffman, HUFFMAN_GROWTH_MAX } from "./huffman.ts";
 import { STATIC_TABLE, TABLE_BYTES_MAX } from "./static-table.ts";
 
-/** One for all: what a reader notes in an entry is the same for everybody. */
+/** Shared by all connections: a reader's notes on an entry of the static table hold for all of them. */
 const STATIC_FIELDS: readonly Field[] = STATIC_TABLE.map(([name, value]) => new Field(name, value));
 const STATIC_COUNT = STATIC_FIELDS.length;
 
-/** What a text is decoded into before it becomes a string. */
+/** Texts are decoded into this buffer before they become strings. */
 let decoded = Buffer.allocUnsafeSlow(8192);
 
-/** Numbers have no use beyond this, and no sender writes one: it would be a place, a size or a length out of bounds. */
+/** No integer of a valid block is larger: neither an index, nor a size, nor a length. */
 const INTEGER_MAX = 0x0fff_ffff;
 const INTEGER_BYTES_MAX = 5;
 
 /** Reads the header blocks of one connection (RFC 7541), which share a table. */
 export class HpackDecoder {
-  /** The newest last; `evicted` counts those that were before the first. */
+  /** The newest entry is last; `evicted` counts the entries before the first one. */
   private entries: Field[] = [];
   private first = 0;
   private tableBytes = 0;
@@ -25,7 +25,7 @@ export class HpackDecoder {
   private at = 0;
   private end = 0;
 
-  /** Reads `buffer[start, end)`, a whole block. False where it is malformed: the table is of no use then any more. */
+  /** Decodes `buffer[start, end)`, a whole block. Returns false if it is malformed: the table cannot be used afterwards. */
   decode(buffer: Buffer, start: number, end: number, sink: FieldSink): boolean {
     this.buffer = buffer;
     this.at = start;
@@ -80,18 +80,18 @@ export class HpackDecoder {
     this.tableBytes += field.bytes;
   }
 
-  /** Makes room for so many bytes, or as much as there can be. */
+  /** Makes room for an entry of so many bytes, or empties the table. */
   private evict(bytes: number): void {
     while (this.first < this.entries.length && this.tableBytes + bytes > this.bytesMax)
       this.tableBytes -= this.entries[this.first++]!.bytes;
-    // In large steps: each one moves what is left.
+    // Rarely, since each time moves the entries that are left.
     if (this.first > 64 || this.first === this.entries.length) {
       this.entries = this.entries.slice(this.first);
       this.first = 0;
     }
   }
 
-  /** RFC 7541 §5.1; -1 where it does not end, or means nothing. */
+  /** RFC 7541 §5.1; -1 if it does not end or is too large. */
   private integer(prefix: number): number {
     const { buffer, end } = this;
     let value = buffer[this.at++]! & prefix;

@@ -2,16 +2,16 @@ import { type CodedField, createFieldCache, type FieldCache, writeInteger } from
 import { STATIC_TABLE, TABLE_BYTES_MAX } from "./static-table.ts";
 
 const STATIC_COUNT = STATIC_TABLE.length;
-/** Statuses that the static table has. */
+/** Statuses in the static table, with their index. */
 const STATIC_STATUSES = new Map(STATIC_TABLE.flatMap(([name, value], i) => (name === ":status" ? [[Number(value), i + 1]] : [])));
 const STATUS_NAME_INDEX = STATIC_STATUSES.get(200)!;
-/** A field is worth a place in the table when it comes again; those of one answer only would drive the others out. */
+/** A field gets a place in the table only when it comes again: fields of a single response would evict the others. */
 const SIGHTINGS_TO_INDEX = 2;
 
-/** What one block is written into; read before the next is begun. Grows to what heads need. */
+/** The block being written, valid until the next one begins. Grows as needed. */
 let block = Buffer.allocUnsafeSlow(16_384);
 const shared: FieldCache = createFieldCache();
-/** What a field that is given as strings is written into. */
+/** Fields that are given as strings are written here first. */
 let scratch = Buffer.allocUnsafeSlow(1024);
 
 const LENGTH_NAME = "content-length";
@@ -20,31 +20,31 @@ const LENGTH_LINE = Buffer.from(LENGTH_NAME.padEnd(LENGTH_NAME.length + 16));
 
 /** Writes the header blocks of one connection (RFC 7541), which share a table. One block is written at a time in a thread. */
 export class HpackEncoder {
-  /** Just past the block, which stands in `blockBytes()` from 0 on. */
+  /** Length of the block in `blockBytes()`, in bytes. */
   length = 0;
-  /** By field, how many were inserted before it. */
+  /** By field: the number of entries inserted before it. */
   private readonly places = new Map<CodedField, number>();
-  /** In the order of their insertion; those before `first` were driven out. */
+  /** In order of insertion; those before `first` were evicted. */
   private entries: CodedField[] = [];
   private first = 0;
   private evicted = 0;
   private tableBytes = 0;
   private bytesMax = TABLE_BYTES_MAX;
-  /** The least and the last of the sizes that the next block has to tell; -1 where there is nothing to tell. */
+  /** The smallest table size since the last block; -1 if the next block has no size to announce. */
   private leastBytesMax = -1;
   private isUnsent = false;
 
-  /** Begins a block; `sent` is to be called once it is on its way. */
+  /** Begins a block. Call `sent` once it is on its way. */
   begin(): void {
     this.length = 0;
-    // A block that was given up has changed our table alone: both begin anew.
+    // A block that was never sent changed only our table, so both tables are emptied.
     if (this.isUnsent) {
       this.leastBytesMax = 0;
       this.evict(0, 0);
     }
     this.isUnsent = true;
     if (this.leastBytesMax < 0) return;
-    // RFC 7541 §4.2: the least one, for what it drives out, and the one that holds from now on.
+    // RFC 7541 §4.2: first the smallest size, because of the entries it evicts, then the current one.
     if (this.leastBytesMax < this.bytesMax) this.tellSize(this.leastBytesMax);
     this.tellSize(this.bytesMax);
     this.leastBytesMax = -1;
@@ -54,7 +54,7 @@ export class HpackEncoder {
     this.isUnsent = false;
   }
 
-  /** The other side keeps no larger table than this. */
+  /** The other side keeps no table larger than this. */
   limitTable(bytes: number): void {
     const limited = Math.min(bytes, TABLE_BYTES_MAX);
     if (limited === this.bytesMax && this.leastBytesMax < 0) return;
@@ -75,7 +75,7 @@ export class HpackEncoder {
     for (const power of [100, 10, 1]) block[this.length++] = 0x30 + (Math.floor(status / power) % 10);
   }
 
-  /** A field of a head of HTTP/1.1, by its place in there. */
+  /** Writes a field of an HTTP/1.1 head, given by its offsets. */
   line(buffer: Uint8Array, nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
     this.field(shared.field(buffer, nameStart, nameEnd, valueStart, valueEnd));
   }
@@ -99,7 +99,10 @@ export class HpackEncoder {
     this.field(shared.field(LENGTH_LINE, 0, LENGTH_NAME.length, at, LENGTH_LINE.length));
   }
 
-  /** A field with another value in each block, kept out of every table (RFC 7541 §6.2.3). The name is in lower case. */
+  /**
+   * Writes a field whose value differs in each block, and keeps it out of every table (RFC 7541 §6.2.3). `name` is in
+   * lower case.
+   */
   unique(name: string, value: string): void {
     this.reserve(name.length + value.length + 16);
     block[this.length++] = 0x10;
@@ -168,5 +171,5 @@ export class HpackEncoder {
   }
 }
 
-/** Where the block stands that was written last, in the thread. */
+/** The buffer that starts with the last block written in this thread. */
 export const blockBytes = (): Buffer => block;

@@ -1,45 +1,45 @@
 import { encodeHuffman, huffmanLength } from "./huffman.ts";
 import { ENTRY_BYTES, STATIC_TABLE, TABLE_BYTES_MAX } from "./static-table.ts";
 
-/** A field in the ways in which it can be written. */
+/** A field, encoded in each way that a block may use. */
 export interface CodedField {
-  /** Name in lower case and value, one after the other. */
+  /** The name in lower case and then the value. */
   readonly text: Uint8Array;
   readonly nameLength: number;
-  /** What it counts for in a table (RFC 7541 §4.1). */
+  /** Size of the entry in a table (RFC 7541 §4.1). */
   readonly bytes: number;
-  /** Of the field in the static table; 0 where that has only its name, or nothing. */
+  /** Index in the static table if that has the whole field, otherwise 0. */
   readonly staticIndex: number;
-  /** Without a place in the table (RFC 7541 §6.2.2, or §6.2.3 for what must stay out of every table). */
+  /** Without a place in the table (RFC 7541 §6.2.2, or §6.2.3 for fields that must stay out of every table). */
   readonly plain: Uint8Array;
-  /** With a place in the table (§6.2.1); null for what has no business there. */
+  /** With a place in the table (§6.2.1); null for fields that must not get one. */
   readonly indexed: Uint8Array | null;
-  /** How often it was asked for, up to a bound. */
+  /** Number of uses, up to a bound. */
   sightings: number;
 }
 
 /**
- * Fields that were written lately, of all connections of a thread: what repeats is coded once. A field has two places where
- * it may stand; what is seen often is not driven out by what comes once.
+ * Recently written fields of all connections of a thread, so that repeated fields are encoded once. A field may stand in
+ * either of two places; a rare field does not evict a frequent one.
  */
 export interface FieldCache {
-  /** The field with the name `buffer[nameStart, nameEnd)`, in whatever case, and this value. */
+  /** The field with the name `buffer[nameStart, nameEnd)`, in any case, and this value. */
   field(buffer: Uint8Array, nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): CodedField;
 }
 
 const PLACES = 4096;
-/** Nothing longer is kept, in memory that a stranger's origin could otherwise fill. */
+/** Longer fields are not kept: any origin could fill the memory with them. */
 const TEXT_BYTES_MAX = 1024;
 const SIGHTINGS_MAX = 16;
 
-/** Prefixes of RFC 7541 §6.2: the bits that say how, and how many bits are left for the index. */
+/** Prefixes of RFC 7541 §6.2: the bits that name the form, and the largest index that fits beside them. */
 const INDEXED = { pattern: 0x40, prefix: 0x3f };
 const PLAIN = { pattern: 0x00, prefix: 0x0f };
 const NEVER = { pattern: 0x10, prefix: 0x0f };
 
 /**
- * Credentials: a table in which guesses are compared with them would give them away by its compression (RFC 7541 §7.1.3).
- * Whatever passes the field on keeps them out as well.
+ * Credentials. In a table they could be guessed from how well guesses compress (RFC 7541 §7.1.3). Proxies that pass the
+ * field on must keep it out of their tables as well.
  */
 const SECRET_NAMES = new Set(["set-cookie", "authorization", "proxy-authorization", "authentication-info", "www-authenticate"]);
 
@@ -65,7 +65,7 @@ export function createFieldCache(): FieldCache {
       const made = codeField(textOf(buffer, nameStart, nameEnd, valueStart, valueEnd), nameEnd - nameStart);
       if (made.text.length > TEXT_BYTES_MAX) return made;
       const yields = one === null || (two !== null && one.sightings <= two.sightings) ? place : other;
-      // Who stays has to be asked for again to stay the next time.
+      // A field that stays loses one use, so it must be used again to stay the next time.
       const stays = places[yields ^ 1]!;
       if (stays !== null) stays.sightings = Math.max(1, stays.sightings - 1);
       places[yields] = made;
@@ -79,7 +79,7 @@ function seen(field: CodedField): CodedField {
   return field;
 }
 
-/** From a few bytes that differ where fields do: the lengths, the name's ends and the value's. */
+/** Hash of a few bytes that usually differ between fields: both lengths, and the ends of name and value. */
 function placeOf(buffer: Uint8Array, nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): number {
   let hash = (nameEnd - nameStart) * 31 + (valueEnd - valueStart);
   hash = hash * 31 + LOWER[buffer[nameStart]!]!;

@@ -1,12 +1,12 @@
 import { ENTRY_BYTES } from "./static-table.ts";
 
-/** A field as HPACK gives it: one character a byte, checked by nobody yet. Entries of a table are given again and again. */
+/** A decoded field, one character per byte, not validated. Entries of a table are returned as the same object each time. */
 export class Field {
   readonly name: string;
   readonly value: string;
-  /** What it counts for in a table and in a list (RFC 7541 §4.1). */
+  /** Size in a table and in a list (RFC 7541 §4.1). */
   readonly bytes: number;
-  /** What its reader made of it, so that an entry of a table is looked at once: a kind, 0 before, and a text. */
+  /** The reader's notes, so that an entry of a table is examined once: its kind (0 until then) and a text. */
   kind = 0;
   line = "";
 

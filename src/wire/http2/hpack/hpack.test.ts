@@ -7,10 +7,10 @@ import { ENTRY_BYTES } from "./static-table.ts";
 
 type Pair = readonly [name: string, value: string];
 
-/** The fields of a block, or null where it is refused. */
+/** The fields of a block, or null if it is refused. */
 function decode(decoder: HpackDecoder, block: Uint8Array): Pair[] | null {
   const fields: Pair[] = [];
-  // Amid other bytes, as blocks stand in what was read.
+  // Between other bytes, as blocks are in a read buffer.
   const buffer = Buffer.concat([Buffer.from("before"), block, Buffer.from("behind")]);
   const isRead = decoder.decode(buffer, 6, 6 + block.length, { onField: ({ name, value }) => void fields.push([name, value]) });
   return isRead ? fields : null;
@@ -135,7 +135,7 @@ test("an entry larger than the table empties it (RFC 7541 §4.4)", () => {
   assert.equal(decode(decoder, hex("be")), null);
 });
 
-/** What the encoder has written. */
+/** Encodes the fields in a block. */
 function block(encoder: HpackEncoder, fields: readonly Pair[], status = 200): Buffer {
   encoder.begin();
   encoder.status(status);

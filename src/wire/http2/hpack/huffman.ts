@@ -1,4 +1,4 @@
-/** Bits of the code of each byte, and at last of the end of the string (RFC 7541 Appendix B), a row of 16 a line. */
+/** Lengths in bits of the codes of all bytes, and of the end of the string (RFC 7541 Appendix B); 16 in a row. */
 const CODE_LENGTHS: readonly number[] = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28],
   ...[28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28],
@@ -21,7 +21,7 @@ const CODE_LENGTHS: readonly number[] = [
 const END_OF_STRING = 256;
 const BITS_MAX = 30;
 
-/** Codes of one length are consecutive numbers in the order of their symbols, which is all that is needed to know them. */
+/** Codes of one length are consecutive numbers in the order of their symbols, so the lengths determine them. */
 const CODES = new Uint32Array(257);
 const LENGTHS = Uint8Array.from(CODE_LENGTHS);
 /** By length: the first code, how many there are, and where their symbols begin in `SYMBOLS`. */
@@ -29,7 +29,7 @@ const FIRST = new Uint32Array(BITS_MAX + 1);
 const COUNT = new Uint32Array(BITS_MAX + 1);
 const OFFSET = new Uint32Array(BITS_MAX + 1);
 const SYMBOLS = new Uint16Array(257);
-/** What the next bits begin with, for codes that are not longer: symbol and length. 0 for all others. */
+/** Symbol and length of the code that the next bits begin with, if it is at most `SHORT_BITS` long; 0 for longer ones. */
 const SHORT_BITS = 10;
 const SHORT = new Uint16Array(1 << SHORT_BITS);
 
@@ -45,12 +45,12 @@ for (let length = 1, code = 0, place = 0; length <= BITS_MAX; length++, code <<=
   COUNT[length] = place - OFFSET[length]!;
 }
 
-/** No text is longer than this many times its coded form. */
+/** A text is at most this many times as long as its encoded form. */
 export const HUFFMAN_GROWTH_MAX = 1.6;
 
 /**
- * Decodes `source[start, end)` into `target` from `at` on, where there must be room. Returns the offset just past the
- * text, or -1 for what is no coded text (RFC 7541 §5.2).
+ * Decodes `source[start, end)` into `target` from `at` on, where the caller has made room. Returns the offset just past
+ * the text, or -1 if the bytes are not a valid encoding (RFC 7541 §5.2).
  */
 export function decodeHuffman(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
   let [next, out, bits, count] = [start, at, 0, 0];
@@ -60,7 +60,7 @@ export function decodeHuffman(source: Uint8Array, start: number, end: number, ta
       count += 8;
     }
     const missing = SHORT_BITS - count;
-    // Beyond the end stands what padding is made of.
+    // Bits after the end are ones, as in padding.
     const ahead = missing <= 0 ? bits >>> -missing : (bits << missing) | ((1 << missing) - 1);
     const short = SHORT[ahead & 0x3ff]!;
     const length = short & 0xf;
@@ -83,7 +83,7 @@ export function decodeHuffman(source: Uint8Array, start: number, end: number, ta
   }
 }
 
-/** The symbol whose code begins at this bit, times 32, plus the code's length; -1 where there is none. */
+/** The symbol whose code begins at this bit, times 32, plus the length of the code; -1 if none does. */
 function longCode(source: Uint8Array, from: number, end: number): number {
   let code = 0;
   for (let length = 1; length <= BITS_MAX && from + length <= end; length++) {
@@ -97,21 +97,21 @@ function longCode(source: Uint8Array, from: number, end: number): number {
   return -1;
 }
 
-/** Bytes that `source[start, end)` takes when it is coded. */
+/** Encoded length of `source[start, end)`, in bytes. */
 export function huffmanLength(source: Uint8Array, start: number, end: number): number {
   let bits = 0;
   for (let i = start; i < end; i++) bits += LENGTHS[source[i]!]!;
   return (bits + 7) >> 3;
 }
 
-/** Codes `source[start, end)` into `target` from `at` on. Returns the offset just past it. */
+/** Encodes `source[start, end)` into `target` from `at` on. Returns the offset just past it. */
 export function encodeHuffman(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
   let [out, bits, count] = [at, 0, 0];
   for (let i = start; i < end; i++) {
     const symbol = source[i]!;
     let length = LENGTHS[symbol]!;
     const code = CODES[symbol]!;
-    // Seven bits wait at most, so that two steps keep what is gathered below 32.
+    // Up to seven bits wait already, so a long code is added in two steps to stay within 32 bits.
     if (length > 16) {
       length -= 16;
       bits = (bits << length) | (code >>> 16);

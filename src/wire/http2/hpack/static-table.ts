@@ -63,8 +63,8 @@ export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] =
   ["www-authenticate", ""],
 ];
 
-/** What an entry of a table takes up besides its text (RFC 7541 §4.1), and what is added for it in a list's size (RFC 9113 §6.5.2). */
+/** Overhead of an entry in a table (RFC 7541 §4.1), and of a field in the size of a list (RFC 9113 §6.5.2), in bytes. */
 export const ENTRY_BYTES = 32;
 
-/** The size of both tables unless somebody says otherwise, and the largest that we take part in. */
+/** Initial size of both tables, and the largest that we use, in bytes. */
 export const TABLE_BYTES_MAX = 4096;
