@@ -3,48 +3,48 @@ import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.t
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { PlaceDatabases } from "./geoip.ts";
 
-/** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
+/** Protocols of the edge over TLS, as ALPN identifiers (RFC 7301), best first. */
 export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
 
-/** What the operator decides about the edge; one object for every worker. */
+/** The operator's configuration of the edge; the same object for every worker. */
 export interface EdgeConfig {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly httpPort: number;
   readonly httpsPort: number;
   /** Several workers listen on the same ports. */
   readonly reusePort: boolean;
-  /** Descriptors that listen there already and become the thread's own; without them it opens what it needs. */
+  /** Descriptors that listen there already and become the thread's own; without them the edge opens its sockets. */
   readonly sockets?: EdgeSockets | undefined;
-  /** Names our own header fields: `svc` gives `svc-ray`. */
+  /** Prefix of the edge's own header fields: `svc` gives `svc-ray`. */
   readonly vendorPrefix: string;
-  /** Where origins listen unless an origin rule says otherwise; 0 is the scheme's port. */
+  /** Port of origins unless an origin rule sets one; 0 means the scheme's port. */
   readonly originPort: number;
-  /** Blocks that origins may be in although they are not public addresses. */
+  /** Networks in which origins are allowed although the addresses are not public. */
   readonly originAllow: readonly string[];
-  /** Listeners that no origin is (kernel/net/operator-ports.ts). */
+  /** This installation's listeners, which are refused as origins (kernel/net/operator-ports.ts). */
   readonly operatorPorts?: SharedArrayBuffer;
-  /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
+  /** Addresses of resolvers for names that are not ours, with a port unless it is 53. Empty: the system's resolvers. */
   readonly resolvers: readonly string[];
-  /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */
+  /** DNS over HTTPS (RFC 8484): its host names, and the nameserver's port; 0 while that is unknown. */
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
-  /** Where requests for host names of gateways are handed on; 0 while that is not known. */
+  /** Port for requests to gateways' host names; 0 while it is unknown. */
   readonly gatewayPort: number;
-  /** Networks of balancers, whose connections begin with a PROXY header. */
+  /** Networks of load balancers, whose connections begin with a PROXY header. */
   readonly proxyProtocolFrom: readonly string[];
-  /** HTTP proxies in front, which name the visitor in a header field. */
+  /** HTTP proxies in front of the edge, which name the visitor in a header field. */
   readonly trustedProxies: TrustedProxies;
-  /** Bytes of memory for cached responses of this worker. */
+  /** Memory for cached responses of this worker, in bytes. */
   readonly cacheMemoryBytesMax: number;
-  /** The same on disk, in a directory that no other worker uses; null: nothing is kept there. */
+  /** Disk cache, in a directory that no other worker uses; null for none. */
   readonly cacheDisk: { readonly directory: string; readonly bytesMax: number } | null;
-  /** Of all workers on the same ports, as they are when the worker starts. */
+  /** Keys of all workers on the same ports, as of the worker's start. */
   readonly ticketKeys: TicketKeys;
-  /** What rate limits count in, the same memory for all workers (rules/rate-limit/counter-table.ts). */
+  /** Counters of rate limits, in memory that all workers share (rules/rate-limit/counter-table.ts). */
   readonly counters: SharedArrayBuffer;
-  /** Databases of places, the same memory for all workers. */
+  /** GeoIP databases, in memory that all workers share. */
   readonly places: PlaceDatabases;
-  /** From the operator's files for rules, the same memory for all workers. */
+  /** Contents of the operator's files for rules, in memory that all workers share. */
   readonly ruleMaterial: RuleMaterial;
   readonly limits: EdgeLimits;
 }
@@ -54,88 +54,94 @@ export interface EdgeSockets {
   readonly https: number;
 }
 
-/** Those of one thread, where they count something. */
+/** Limits of the edge; counts are per thread. */
 export interface EdgeLimits {
-  /** Open connections of visitors; 0 is no limit, here and below. */
+  /** Open connections of visitors; 0 means no limit, here and below. */
   readonly connectionsMax: number;
-  /** Of one IPv4 address or IPv6 /64. */
+  /** Connections of one IPv4 address or IPv6 /64. */
   readonly connectionsPerAddressMax: number;
-  /** From the first byte of a request head, or from the connection, to the head's end. */
+  /** From the first byte of a request head, or the start of the connection, to the end of the head. */
   readonly headTimeoutMs: number;
   /** Between two requests of one connection. */
   readonly idleTimeoutMs: number;
-  /** Readers of responses must take this many bytes in every window. The kernel tells in large steps, hence the long one. */
+  /**
+   * Readers of responses must take `progressBytesMin` in every window. The window is long because the kernel reports
+   * progress in large steps.
+   */
   readonly progressWindowMs: number;
   readonly progressBytesMin: number;
-  /** Request bodies must come with this many bytes in every window, and whole within the timeout. */
+  /** A request body must bring `bodyBytesMin` in every window, and be complete within the timeout. */
   readonly bodyWindowMs: number;
   readonly bodyBytesMin: number;
   readonly bodyTimeoutMs: number;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly requestBodyBytesMax: number;
-  /** Bytes of a request body, or of what it decompresses to, that rules see, and of all that are kept for rules at once. */
+  /** Bytes of a request body that rules see, also after decompression, and bytes of all bodies kept for rules. */
   readonly ruleBodyBytesMax: number;
   readonly ruleBodyMemoryBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
-  /** For a connection to an origin, as long again for its TLS handshake, and for a request to wait for one. */
+  /** For a connection to an origin, for its TLS handshake, and for a request to wait for a connection: each separately. */
   readonly connectTimeoutMs: number;
-  /** How long an address that took no connection is tried after the others. */
+  /** How long an address that refused a connection is tried after the others. */
   readonly originRetryMs: number;
   /** From the end of the request to the response, and between two pieces of the response. */
   readonly responseTimeoutMs: number;
-  /** Of an origin's head: its bytes, and how many fields it has. */
+  /** Limits of an origin's response head: its bytes, and its fields. */
   readonly originHeadBytesMax: number;
   readonly originHeadFieldsMax: number;
-  /** Kept open without a request; an origin that announces less is believed. */
+  /** How long an idle connection stays open; a shorter time that an origin announces wins. */
   readonly originIdleTimeoutMs: number;
   readonly originConnectionsMax: number;
-  /** Kept open without a request, to all origins together. */
+  /** Idle connections to all origins together. */
   readonly originIdleMax: number;
   /** Requests that wait for a connection to one origin. */
   readonly originQueueMax: number;
-  /** While a request has waited for so long, exchanges whose visitors have stalled for as long end. */
+  /** If a request has waited this long, exchanges whose visitors have stalled as long are ended. */
   readonly originStallMs: number;
   readonly resolver: ResolverLimits;
-  /** After an answer that ends the connection, so that it arrives before the connection is reset. */
+  /** After a response that ends the connection, so that it arrives before the connection is reset. */
   readonly lingerMs: number;
-  /** Nobody waits longer for a response that somebody else asked for. */
+  /** Longest wait for a response that another visitor requested. */
   readonly cacheWaitMs: number;
   /** Certificates with an open TLS context. */
   readonly contextsMax: number;
-  /** Of one HTTP/2 connection: requests at once, and bytes that each may send ahead of its origin, at first and at most. */
+  /**
+   * Limits of an HTTP/2 connection: concurrent requests, and bytes that each may send before the origin takes them, at
+   * first and at most.
+   */
   readonly http2StreamsMax: number;
   readonly http2WindowBytes: number;
   readonly http2WindowBytesMax: number;
-  /** What such windows may have grown by, of a connection, of an address and of a thread. */
+  /** Limits of the growth of such windows, for a connection, an address and a thread. */
   readonly http2Windows: WindowLimits;
-  /** Of one HTTP/2 head, as RFC 9113 §6.5.2 counts; what is too large for HTTP/1.1 is refused all the same. */
+  /** Of an HTTP/2 head, counted as in RFC 9113 §6.5.2. A head that is too large for HTTP/1.1 is refused even so. */
   readonly http2HeadBytesMax: number;
-  /** Cookies come in pieces, each a field. */
+  /** Higher than for HTTP/1.1, because cookies may come in pieces, each a field. */
   readonly http2FieldsMax: number;
-  /** Requests that one HTTP/2 connection may take back: so many at once, and so many more in each second. */
+  /** Requests that one HTTP/2 connection may reset: at once, and further ones per second. */
   readonly http2ResetsMax: number;
   readonly http2ResetsPerSecond: number;
 }
 
-/** Bounds of looking up origins that are names elsewhere. */
+/** Limits of look-ups of origins by name. */
 export interface ResolverLimits {
   /** For one look-up with all its servers and retries. */
   readonly timeoutMs: number;
   readonly lookupsMax: number;
-  /** Look-ups that wait for their turn; more fail at once. */
+  /** Look-ups that wait for their turn; further ones fail at once. */
   readonly queuedLookupsMax: number;
   readonly namesMax: number;
-  /** The least and the most that is believed of a TTL. */
+  /** Bounds of the TTL that is used. */
   readonly lifeMinMs: number;
   readonly lifeMaxMs: number;
-  /** For so much of its life an answer is left alone; then it is renewed when somebody asks. */
+  /** Fraction of its TTL after which an answer is refreshed on its next use. */
   readonly refreshAfter: number;
-  /** How long it is believed that a name has no address. */
+  /** How long the answer is kept that a name has no address. */
   readonly nothingMs: number;
-  /** How long the last good answer stands in while look-ups fail (RFC 8767 §4). */
+  /** How long the last good answer is used while look-ups fail (RFC 8767 §4). */
   readonly staleMs: number;
-  /** Between two look-ups of a name that fail; doubled up to the other. */
+  /** Pause between failing look-ups of a name: the first one, doubled each time up to the second. */
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
 }
@@ -182,7 +188,7 @@ export const EDGE_LIMITS: EdgeLimits = {
   contextsMax: 10_000,
   http2StreamsMax: 100,
   http2WindowBytes: 131_072,
-  // What is on its way at 1 Gbit/s and 60 ms of round trip.
+  // Bytes in flight at 1 Gbit/s and a round trip of 60 ms.
   http2WindowBytesMax: 8_388_608,
   http2Windows: { connectionBytesMax: 16_777_216, addressBytesMax: 33_554_432, bytesMax: 134_217_728 },
   http2HeadBytesMax: 65_536,

@@ -58,32 +58,32 @@ export interface EdgeDeps {
   readonly tap: Pick<BodyTee, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** Null: Node.js has every connection. */
+  /** Null: Node.js handles every connection. */
   readonly socketCalls: SocketCalls | null;
   readonly sealer: Sealer;
-  /** 32 bytes with which all threads sign who has passed a challenge. */
+  /** 32 bytes with which all threads sign passed challenges. */
   readonly clearanceKey: Uint8Array;
   readonly config: EdgeConfig;
-  /** PEM. Whose certificates origins may have besides those of public authorities: the installation's own. */
+  /** PEM certificates of authorities that are trusted for origins besides public ones: the installation's own. */
   readonly originRoots: readonly string[];
-  /** Where errors go that should not be; they never end a worker. */
+  /** Gets unexpected errors, which never end a worker. */
   onError(error: unknown): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** The HTTP(S) data plane of one thread. */
 export interface Edge {
-  /** Opens both listeners and says which ports they got. */
+  /** Opens both listeners and returns their ports. */
   listen(): Promise<{ readonly http: number; readonly https: number }>;
-  /** Takes no more connections, lets requests under way finish within the time, then closes what is left. */
+  /** Accepts no more connections, gives requests under way this time to finish, then closes the rest. */
   close(timeoutMs: number): Promise<void>;
-  /** Where another plane takes from now on what is its own. */
+  /** Sets the port of another plane. */
   neighbourAt(name: PeerName, port: number): void;
-  /** What session tickets are sealed and opened with from now on. */
+  /** Replaces the keys of session tickets. */
   useTicketKeys(keys: TicketKeys): void;
-  /** Databases of places from now on. */
+  /** Replaces the GeoIP databases. */
   usePlaces(databases: PlaceDatabases): void;
-  /** Puts changed files of the operator's in use. */
+  /** Replaces the contents of the operator's files for rules. */
   useRuleMaterial(material: RuleMaterial): void;
 }
 
@@ -142,7 +142,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     serve(transport, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
-      // TLS of Node's comes with its connections.
+      // TLS connections stay with Node.js if it does their TLS.
       loop: scheme === "http" || deps.socketCalls?.secure ? context.loop : null,
       onConnection: scheme === "http" ? servePlain : tlsFront.accept,
       host: config.host,
@@ -177,7 +177,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       context.pools.close();
       await untilEmpty(connections, timeoutMs);
       for (const connection of [...connections]) connection.destroy();
-      // What they were about leaves its rows when they have closed.
+      // Their requests write their rows when they have closed.
       await untilEmpty(connections, DESTROYED_WITHIN_MS);
       timers.close();
       await context.cache.close();
@@ -185,13 +185,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** What changes while an edge lives. */
+/** State that changes while an edge runs. */
 interface EdgeState {
   closing: boolean;
   ports: EdgePorts;
 }
 
-/** What requests are looked up in. */
+/** The data that requests are looked up in. */
 interface Lookups {
   readonly zones: Zones;
   readonly doh: DohRoute;
@@ -285,13 +285,13 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   };
 }
 
-/** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
-/** Both ends of a connection as its requests know them. */
+/** Both ends of a connection, as its requests see them. */
 function endsOf(transport: Transport, client: End): Pick<ConnectionInfo, "clientIp" | "clientPort" | "serverIp" | "serverPort"> {
   const { address, port } = transport.localEnd();
   return { clientIp: client.address, clientPort: client.port, serverIp: address, serverPort: port };
 }
 
+/** Serves the protocol that the TLS handshake agreed on; without one, HTTP/1.x. */
 function welcome(context: EdgeContext, transport: Transport, arrival: ConnectionInfo, protocol: string): void {
   if (protocol === "h2") serveHttp2(context, transport, arrival);
   else serveHttp1(context, transport, arrival);
@@ -317,7 +317,7 @@ async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number):
     await new Promise((done) => setTimeout(done, POLL_MS));
 }
 
-/** What a hostname's own settings say stands before its zone's. */
+/** Settings of a custom hostname override those of its zone. */
 function tlsPolicyOf(serving: Serving | null): TlsPolicy {
   const settings = serving?.zone.settings ?? EDGE_SETTINGS_DEFAULTS;
   const own = serving?.hostname?.tls;

@@ -2,24 +2,24 @@ import { Reader, type Response } from "mmdb-lib";
 import type { Metric } from "#kernel/process/metrics.ts";
 import type { PlaceView } from "#rules/views.ts";
 
-/** Where addresses are, by the operator's databases in MaxMind's format (MaxMind DB File Format Specification 2.0). */
+/** Locations of addresses, from the operator's databases (MaxMind DB File Format Specification 2.0). */
 export interface Places {
-  /** What is known of an address: `XX` for its country where that is not; undefined without a database. Never throws. */
+  /** The location of an address, with country `XX` if unknown; undefined without a database. Never throws. */
   of(ip: string): PlaceView | undefined;
-  /** Uses these from now on, the first before the others for what several know. */
+  /** Replaces the databases. If several know a fact, the first one counts. */
   use(databases: PlaceDatabases): void;
 }
 
 /** Whole files, in memory that threads share. */
 export type PlaceDatabases = readonly SharedArrayBuffer[];
 
-/** What a country is called that nothing is known of, as in the field. */
+/** The country of addresses with an unknown one, as at other CDNs. */
 const UNKNOWN_COUNTRY = "XX";
 
-/** Visitors come back; so many of them are remembered, twice. */
+/** Each of two generations keeps this many addresses, since visitors come back. */
 const REMEMBERED_MAX = 8192;
 
-/** `failures` counts look-ups that a broken database made fail. */
+/** `failures` counts look-ups that failed because a database is broken. */
 export function createPlaces(databases: PlaceDatabases, failures: Metric): Places {
   let readers: readonly Reader<Response>[] = [];
   let recent = new Map<string, PlaceView>();
@@ -64,7 +64,7 @@ export function createPlaces(databases: PlaceDatabases, failures: Metric): Place
   return places;
 }
 
-/** Throws for bytes that are no such database, a half of one included: what says how to read it stands at the end. */
+/** Throws if the bytes are not a whole database. The metadata stands at the end, so a truncated file fails too. */
 export function openPlaceDatabase(bytes: Buffer): Reader<Response> {
   const reader = new Reader(bytes);
   const { nodeCount, searchTreeSize, ipVersion } = reader.metadata;
@@ -72,7 +72,7 @@ export function openPlaceDatabase(bytes: Buffer): Reader<Response> {
   return reader;
 }
 
-/** What the databases of cities, countries and autonomous systems say, as far as anything here asks. */
+/** The fields of databases of cities, countries and autonomous systems that are used here. */
 interface PlaceRecord {
   readonly autonomous_system_number?: unknown;
   readonly city?: Named;
@@ -102,7 +102,7 @@ function placeOf(record: PlaceRecord | null): PlaceView {
   return present({
     country,
     continent: text(record.continent?.code),
-    // Of a country that is not in it, databases say nothing.
+    // Databases have this field only for countries that are members.
     is_in_european_union: country === undefined ? undefined : record.country?.is_in_european_union === true,
     city: text(record.city?.names?.en),
     region: text(first?.names?.en),
@@ -118,7 +118,7 @@ function placeOf(record: PlaceRecord | null): PlaceView {
   });
 }
 
-/** Expressions have one char for each byte. */
+/** Expressions have one character per byte. */
 function text(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? Buffer.from(value).toString("latin1") : undefined;

@@ -287,7 +287,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
 const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: StoredResponse): Use =>
   useAt(freshness, atMs, rule?.serve_stale?.disable_stale_while_updating !== true);
 
-/** Origins are asked in one form for the codings that a visitor takes, so that visitors who spell them otherwise share what comes. */
+/** Asks origins for the visitor's codings in one normal form, so that visitors who write them differently share a response. */
 function changeOfCodings(exchange: Exchange): readonly FieldChange[] {
   const lines = exchange.headers("accept-encoding");
   const asked = codingsAsked(lines);

@@ -1,12 +1,12 @@
 import { htmlDocument, rayLine } from "#edge/pages/html-document.ts";
 import { ZERO_BITS } from "./clearance.ts";
 
-/** Where the page takes its answer; the path of the field's own services under a customer's name. */
+/** The page sends its answer here; other CDNs use the same path for their services under a customer's name. */
 export const CHALLENGE_PATH = "/cdn-cgi/challenge";
 
 /**
- * The page that a visitor waits on while the browser looks for the number. It fetches nothing, and needs no secure context:
- * sites of plain HTTP have none, and so no hash of the browser's own.
+ * The page that a visitor waits on while the browser searches for the number. It fetches nothing, and computes hashes
+ * itself: browsers offer theirs only in a secure context, which sites over plain HTTP lack.
  */
 export function challengePage(task: string, target: string, rayId: string): string {
   return htmlDocument(
@@ -20,16 +20,16 @@ ${rayLine(rayId)}`,
   );
 }
 
-/** JSON that cannot end the script it stands in. */
+/** JSON that cannot end the script element that contains it. */
 const inScript = (text: string): string => JSON.stringify(text).replaceAll("<", "\\u003c");
 
-/** What of the browser the worker uses. */
+/** The parts of the browser that the worker uses. */
 interface BrowserPage {
   readonly location: { replace(address: string): void };
   setTimeout(callback: () => void, ms: number): unknown;
 }
 
-/** Runs in the browser, as text: it may use nothing from outside of itself. SHA-256 by FIPS 180-4, its first word alone. */
+/** Runs in the browser, as text: it may use nothing outside itself. The first word of SHA-256 (FIPS 180-4). */
 function worker(task: string, zeroBits: number, answerTo: string): void {
   const page = globalThis as unknown as BrowserPage;
   const fraction = (root: number): number => ((root - Math.floor(root)) * 4294967296) | 0;

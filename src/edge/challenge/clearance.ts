@@ -3,19 +3,19 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
 /**
- * Who has passed a challenge, without remembering anybody: what a visitor is given is signed, and counts for that
- * visitor's address and browser, in one zone, for a time. All threads of an edge sign with the same key.
+ * Tells which visitors have passed a challenge, without storing anything: visitors keep a signed cookie, valid for their
+ * address and browser, in one zone, for a time. All threads of an edge sign with the same key.
  */
 export interface Clearance {
-  /** Whether the visitor's cookie says so. */
+  /** True if the visitor's cookie is valid. */
   has(exchange: Exchange): boolean;
-  /** What a visitor has to find a number for. */
+  /** The task for which the visitor's browser has to find a number. */
   task(exchange: Exchange): string;
-  /** The cookie for a visitor who has found one, as the value of Set-Cookie; null where the answer is wrong or late. */
+  /** The cookie for a visitor with a right answer, as the value of Set-Cookie; null if the answer is wrong or late. */
   redeem(exchange: Exchange, task: string, answer: string): string | null;
 }
 
-/** So many leading bits of a SHA-256 are zero: 65,536 tries at the median, which take a browser less than a second. */
+/** Leading zero bits of the SHA-256: 65,536 tries on average, which take a browser less than a second. */
 export const ZERO_BITS = 16;
 const CLEARED_MS = 1_800_000;
 const TASK_MS = 300_000;
@@ -30,14 +30,14 @@ export function createClearance(deps: { readonly key: Uint8Array; readonly clock
       .update([purpose, facts, zone?.entry.id ?? "", client_ip, user_agent].join("\n"), "latin1")
       .digest("base64url");
 
-  /** `facts` begin with the time, in base 36, until which they count. */
+  /** `facts` begin with the time until which they are valid, in base 36. */
   const sign = (purpose: string, facts: string, exchange: Exchange): string => `${facts}.${mac(purpose, facts, exchange)}`;
 
   const isSigned = (purpose: string, text: string, longestMs: number, exchange: Exchange): boolean => {
     const end = text.lastIndexOf(".");
     const facts = text.slice(0, end);
     const leftMs = Number.parseInt(facts, 36) - clock.nowMs();
-    // What would count for longer than anything that is given out was signed by a clock that was ahead.
+    // A validity longer than any that we give comes from a clock that was ahead.
     if (end < 0 || !(leftMs > 0 && leftMs <= longestMs)) return false;
     const expected = Buffer.from(mac(purpose, facts, exchange));
     const given = Buffer.from(text.slice(end + 1), "latin1");

@@ -1,16 +1,16 @@
 import { rememberTexts } from "#rules/text/memo.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 
-/** The best first: what is asked for equally is written in the order of what it saves for its time. */
+/** Codings in order of preference, by the bytes they save for their time, for visitors who accept several equally. */
 export const CODINGS: readonly Coding[] = ["zstd", "br", "gzip"];
 
 const MEMBERS_MAX = 32;
 const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** How much a visitor wants each coding, from 0 to 1 (RFC 9110 §12.5.3). */
+/** The visitor's preference for each coding, from 0 to 1 (RFC 9110 §12.5.3). */
 export interface AcceptedCodings {
   quality(coding: Coding): number;
-  /** Of the body as it is, where it is named; -1 where it is not, so that any coding is better. */
+  /** For the unchanged body; -1 if it is not named, so that any coding is better. */
   readonly identity: number;
 }
 
@@ -19,7 +19,7 @@ export function readAcceptEncoding(lines: readonly string[]): AcceptedCodings {
   for (const member of lines.join(",").toLowerCase().split(",", MEMBERS_MAX)) {
     const [name = "", ...parameters] = member.split(";").map((part) => part.trim());
     const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-    // What is malformed is not taken for a wish.
+    // A malformed weight counts as 0.
     if (name !== "") qualities.set(name === "x-gzip" ? "gzip" : name, weight === undefined ? 1 : QUALITY.test(weight) ? Number(weight) : 0);
   }
   return {
@@ -37,13 +37,13 @@ const askedOf = rememberTexts((text: string): string => {
 });
 
 /**
- * What a visitor's Accept-Encoding comes to, in one form whatever its order, weights and other codings are: what a cache
- * asks an origin for, and tells stored responses apart by (RFC 9111 §4.1). Null without the field.
+ * A visitor's Accept-Encoding in one normal form, regardless of order, weights and other codings. The cache sends it to
+ * origins, and distinguishes stored responses by it (RFC 9111 §4.1). Null without the field.
  */
 export const codingsAsked = (lines: readonly string[]): string | null =>
   lines.length === 0 ? null : askedOf(lines.length === 1 ? lines[0]! : lines.join(","));
 
-/** The coding that a visitor wants most of those there are, the best first; null for the body as it is. */
+/** The visitor's preferred one of `codings`, which are in order of our preference; null for the unchanged body. */
 export function preferredCoding(accepted: AcceptedCodings, codings: readonly Coding[]): Coding | null {
   let best: Coding | null = null;
   for (const coding of codings) if (accepted.quality(coding) > (best === null ? 0 : accepted.quality(best))) best = coding;

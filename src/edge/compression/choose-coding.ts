@@ -10,19 +10,19 @@ import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import { isCompressible } from "./compressible.ts";
 
-/** Shorter bodies fit into the packet of their head, compressed or not. */
+/** Shorter bodies fit into the packet of their head, compressed or not. Bytes. */
 const BODY_BYTES_MIN = 256;
-/** Without a body (RFC 9110 §15). */
+/** Statuses without a body (RFC 9110 §15). */
 const NO_CONTENT: ReadonlySet<number> = new Set([204, 205]);
 const [PARTIAL, NOT_MODIFIED] = [206, 304] as const;
-/** Over HTTP/2 others are answered with a page of the edge's own, which is as it is. */
+/** Over HTTP/2 the edge answers higher statuses with its own page, which is not compressed. */
 const STATUS_MAX = 599;
-/** They speak of the bytes as they were (RFC 9110 §14.3, RFC 9530). */
+/** These fields describe the original bytes (RFC 9110 §14.3, RFC 9530). */
 const OF_THE_BYTES = ["accept-ranges", "content-digest", "content-md5", "digest", "repr-digest"].map((name) => fieldChange(name, "remove"));
 
 /**
- * Decides how the body of a response goes out, and changes its head accordingly: after all rules for its fields, whose word
- * counts. `algorithms` is what a compression rule wants instead of the default; null without one.
+ * Decides in which coding the body goes out, and changes the head accordingly. Runs after all rules, whose fields count.
+ * `algorithms` of a compression rule replace the default; null without one.
  */
 export function chooseCoding(
   exchange: Exchange,
@@ -76,17 +76,17 @@ const ENCODING: Readonly<Record<Coding, FieldChange>> = {
 
 const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "br", zstd: "zstd" };
 
-/** In zones that have turned the setting `brotli` off: it is there for a rule that names it, as SPEC 9 has it. */
+/** For zones with the setting `brotli` off: a rule may still name it (SPEC 9). */
 const OTHER_CODINGS: readonly Coding[] = CODINGS.filter((coding) => coding !== "br");
 
-/** One pass over the head is cheaper than taking it apart. */
+/** One pass over the lines is cheaper than parsing the head. */
 // linear: pumped
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
-/** Most visitors ask for the same as one of the last ones. */
+/** Most visitors send the same value as a recent one. */
 const acceptedBy = rememberTexts((lines: string) => readAcceptEncoding(lines.split("\n").map((line) => line.slice(line.indexOf(":") + 1))));
 
-/** The first algorithm of a rule that the visitor takes; what a rule names holds for every type. */
+/** The first algorithm of a rule that the visitor accepts. An algorithm that a rule names applies to every media type. */
 function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): Coding | null {
   if (!exchange.hasCodings && exchange.requestEdits === null) return null;
   const lines = exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
@@ -103,7 +103,7 @@ function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: reado
   return null;
 }
 
-/** RFC 9110 §8.8.3: the bytes are others than those that a strong tag stands for. */
+/** RFC 9110 §8.8.3: a strong tag stands for other bytes. */
 function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding): void {
   const edits = editResponse(exchange);
   const [tag] = shownValues(buffer, head, edits, "etag");
@@ -113,8 +113,9 @@ function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding
 }
 
 /**
- * Of a 304, which says what the 200 would (RFC 9110 §15.4.5): that the coding varies, and the weak tag of a body that this
- * visitor would get compressed. An origin's own 304 does not tell the type: then the visitor's copy tells whether it was.
+ * A 304 has the fields that the 200 would have (RFC 9110 §15.4.5): that the coding varies, and the weak tag of a body
+ * that this visitor would get compressed. An origin's own 304 does not tell the type; then the tag in the visitor's copy
+ * tells whether that was compressed.
  */
 function describeUnsent(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): void {
   const { unsent } = exchange;
@@ -127,7 +128,7 @@ function describeUnsent(exchange: Exchange, buffer: Buffer, head: Head, wishes: 
   if (wasCompressed) setField(editResponse(exchange), "ETag", `W/${tag}`);
 }
 
-/** Of the body that this response is, or a part of; `Infinity` where nobody knows. */
+/** Length of the body, or of the whole body if this is a part; `Infinity` if unknown. */
 function wholeLength(exchange: Exchange, buffer: Buffer, head: Head): number {
   if (head.status !== PARTIAL) return head.contentLength < 0 ? Infinity : head.contentLength;
   const [range] = shownValues(buffer, head, exchange.responseEdits, "content-range");
@@ -142,10 +143,10 @@ const namesCodings = (vary: string): boolean => VARIES.test(vary);
 const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
   shownValues(buffer, head, exchange.responseEdits, "vary").some(namesCodings);
 
-/** A 304 without a type counts as text: that the coding may vary is harmless to say, and wrong to leave out. */
+/** A 304 without a type counts as text: a needless Vary is harmless, a missing one is not. */
 const UNTOLD_TYPE = "text/plain";
 
-/** Of the body as it came, unless a rule says otherwise. */
+/** Of the body as received, unless a rule changes it. */
 function mediaTypeOf({ responseEdits: edits, contentType, unsent }: Exchange, buffer: Buffer, head: Head): string {
   if (edits !== null && touches(edits, "content-type")) return mediaType(shownValues(buffer, head, edits, "content-type")[0] ?? "");
   if (unsent !== null) return unsent.contentType;

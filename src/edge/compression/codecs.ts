@@ -3,29 +3,29 @@ import { brotliCompressSync, constants, createBrotliCompress, createGzip, create
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 
-/** Bodies of at most this length are compressed in one go, which is done before a thread of the pool would have begun. */
+/** Bodies of at most this length are compressed in one call, which ends before a thread of the pool would have begun. Bytes. */
 export const WHOLE_BYTES_MAX = 32_768;
 
-/** A stream holds up to a megabyte: so many at once in a thread, and other responses pass as they are. */
+/** Streams per thread, each of up to a megabyte; further responses are sent uncompressed. */
 const STREAMS_MAX = 200;
 
-/** What compresses bodies in one worker. */
+/** Compresses bodies in one worker. */
 export interface Codecs {
-  /** There is room for one more stream. */
+  /** True if one more stream may be opened. */
   hasRoom(): boolean;
-  /** Writes out what it was given with each write. Destroy it, or take it to its end. */
+  /** Flushes with each write. Must be ended or destroyed. */
   open(coding: Coding): Transform;
   whole(coding: Coding, body: Uint8Array): Buffer;
-  /** The same of a body that the cache keeps, which does not change: done once, as long as there is room for what came of it. */
+  /** Like `whole`, for a body in the cache, which never changes: the result is kept while there is room. */
   kept(coding: Coding, body: Buffer): Buffer;
 }
 
-/** Cached bodies of at most this length are compressed in one go, since it is done once. */
+/** Cached bodies of at most this length are compressed in one call, since that happens once. Bytes. */
 export const KEPT_BODY_BYTES_MAX = 262_144;
-/** What is kept of them in one thread, the bodies themselves counted: they may have left the cache. */
+/** Kept results of one thread, together with their bodies, which may have left the cache. Bytes. */
 const KEPT_BYTES_MAX = 16_777_216;
 
-// Levels at which a core compresses some 50 MB a second and more; windows that keep a stream below a megabyte.
+// Levels at which a core compresses 50 MB a second or more, and windows that keep a stream below a megabyte.
 const GZIP = { level: 5, memLevel: 8 };
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 };
 const ZSTD = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_windowLog]: 18 };
@@ -64,7 +64,7 @@ export function createCodecs(metrics: MetricRegistry): Codecs {
 
 const whole: Codecs["whole"] = (coding, body) => CODECS[coding].whole(body);
 
-/** By the very buffer, so that nothing of a body that was replaced or purged is ever sent again. The oldest go first. */
+/** Keyed by the buffer itself, so that a replaced or purged body is never sent again. Evicts the oldest first. */
 function createKept(compress: Codecs["whole"], again: Metric): Codecs["kept"] {
   const byBody = new Map<Buffer, Map<Coding, Buffer>>();
   let bytes = 0;

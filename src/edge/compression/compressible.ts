@@ -17,8 +17,8 @@ const OTHERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether bodies of a media type become much smaller: text and what is written as text, scripts, and fonts and images that
- * are not compressed by themselves. Event streams are left alone: each event has to leave at once.
+ * True if bodies of a media type become much smaller: text and text formats, scripts, and fonts and images without
+ * compression. Event streams are excluded, since each event must leave at once.
  */
 export function isCompressible(mediaType: string): boolean {
   if (mediaType.startsWith("text/")) return mediaType !== "text/event-stream";

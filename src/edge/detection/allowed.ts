@@ -2,23 +2,23 @@ import { fitsPath, fitsSteps, type JsonSteps, jsonSteps } from "#rules/detectors
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 
-/** What an allow-list looks at; each is asked for only where an entry needs it. */
+/** A finding, as allow-lists see it. The methods are called only if an entry needs them. */
 export interface AllowedSubject {
   readonly detector: Detector;
   valueHash(): string;
-  /** Null where the body is no JSON. */
+  /** Null if the body is not JSON. */
   jsonPath(): string | null;
 }
 
-/** Those that may fit hits in answers to requests of this path: asked once for all of an answer's. */
+/** The entries that apply to requests of this path, selected once per response. */
 export const allowedAt = (entries: readonly AllowedDataEntry[], requestPath: string): readonly AllowedDataEntry[] =>
   entries.filter(({ path }) => path === undefined || fitsPath(path, requestPath));
 
-/** Whether one of the entries, which fit the request's path, takes all that the detector finds. */
+/** True if one of the entries, selected by path, allows everything that the detector finds. */
 export const isAllAllowed = (entries: readonly AllowedDataEntry[], { rule_id }: Detector): boolean =>
   entries.some((entry) => entry.value_hash === undefined && entry.json_path === undefined && (entry.rule_id ?? rule_id) === rule_id);
 
-/** Whether one of the entries, which fit the request's path, fits with all of its other members. */
+/** True if one of the entries, selected by path, matches in all of its other members. */
 export function isAllowed(entries: readonly AllowedDataEntry[], subject: AllowedSubject): boolean {
   let steps: JsonSteps | null | undefined;
   let hash: string | undefined;
@@ -33,10 +33,10 @@ export function isAllowed(entries: readonly AllowedDataEntry[], subject: Allowed
   });
 }
 
-/** Entries are frozen, and asked about every hit. */
+/** Parsed once per entry: entries are frozen, and tested for every finding. */
 const known = new WeakMap<AllowedDataEntry, JsonSteps | null>();
 
-/** Null where it names no place, or none that there is. */
+/** Null if the entry has no valid JSON path. */
 function wantedSteps(entry: AllowedDataEntry): JsonSteps | null {
   let steps = known.get(entry);
   if (steps === undefined) known.set(entry, (steps = jsonSteps(entry.json_path ?? "")));

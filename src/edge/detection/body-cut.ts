@@ -1,23 +1,23 @@
 import { parseContentRange } from "#wire/http/content-range.ts";
 
-/** At which ends a body is a piece of something longer: what stands there may be the rest of something, or its beginning. */
+/** The ends at which a body was cut out of something longer. The text there may belong to a longer word. */
 export type BodyCut = "none" | "start" | "end" | "both";
 
 /**
- * How a body ended for whoever looks at it: with its end; before that, though there was nothing more to look at; or with something
- * that was not looked at.
+ * The end of a body as its reader sees it: complete; broken off, though all its bytes were read; or with bytes that were
+ * not read.
  */
 export type BodyEnd = "whole" | "broken" | "partial";
 
 const ENDS: readonly BodyEnd[] = ["whole", "broken", "partial"];
 
-/** What holds where both do, of a body and of what was made of it. */
+/** The worse of two ends: of a body, and of its decoded form. */
 export const worseTruncation = (one: BodyEnd, other: BodyEnd): BodyEnd => (ENDS.indexOf(one) < ENDS.indexOf(other) ? other : one);
 
 export const isCutAtStart = (cut: BodyCut): boolean => cut === "start" || cut === "both";
 export const isCutAtEnd = (cut: BodyCut): boolean => cut === "end" || cut === "both";
 
-/** What a Content-Range says of the bytes beside it; of one that says nothing, anything may be true. */
+/** The cut that a Content-Range describes; "both" if it is not valid. */
 export function cutOfRange(value: string): BodyCut {
   const range = parseContentRange(value);
   if (range === null) return "both";
@@ -27,6 +27,6 @@ export function cutOfRange(value: string): BodyCut {
   return isLast ? "start" : "both";
 }
 
-/** Of a response of status 206. Where several ranges come in one, each says for itself where it is from. */
+/** The cut of a response with status 206. With several ranges, each part describes its own. */
 export const cutOf = (mediaType: string, contentRange: string): BodyCut =>
   mediaType === "multipart/byteranges" ? "none" : cutOfRange(contentRange);

@@ -8,35 +8,38 @@ import { Multipart } from "./multipart/multipart.ts";
 import { textOnly } from "./text-only.ts";
 import { createTranscoder } from "./transcoder.ts";
 
-/** A body under way. After `end` or `endEarly`, `onResult` is called once. */
+/** A body being scanned. After `end` or `endEarly`, `onResult` is called once. */
 export interface BodyJob {
   readonly startedMs: number;
   readonly account: string;
   write(bytes: Uint8Array): void;
   end(how: BodyEnd): void;
-  /** Tells what there is of a body that goes on; the result says that it is not all. */
+  /** Reports the findings so far, although the body goes on; the result says that it is partial. */
   endEarly(): void;
-  /** Whether anything has been found so far. */
+  /** True if there are findings so far. */
   hasFindings(): boolean;
 }
 
 export interface BodyJobOptions {
   readonly plan: ScanPlan;
-  /** The beginning of the body, which is written all the same. */
+  /** The beginning of the body; the caller also writes it. */
   readonly first: Uint8Array;
   readonly detectors: CompiledDetectors;
   readonly startedMs: number;
-  /** Does some of what the body needs, at once. */
+  /** Runs work for the body at once, and measures its time. */
   timed(work: () => void): void;
-  /** `body` is the text as it was scanned, where it is JSON and there was memory to keep it; `isPartial`: there was more than that. */
+  /**
+   * `body` is the scanned text, if it is JSON and there was memory to keep it; `isPartial`: the body had more than was
+   * scanned.
+   */
   onResult(result: ScanResult, body: Uint8Array | null, isPartial: boolean): void;
 }
 
-/** Decoder, transcoder and scanner of each body, over buffers of `bufferBytes` that serve one after the other. */
+/** Creates decoder, transcoder and scanner for each body. The bodies share a few buffers of `bufferBytes`. */
 export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (options: BodyJobOptions) => BodyJob {
   const keeper = createTextBuffer();
   const codedKeeper = createCodedKeeper();
-  // Making a buffer costs several times the scan of a small body.
+  // Allocating a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];
   const spare = scanBuffer(bufferBytes);
 

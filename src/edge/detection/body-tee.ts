@@ -17,54 +17,54 @@ import { DetectorChannel, NO_JOB, PIECE_BYTES_MAX } from "./detector-channel.ts"
 import { BufferPool } from "./shared-buffers.ts";
 import { createRing, createRingWriter, type JobEnd } from "./ring.ts";
 
-/** Copies bodies of responses for the detector without making the edge wait for it. */
+/** Copies response bodies to the detector without making the edge wait for it. */
 export interface BodyTee {
-  /** Whether bodies of the media type are scanned at all: asked first, since most responses of a page are not. */
+  /** True if bodies of the media type are scanned. Call first, since most responses of a page are not. */
   takes(mediaType: string): boolean;
   /**
-   * Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. What `request` says is
-   * read with the first piece.
+   * Null if this body is not scanned: its type or coding is not supported, or there is no room. `request` is read with
+   * the first piece.
    */
   begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyTap | null;
-  /** The detector has been started again and takes bodies here; those under way are scanned no further. */
+  /** The detector has restarted and takes bodies through this port; bodies under way are scanned no further. */
   reconnect(port: MessagePort): void;
-  /** Sends what was copied and lets go of the port. */
+  /** Sends the copied bytes and closes the port. */
   close(): void;
 }
 
-/** One body. Nothing here throws or waits; calls after `last`, `end` or `abort` do nothing. */
+/** Copies one body. Nothing here throws or waits; calls after `last`, `end` or `abort` do nothing. */
 export interface BodyTap {
   /** Copies `bytes[start, end)`; the caller may reuse the buffer at once. */
   chunk(bytes: Uint8Array, start: number, end: number): void;
-  /** `chunk` and `end` in one: a body that comes in one piece is one record for the detector. */
+  /** `chunk` and `end` in one call, so that a body in one piece is one record for the detector. */
   last(bytes: Uint8Array, start: number, end: number): void;
   end(): void;
-  /** The response broke off: what was sent to the visitor is scanned, but for what the break goes through. */
+  /** The response broke off: the bytes sent to the visitor are scanned, except for a word at the break. */
   abort(): void;
 }
 
 export interface BodyTeeDeps {
-  /** To the detector worker; the tap closes it. */
+  /** Port to the detector worker; `close` closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
-  /** Called when the first body is copied: the detector may not have been started before. */
+  /** Called when the first body is copied, so that the detector starts only when needed. */
   onFirstUse?(): void;
-  /** Has the system let all others interrupt the thread of this number; whether it does. */
+  /** Lets the system interrupt the thread with this number for any other thread. Returns whether it does. */
   readonly yields?: (thread: number) => boolean;
-  /** Where it is given, long pieces that were just read are not copied (ADR 0044). */
+  /** If present, long pieces that were just read are lent instead of copied (ADR 0044). */
   readonly placeIn?: SocketCalls["placeIn"] | undefined;
-  /** How much of bodies may wait for the detector; beyond that, load is shed. */
+  /** Bytes that may wait for the detector; beyond them, load is shed. */
   readonly ringBytes?: number;
-  /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
+  /** Open bodies at most. A new body cuts the oldest one short, so that endless streams do not occupy all places. */
   readonly jobsMax?: number;
 }
 
-/** A third of a second of an edge at its limit; memory is used as far as the detector is behind. */
+/** About a third of a second of an edge at its limit. Memory is used only as far as the detector is behind. */
 const RING_BYTES = 8 * 1024 * 1024;
 const JOBS_MAX = 256;
-/** Most subjects; a longer one that finds no room is shed with its first piece. */
+/** Most subjects are shorter. A longer one without room is shed with its first piece. */
 const SUBJECT_BYTES = 512;
-/** They are kept as signed numbers of 32 bits. */
+/** Numbers of jobs are stored as signed 32-bit numbers. */
 const JOB_MAX = 2 ** 31 - 1;
 
 export function createBodyTee(deps: BodyTeeDeps): BodyTee {
@@ -79,12 +79,12 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     "Responses not scanned because of their Content-Encoding",
   );
   const lender = placeIn === undefined ? null : new BufferPool(placeIn);
-  /** Bodies of which a part has been written, oldest first. */
+  /** Bodies that were written in part, oldest first. */
   const open = new Set<Body>();
   let lastJob = NO_JOB;
   let port = firstPort;
   let isUsed = false;
-  /** Null while the detector is gone. */
+  /** Null while the detector is down. */
   let line: DetectorChannel | null = null;
 
   const leaveOut = (): void => {
@@ -92,7 +92,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     shed.value++;
   };
 
-  /** What the detector has not looked at when it goes, nobody will. */
+  /** Counts the bodies that the detector had not finished when it died, since no other will. */
   const lose = (): void => {
     shed.value += line?.unfinished() ?? 0;
     line = null;
@@ -121,7 +121,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
   };
   connect(firstPort);
 
-  /** Takes the body's place among those that are open; the oldest one gives its own up for it. */
+  /** Adds a body to the open ones, and cuts the oldest one short if there are too many. */
   const keep = (body: Body): void => {
     const [oldest] = open.size < jobsMax ? [] : open;
     oldest?.cut();
@@ -133,9 +133,9 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     private readonly scope: ScanScope;
     private readonly request: ScannedRequest;
     private readonly response: ScannedResponse;
-    /** Known from the first piece on. */
+    /** Set with the first piece. */
     private job = NO_JOB;
-    /** One byte more than is scanned says that there is more. */
+    /** One byte more than is scanned, to tell the detector that there is more. */
     private left = SCANNED_BYTES_MAX + 1;
     private isOver = false;
 
@@ -165,11 +165,11 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     private finish(how: JobEnd): void {
       if (this.isOver) return;
       this.isOver = true;
-      // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
+      // A body without copied bytes is unknown to the detector; one that is not open has ended already.
       if (open.delete(this)) this.line.ring.end(this.job, how);
     }
 
-    /** It is shed, once: should the detector die before it comes to that end, it is not counted again. */
+    /** Counts the body as shed. If the detector dies before it gets there, it is not counted again. */
     cut(): void {
       shed.value++;
       this.isOver = true;
@@ -180,12 +180,12 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
 
     private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
       if (this.isOver) return;
-      // The detector that has the beginning is gone, or would have got it.
+      // The detector that has the beginning, or would have got it, is gone.
       if (this.line !== line) {
         if (this.job === NO_JOB && start < end) leaveOut();
         return void (this.isOver = true);
       }
-      // An empty body is nothing to look at.
+      // An empty body has nothing to scan.
       if (this.job === NO_JOB && start < end) tapped.value++;
       const stop = Math.min(end, start + this.left);
       this.left -= stop - start;
@@ -198,7 +198,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       if (isEnd) this.end();
     }
 
-    /** False when there is no room. */
+    /** Returns false if there is no room. */
     private write(bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean {
       const { ring } = this.line;
       if (this.job !== NO_JOB) {
@@ -213,7 +213,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
       if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) return false;
       this.job = lastJob;
-      // There is room for its end, and for that of whoever gives way.
+      // The place taken here leaves room for the body's end, and for the end of the body that was cut.
       if (!isEnd) keep(this);
       this.isOver = isEnd;
       this.line.begun++;

@@ -6,19 +6,19 @@ import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import type { ScanSubject } from "./scan-plan.ts";
 
-/** What the owner of a zone or of an account has said, where that is anything. Entries are frozen: a change brings another one. */
+/** The settings of the owner of a zone or an account, if any. Entries are frozen: a change brings a new object. */
 export type Policies = (id: string) => DetectionEntry | undefined;
 
 type Subject = Pick<ScanSubject, "zone_id" | "account_id" | "ruleset_id" | "enabled" | "own">;
 
-/** Each takes 2.5 MB: an account may have patterns of their own in as many zones as it likes. */
+/** Each takes 2.5 MB, and an account may have its own patterns in any number of zones. */
 const COMPILED_MAX = 128;
 
 const NOTHING: DetectionEntry = { allowed: [], patterns: [] };
 
 /**
- * Detectors of each combination of overrides and patterns that is in use, with the zone's and the account's own; the one that was
- * not asked for the longest gives way.
+ * Compiled detectors for each combination in use of overrides and patterns, including the zone's and the account's own.
+ * Evicts the least recently used one.
  */
 export function createCompiledCache(policies: Policies, compiledMax = COMPILED_MAX): (subject: Subject) => CompiledDetectors {
   const numbers = new WeakMap<DetectionEntry, number>();
@@ -33,14 +33,14 @@ export function createCompiledCache(policies: Policies, compiledMax = COMPILED_M
     const entry = policies(id);
     return entry === undefined || entry.patterns.length === 0 ? NOTHING : entry;
   };
-  /** In the order in which they were last asked for. */
+  /** In order of last use. */
   const compiled = new Map<string, CompiledDetectors>();
   let lastKey = "";
   return (subject) => {
     const [zone, account] = [withPatterns(subject.zone_id), withPatterns(subject.account_id)];
     const key = `${numberOf(zone)} ${numberOf(account)} ${subject.ruleset_id} ${subject.enabled} ${subject.own}`;
     const known = compiled.get(key);
-    // Most come after others of their own.
+    // Most bodies come right after others with the same detectors.
     if (known !== undefined && key === lastKey) return known;
     lastKey = key;
     compiled.delete(key);

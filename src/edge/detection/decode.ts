@@ -7,37 +7,37 @@ import { beginsAsAscii, beginsAsText } from "./text-only.ts";
 
 export interface Decoder {
   write(bytes: Uint8Array): void;
-  /** No more bytes come; `onEnd` follows. */
+  /** The input has ended; `onEnd` follows. */
   end(how: BodyEnd): void;
-  /** Nothing more is decoded, and `onEnd` is called with what was. */
+  /** Stops decoding; `onEnd` is called for the bytes decoded so far. */
   close(): void;
 }
 
 export interface DecoderDeps {
   onData(bytes: Uint8Array): void;
-  /** Once: `partial` where the bound was reached, or the rest is damaged. */
+  /** Called once. `partial` if the limit was reached, or the rest is damaged. */
   onEnd(how: BodyEnd): void;
   readonly load: DecodingLoad;
-  /** Has what damaged bodies are decoded from once more. */
+  /** Keeps the coded bytes, so that a damaged body can be decoded again. */
   readonly keeper: TextBuffer;
 }
 
-/** What all decoders of a thread together have before them. */
+/** The work that all decoders of a thread have before them. */
 export interface DecodingLoad {
-  /** Coded bytes that have not been dealt with. */
+  /** Coded bytes that wait to be decoded. */
   bytes: number;
-  /** Decoders that have such bytes, or are on the way to their end. */
+  /** Decoders with such bytes, or on the way to their end. */
   decoders: number;
 }
 
-/** Undoes the codings, the last one first; null for none. */
+/** Decoders for the codings, the last one applied first; null if there are none. */
 export function createDecoders(codings: readonly Encoding[], deps: DecoderDeps): Decoder | null {
   let decoder: Decoder | null = null;
   for (const coding of codings) decoder = new Decoding(coding, decoder === null ? deps : writingTo(decoder, deps));
   return decoder;
 }
 
-/** For what is decoded: bodies of which only the last 16 KB before some damage would be missing otherwise. */
+/** Without it, the last 16 KB before damage in a body could not be decoded. */
 export const createCodedKeeper = (): TextBuffer => createTextBuffer(KEPT_BYTES_MAX);
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -49,20 +49,20 @@ const writingTo = (decoder: Decoder, deps: DecoderDeps): DecoderDeps => ({
 
 type Opened = Transform & { readonly bytesWritten: number };
 
-/** Undoes a content coding, stopping after 1 MiB of output: 1 GiB of zeros is 1.04 MB of gzip (sensitive-data.md). */
+/** Undoes a content coding and stops after 1 MiB of output: 1 GiB of zeros is 1.04 MB of gzip (sensitive-data.md). */
 class Decoding implements Decoder {
   readonly #encoding: Encoding;
   readonly #deps: DecoderDeps;
   readonly #waiting: Uint8Array[] = [];
   #stream: Opened | null = null;
   #kept: BufferedText | null = null;
-  /** What the stream has now, and how many bytes it had before and has given. */
+  /** The piece that the stream has now; the bytes it got before that piece, and the bytes it has put out. */
   #current: Uint8Array | null = null;
   #fed = 0;
   #given = 0;
   #frames = 0;
   #left = SCANNED_BYTES_MAX;
-  /** Null until enough has come to tell. */
+  /** Null until enough bytes have come to tell. */
   #isPlain: boolean | null = null;
   #isEnded = false;
   #how: BodyEnd = "whole";
@@ -77,7 +77,7 @@ class Decoding implements Decoder {
 
   write(bytes: Uint8Array): void {
     if (this.#isOver || bytes.length === 0) return;
-    // The edge writes over it while zlib works on another thread, hence the copy.
+    // Copied because the edge reuses the buffer while zlib works on another thread.
     this.#waiting.push(Buffer.from(bytes));
     this.#go();
   }
@@ -108,7 +108,7 @@ class Decoding implements Decoder {
     }
   }
 
-  /** What waits for the beginning to be whole, for as long as that may take, is no load. */
+  /** Reports the load. Bytes that wait until the beginning is complete may wait for long, and do not count. */
   #tellLoad(): void {
     const { load } = this.#deps;
     const isIdle = this.#isOver || (this.#isPlain === null && !this.#isEnded);
@@ -120,7 +120,7 @@ class Decoding implements Decoder {
     this.#isBusy = isBusy;
   }
 
-  /** Servers name codings that they did not apply; clients then take the bytes as they are. */
+  /** Some servers name codings that they did not apply; clients then use the bytes as they are. */
   #decide(): boolean {
     const head = Buffer.concat(this.#waiting);
     if (head.length < HEAD_BYTES && !this.#isEnded) return false;
@@ -154,7 +154,7 @@ class Decoding implements Decoder {
     return stream;
   }
 
-  /** Of what came, or of a frame: more of them may follow (RFC 8878 §3.1), and be of no content at all. */
+  /** The end of the input, or of a frame: further frames may follow (RFC 8878 §3.1), even empty ones. */
   #atEnd(stream: Opened): void {
     const rest = this.#current?.subarray(stream.bytesWritten - this.#fed);
     if (rest === undefined || rest.length === 0 || this.#encoding !== "zstd") return this.#finish("whole");
@@ -165,7 +165,7 @@ class Decoding implements Decoder {
     this.#go();
   }
 
-  /** zlib tells of damage instead of giving what it has made up to there, so that is made once more, of pieces that become small. */
+  /** At damage, zlib reports an error and drops its last output, so the input is decoded again in ever smaller pieces. */
   #atDamage(): void {
     const [fed, piece, all] = [this.#fed, this.#current, this.#kept?.take() ?? null];
     if (this.#isOver || piece === null || all === null) return this.#finish("partial");
@@ -220,9 +220,9 @@ class Decoding implements Decoder {
   }
 }
 
-/** What a coding is told from text by. */
+/** Bytes needed to distinguish a coding from text. */
 const HEAD_BYTES = 16;
-/** A writer that flushes makes a frame of each line, and 1 MiB may be 100,000 empty ones. */
+/** A writer that flushes makes a frame of each line, so 1 MiB may hold 100,000 empty ones. */
 const FRAMES_MAX = 256;
 const SMALL_PIECES = 256;
 
@@ -230,29 +230,32 @@ const GZIP_MAGIC = [0x1f, 0x8b, 0x08];
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((byte, index) => bytes[index] === byte);
 
-/** RFC 8878 §3.1.2: frames to be skipped. */
+/** A skippable frame (RFC 8878 §3.1.2). */
 const isSkipped = (bytes: Uint8Array): boolean => ((bytes[0] ?? 0) & 0xf0) === 0x50 && startsWith(bytes.subarray(1), [0x2a, 0x4d, 0x18]);
 
-/** The coding of a body that has one though its head names none: some servers send files as they lie on the disk. */
+/** The coding of a body whose head names none: some servers send compressed files unchanged. */
 export function unnamedCodingOf(bytes: Uint8Array): readonly Encoding[] {
   if (startsWith(bytes, GZIP_MAGIC)) return ["gzip"];
   return startsWith(bytes, ZSTD_MAGIC) ? ["zstd"] : [];
 }
 
-/** RFC 1952 §2.3.1 and RFC 8878 §3.1.1 have magic numbers; in brotli and deflate sixteen bytes are hardly ever all printable. */
+/**
+ * RFC 1952 §2.3.1 and RFC 8878 §3.1.1 define magic numbers; in brotli and deflate sixteen bytes are hardly ever all
+ * printable.
+ */
 function isPlain(encoding: Encoding, head: Uint8Array): boolean {
   if (encoding === "gzip") return !startsWith(head, GZIP_MAGIC.slice(0, 2)) && beginsAsText(head);
   if (encoding === "zstd") return !startsWith(head, ZSTD_MAGIC) && !isSkipped(head) && beginsAsText(head);
   return head.length >= HEAD_BYTES && beginsAsAscii(head);
 }
 
-// A body may be cut at 1 MB, so an early end is no error: what came out so far counts.
+// A body may be cut at 1 MB, so an early end is not an error: the output so far counts.
 const ZLIB = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 const ZSTD = { finishFlush: constants.ZSTD_e_flush };
 
 const OPENERS: Readonly<Record<Encoding, (first: number) => Opened>> = {
-  // Members that follow are undone as well (RFC 1952 §2.2).
+  // Further members are decoded as well (RFC 1952 §2.2).
   gzip: () => createGunzip(ZLIB),
   br: () => createBrotliDecompress(BROTLI),
   // RFC 9110 §8.4.1.2: some servers send "deflate" without the zlib header, whose low four bits are 8.

@@ -2,27 +2,27 @@ import { afterSends, type DeferredTask } from "#kernel/process/tick-queue.ts";
 import type { BodyTap } from "./body-tee.ts";
 
 export interface DeferredTeeOptions {
-  /** Whether the body is wanted at all, and where it goes: asked once, and as late as bodies are copied. */
+  /** Begins to copy the body; null if it is not wanted. Called once, just before the first copy. */
   readonly begin: () => BodyTap | null;
-  /** Hears what was thrown: that body is scanned no further. */
+  /** Gets exceptions; the body is then scanned no further. */
   readonly report: (error: unknown) => void;
 }
 
 /**
- * A tap that begins, and copies what passes, only once the visitor's share of the work is done: in a turn of the sockets' loop
- * that is when all answers of the turn have left. Elsewhere `settle` has to be called before the buffer of a piece, or of the
- * response's head, is used for anything else.
+ * Delays a tap, and its copies, until the visitor has been served: in a turn of the epoll loop, until all responses of
+ * the turn have left. Elsewhere the caller must call `settle` before it reuses the buffer of a piece, or of the
+ * response's head.
  */
 export class DeferredTee implements DeferredTask {
   private readonly options: DeferredTeeOptions;
   private hasBegun = false;
   private tap: BodyTap | null = null;
-  /** Of the pieces that wait; null where none does. */
+  /** The buffer of the waiting pieces; null if none wait. */
   private buffer: Uint8Array | null = null;
-  /** The last of them. */
+  /** The last waiting piece. */
   private start = 0;
   private end = 0;
-  /** Begin and end of each before it: most bodies have none. */
+  /** Start and end of each earlier piece: most bodies have none. */
   private earlier: number[] | null = null;
   private isOver = false;
   private isDue = false;

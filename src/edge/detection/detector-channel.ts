@@ -1,23 +1,23 @@
 import { type BodyKind, planText, type ScanScope } from "./scan-plan.ts";
 import { RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
 
-/** Of a body or a text; heads are limited to 32 KB, of which a subject is a part. */
+/** Limit of a body's piece, and of a subject; heads are limited to 32 KB, of which a subject is a part. */
 export const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
-/** Beyond so many, the detector is told anew. */
+/** After this many, all plans are forgotten and sent again. */
 const PLANS_MAX = 1024;
-/** Kinds of bodies of one scope that are looked through: an origin may make up as many as it likes. */
+/** Known kinds of bodies that are searched per scope: an origin may invent any number. */
 const KINDS_MAX = 16;
-/** Of the records that tell plans. */
+/** The job of records that send plans. */
 export const NO_JOB = 0;
 const NO_BYTES = new Uint8Array(0);
 
-/** The way to one detector, and the plans that it has been told, by the labels of records. */
+/** The connection to one detector, and the plans that it knows, by the labels of records. */
 export class DetectorChannel {
   readonly ring: RingWriter;
-  /** Bodies of which the detector was sent a part, but for those that were cut short. */
+  /** Bodies of which the detector got a part, without those that were cut short. */
   begun = 0;
   private readonly known = new Map<ScanScope, KnownPlan[]>();
-  /** The plan that was asked for last. */
+  /** The plan that was used last. */
   private last: (KnownPlan & { readonly scope: ScanScope }) | null = null;
   private count = 0;
 
@@ -25,13 +25,13 @@ export class DetectorChannel {
     this.ring = ring;
   }
 
-  /** Bodies that the detector has not come to the end of. */
+  /** Number of bodies that the detector has not finished. */
   unfinished(): number {
-    // Both are counted in 32 bits.
+    // Both counters wrap at 32 bits.
     return (this.begun - this.ring.done()) | 0;
   }
 
-  /** The label of records that follow this plan, which the detector knows; -1 without room to tell it. */
+  /** The label of records with this plan, which is sent first if the detector lacks it; -1 if it has no room. */
   planFor(scope: ScanScope, kind: BodyKind): number {
     const { last } = this;
     if (last !== null && last.scope === scope && isSame(last.kind, kind)) return last.label;

@@ -21,11 +21,11 @@ import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 
 export interface Detector {
-  /** Takes a tap's bodies from now on. */
+  /** Scans the bodies of a tap from now on. */
   attach(port: MessagePort): void;
-  /** Bytes that were read of what taps wrote, so far. */
+  /** Bytes read from taps so far. */
   readBytes(): number;
-  /** Finishes the bodies under way with what has come of them and closes the ports. */
+  /** Ends the bodies under way with the bytes that have come, and closes the ports. */
   close(): void;
 }
 
@@ -33,42 +33,42 @@ export interface DetectorDeps {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** What the owners of zones and accounts allow and look for. */
+  /** The settings of the owners of zones and accounts. */
   readonly policies: Policies;
   readonly valueHash: ValueHash;
-  /** By which number the system knows the thread (kernel/process/thread-priority.ts); 0 where it does not. */
+  /** The system's number of this thread (kernel/process/thread-priority.ts); 0 if the system has none. */
   readonly thread?: number;
-  /** How long bodies gather before they are looked at, where they are few. */
+  /** Milliseconds between two looks while bodies are few. */
   readonly pollMs?: number;
 }
 
 interface Attached {
   /** By the labels of records. */
   readonly plans: ScanPlan[];
-  /** In the order in which they began; null of those that are left out. */
+  /** In the order in which they began; null for bodies that are left out. */
   readonly jobs: Map<number, Job | null>;
-  /** Null until the tap has told where it is. */
+  /** Null until the tap has sent its ring. */
   ring: RingReader | null;
 }
 
 interface Job {
   readonly body: BodyJob;
-  /** The tap counts it as shed already. */
+  /** The tap has counted the body as shed already. */
   isCut: boolean;
-  /** Told of before its end: what still comes of it is not looked at. */
+  /** Reported before its end; its later findings are dropped. */
   isTold: boolean;
 }
 
-/** What came of a body. */
+/** The outcome of a scan. */
 interface Looked {
   readonly result: ScanResult;
-  /** As it was scanned, where it is JSON. */
+  /** The scanned text, if it is JSON and was kept. */
   readonly body: Uint8Array | null;
-  /** There was more of it. */
+  /** The body had more than was scanned. */
   readonly isPartial: boolean;
 }
 
-/** Scans the bodies that taps copy and pushes one event for each that has a match. Runs outside the response path. */
+/** Scans the bodies that taps copy, and writes one event for each with a match. Runs outside the response path. */
 export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
@@ -79,7 +79,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const compiled = createCompiledCache(policies);
   const taps = new Map<MessagePort, Attached>();
   const shares = createFairShare(clock);
-  /** While it is high, rings fill and taps shed load. */
+  /** While the load is high, rings fill up and taps shed load. */
   const load: DecodingLoad = { bytes: 0, decoders: 0 };
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
   let readBytes = 0;
@@ -111,7 +111,10 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     shares.took(account, fromMs, clock.monotonicMs());
   };
 
-  /** The tap counts what it cut short, and all that is not done with when the detector dies: each body is counted once. */
+  /**
+   * Counts a finished body. The tap counts bodies that it cut short, and unfinished ones when the detector dies, so each
+   * body is counted once.
+   */
   const done = (ring: RingReader | null): void => {
     scanned.value++;
     ring?.done();
@@ -122,7 +125,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     const detectors = compiled(plan);
     const onResult = (result: ScanResult, looked: Uint8Array | null, isPartial: boolean): void => {
       report(plan, text, detectors, { result, body: looked, isPartial });
-      // One that is told of early is done with once its end has come.
+      // A body that was reported early is finished once its end has come.
       if (!job.isCut && !job.isTold) done(ring);
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
@@ -159,13 +162,16 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     });
   };
 
-  /** Once it has ended: until then the tap may cut it short, or we may die, and it is the tap that counts it. */
+  /**
+   * Counts a body as left out, once it has ended. Before its end the tap may cut it short, or the detector die, and then
+   * the tap counts it.
+   */
   const leaveOut = (ring: RingReader | null): void => {
     shed.value++;
     ring?.done();
   };
 
-  /** How many bytes there were, and whether more may still wait. */
+  /** Returns the number of bytes read, and whether more may wait. */
   const read = (tap: Attached): { readonly sum: number; readonly isBehind: boolean } => {
     const { ring } = tap;
     let sum = 0;
@@ -190,17 +196,17 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     busyPollMs: Math.min(pollMs, BUSY_POLL_MS),
     poll: () => {
       const turns = Array.from(taps.values(), read);
-      // However much comes: what is taken as soon as it is there keeps nobody waiting.
+      // Bytes that are taken as soon as they come delay nobody, however many there are.
       if (!turns.some(({ isBehind }) => isBehind)) shares.rest();
       const bytes = turns.reduce((sum, turn) => sum + turn.sum, 0);
       readBytes += bytes;
       return bytes === 0 ? "nothing" : bytes < MUCH_BYTES ? "little" : "much";
     },
-    // Nothing moves on by itself while decoders have to catch up.
+    // Decoders that have to catch up do not wake the poller by themselves.
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
 
-  /** An answer that goes on for minutes is told of before its end, as soon as there is something to tell. */
+  /** Reports findings in a response that takes minutes before its end, as soon as there are some. */
   const lookAtLong = (): void => {
     const before = clock.monotonicMs() - LONG_MS;
     for (const { jobs } of taps.values()) {
@@ -255,27 +261,27 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 }
 
-/** Takes less than 0.1 ms to scan. */
+/** Takes less than 0.1 ms to scan. Bytes. */
 const BREATH_BYTES = 32 * 1024;
 const BREATH_MS = 0.05;
 const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Gives the processor away for a moment. Linux lets a thread that has something to do wait until another one has used its
- * slice, 1 ms or more, whatever their priorities, so whoever answers requests would wait for as long as scanning lasts. It costs
- * a third of what scanning does, so where a tap could have the system interrupt the detector instead, that is left to it.
+ * Gives the processor away for a moment. Linux lets a ready thread wait until another one has used its slice of 1 ms or
+ * more, whatever their priorities, so threads that answer requests would wait while the scan lasts. This costs a third of
+ * the scan, so it is used only if the tap cannot let the system interrupt the detector.
  */
 const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
 
-/** A body under way longer than this is long. */
+/** A body that takes longer than this is reported early, in milliseconds. */
 const LONG_MS = 30_000;
 const LOOK_MS = 2000;
-/** Waking up costs as much as scanning some ten KB, and nobody waits for what is found. */
+/** Waking up costs as much as scanning about ten KB, and findings are not urgent. */
 const POLL_MS = 40;
-/** Room in the ring is wanted again at once: whoever answers visitors comes first by their priority, not by our waiting. */
+/** The ring needs room again soon. Threads that answer visitors come first by their priority, not by our waiting. */
 const BUSY_POLL_MS = 1;
 const MUCH_BYTES = 1024 * 1024;
-/** What is read of a tap before other work of the thread has its turn. */
+/** Bytes read from one tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;
 const DECODING_BYTES_MAX = 4 * 1024 * 1024;
 /** A hundred bytes may become 1 MiB, for which a decoder takes up to 4 MB. */

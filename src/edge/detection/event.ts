@@ -8,9 +8,10 @@ import type { ScanSubject } from "./scan-plan.ts";
 import type { ExaminedMatch } from "./matches.ts";
 
 /**
- * The event of a scanned response, or null when nothing matched: one a response (SPEC 6), under the rule of the surest and
- * then first finding, with all findings as its matches. It holds no matched text: of a request that itself carries some, `mask`
- * hides what it does in all rows (ADR 0035), here by the detectors of the zone. Nor does it hold what no row has of a query.
+ * The event of a scanned response, or null without a match. A response has one event (SPEC 6), under the rule of the
+ * surest finding, and of these the first, with all findings as its matches. It has no matched text: `mask` hides
+ * sensitive data in the request, in all rows (ADR 0035), here with the zone's detectors. Query parameters are hidden as
+ * in all rows.
  */
 export function eventOf(
   subject: ScanSubject,

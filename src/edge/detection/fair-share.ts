@@ -1,10 +1,10 @@
-/** Whose bodies have taken the detector's time of late, so that those of one account do not keep all others waiting. */
+/** Measures the detector's time per account, so that bodies of one account do not keep all others waiting. */
 export interface FairShare {
-  /** Bodies of the account have taken the time between these. */
+  /** Bodies of the account used the time from `fromMs` to `toMs`. */
   took(accountId: string, fromMs: number, toMs: number): void;
-  /** Nothing waits any more. */
+  /** No more bodies wait. */
   rest(): void;
-  /** Whether bodies have waited for long, and a large part of the time went to those of this account: they are left out then. */
+  /** True if bodies have waited for long and this account used a large part of the time: its bodies are then left out. */
   isOver(accountId: string): boolean;
 }
 
@@ -12,10 +12,10 @@ export interface FairShareOptions {
   monotonicMs(): number;
 }
 
-/** As long as all that waits is done with by then, it does not matter whose it is. */
+/** While all waiting bodies are finished within this time, it does not matter whose they are. */
 const BUSY_MS_MAX = 5_000;
 const SHARE_MAX = 1 / 4;
-/** What was long ago counts less: every so often, half as much. */
+/** Older use counts half after each such interval. */
 const HALVED_EVERY_MS = 5_000;
 const FORGOTTEN_BELOW_MS = 0.5;
 

@@ -12,13 +12,13 @@ import type { AllowedDataEntry } from "#snapshot/entries.ts";
 import { allowedAt, isAllAllowed, isAllowed } from "./allowed.ts";
 import type { ScanSubject } from "./scan-plan.ts";
 
-/** What became of a scan's findings. */
+/** The findings of a scan, after the allow-list. */
 export interface Examined {
   /** In the order of their first hits. */
   readonly matches: readonly ExaminedMatch[];
-  /** Hits that the zone's allow-list holds. */
+  /** Hits that the allow-list allows. */
   readonly allowed: number;
-  /** There were more hits than are kept: whether those are allowed too, nobody has looked. */
+  /** There were more hits than are kept, so some were not compared with the allow-list. */
   readonly isPartial: boolean;
 }
 
@@ -29,14 +29,14 @@ export interface ExaminedMatch {
 
 export interface ExamineDeps {
   readonly subject: ScanSubject;
-  /** The text as it was scanned, where it is JSON and there was memory to keep it. */
+  /** The scanned text, if it is JSON and was kept. */
   readonly body: Uint8Array | null;
   readonly allowed: readonly AllowedDataEntry[];
   readonly valueHash: ValueHash;
   readonly mask: TextMasker;
 }
 
-/** Takes what is allowed out of the findings and says of the rest where it is and how sure; never what. */
+/** Removes allowed findings, and gives the position and confidence of the others, never their text. */
 export function examine(result: ScanResult, deps: ExamineDeps): Examined {
   const { subject, valueHash } = deps;
   const allowed = allowedAt(deps.allowed, subject.path);
@@ -78,7 +78,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
   return { matches: matches.sort((a, b) => a.match.offset - b.match.offset), allowed: dropped, isPartial };
 }
 
-/** A path of each first hit, and of every hit where some may be allowed, all in one walk. */
+/** Finds the path of each first hit, or of every hit if some may be allowed, in one walk over the JSON. */
 function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boolean): (hit: DetectorHit) => string | null {
   if (body === null || result.findings.length === 0) return () => null;
   const asked = result.findings.flatMap(({ hits }) => (isOfEvery ? hits : hits.slice(0, 1)));
@@ -87,7 +87,7 @@ function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boo
 }
 
 const COPIES_MAX = 16;
-/** Of all copies of an event: a page may be full of finds, and a database that is full gives up the oldest rows of everybody. */
+/** For all copies of an event: a page may be full of findings, and a full database deletes the oldest rows of every account. */
 const COPIES_CHARS_MAX = 64 * 1024;
 
 function createCopies(): (hits: readonly DetectorHit[]) => readonly DetectorHit[] {
@@ -101,7 +101,7 @@ function createCopies(): (hits: readonly DetectorHit[]) => readonly DetectorHit[
     });
 }
 
-/** What the execute rule's `matched_data` asks for. */
+/** The parts of a match that the execute rule's `matched_data` requests. */
 function asked(
   { public_key, masked_sample }: ScanSubject,
   { hits }: Finding,
@@ -114,7 +114,7 @@ function asked(
   };
 }
 
-/** Of one char a byte, in UTF-8 or any charset that was not decoded, what people know it by. */
+/** Decodes UTF-8; text in other charsets stays one character per byte. */
 function readable(text: string): string {
   const bytes = Buffer.from(text, "latin1");
   return isUtf8(bytes) ? bytes.toString() : text;

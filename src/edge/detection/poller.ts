@@ -1,25 +1,25 @@
-/** Looks for work from time to time while there is some, and sleeps otherwise: who brings the work need not wake anybody. */
+/** Looks for work at intervals while there is some, and sleeps otherwise, so that the other side seldom has to wake it. */
 export interface Poller {
-  /** There is work, or much of it: its next look is at once. */
+  /** There is work, or much of it: looks at once. */
   wake(): void;
-  /** What held up the work that is there is over: its next look need not wait for its time. */
+  /** The obstacle to existing work is gone: the next look need not wait for its interval. */
   hurry(): void;
   stop(): void;
 }
 
 export interface PollerDeps {
-  /** Until the next look after one that found little, and after one that found much. */
+  /** Interval after a look that found little, and after one that found much. */
   readonly pollMs: number;
   readonly busyPollMs: number;
-  /** Does some of the work that is there. */
+  /** Does some of the work. */
   poll(): Found;
-  /** Nothing has come for a while: true where somebody will call `wake`. */
+  /** No work has come for a while. Returns true if `wake` will be called for the next. */
   sleep(): boolean;
 }
 
 export type Found = "nothing" | "little" | "much";
 
-/** Turns without work before it sleeps. */
+/** Looks without work before it sleeps. */
 const IDLE_TURNS = 12;
 
 export function createPoller({ pollMs, busyPollMs, poll, sleep }: PollerDeps): Poller {

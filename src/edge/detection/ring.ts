@@ -2,55 +2,59 @@ import { copyBytes } from "#kernel/copy-bytes.ts";
 import type { BufferUser, BufferPool } from "./shared-buffers.ts";
 
 /**
- * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is
- * allocated or handed over, and the reader is woken only where it has said that it sleeps, or dozes and much has come.
+ * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, and
+ * nothing is allocated or transferred. The reader is woken only while it sleeps, or dozes and much has come.
  */
 export interface RingWriter {
-  /** Whether a record of so many bytes has room, and an end of every job that may be open. */
+  /** True if a record of so many bytes has room, besides the ends of all jobs that may be open. */
   hasRoom(bytes: number): boolean;
   /**
-   * Appends `text` (one char a byte) and `bytes[start, end)` as one record; false without room. Long ones are lent where they
-   * can be, and copied otherwise: either way the caller may use its buffer again at once. It keeps text and bytes that are not lent
-   * below RECORD_BYTES_MAX, and `label` below LABELS_MAX. With `isEnd`, nothing more comes of the job.
+   * Appends `text` (one character per byte) and `bytes[start, end)` as one record. Returns false if there is no room.
+   * Long pieces are lent if possible, and copied otherwise; the caller may reuse its buffer at once either way. The
+   * caller keeps text and copied bytes below RECORD_BYTES_MAX, and `label` below LABELS_MAX. `isEnd`: the last record of
+   * the job.
    */
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
-  /** Whether a piece of any length would be lent instead of copied. */
+  /** True if a piece would be lent instead of copied, were it long enough. */
   lends(bytes: Uint8Array, start: number, end: number): boolean;
-  /** Says that no more comes of the job: there is room for as many as `endsMax` at any time. */
+  /** Ends the job without a record. There is always room for `endsMax` of these. */
   end(job: number, how: JobEnd): void;
-  /** How many jobs the reader has said to be done with. */
+  /** Number of jobs that the reader has finished. */
   done(): number;
 }
 
 export interface RingReader {
-  /** Takes the oldest records until about so many bytes were read or `take` says false; the number of bytes, 0 where there are none. */
+  /**
+   * Takes the oldest records until about `bytesMax` bytes were read or `take` returns false. Returns the number of bytes;
+   * 0 if there are no records.
+   */
   read(bytesMax: number, take: (record: RingRecord) => unknown): number;
-  /** Whether more than half of the memory waits to be read. */
+  /** True if more than half of the memory waits to be read. */
   isBehind(): boolean;
-  /** The writer calls `wake` (of its own side) for the next record. False where there is one already. */
+  /** The writer will call `wake` on its side for the next record. Returns false if there is one already. */
   sleep(): boolean;
-  /** The reader looks again by itself: the writer calls `wake` only when a good part of the memory waits. */
+  /** The reader looks again by itself: the writer calls `wake` only if a good part of the memory waits. */
   doze(): void;
-  /** The reader looks: the writer calls `wake` no more. */
+  /** The reader is awake: the writer no longer calls `wake`. */
   stir(): void;
-  /** Says that one more job is done with: should the reader's thread die, the writer knows how many were not. */
+  /** Counts a finished job. If the reader's thread dies, the writer knows how many jobs were not finished. */
   done(): void;
 }
 
-/** All of the body has come; it broke off, and goes no further; or it goes on and its `done` is not to be counted. */
+/** The whole body has come; or it broke off; or it goes on, and its `done` must not count. */
 export type JobEnd = "whole" | "broken" | "cut";
 
-/** Good during the call that it is given to. */
+/** Valid during the call that gets it. */
 export interface RingRecord {
   readonly job: number;
-  /** As it was written; 0 of an end by itself. */
+  /** As written; 0 for an end without a record. */
   readonly label: number;
   readonly text: string;
   readonly bytes: Uint8Array;
   readonly isEnd: boolean;
-  /** The end came before that of the body, and the writer has counted it already. */
+  /** The writer ended the job before the end of the body, and has counted it. */
   readonly isCut: boolean;
-  /** There would have been more. */
+  /** The body broke off. */
   readonly isBroken: boolean;
 }
 
@@ -59,37 +63,37 @@ export interface RingWriterOptions {
   readonly endsMax: number;
   readonly rewindBytes?: number;
   readonly lender?: BufferPool | null;
-  /** Called at most once for each time that the reader sleeps or dozes. */
+  /** Called at most once each time the reader sleeps or dozes. */
   wake(): void;
 }
 
-/** A piece of a body, and what comes before it. */
+/** Limit of a piece of a body and its text, in bytes. */
 export const RECORD_BYTES_MAX = 128 * 1024;
 
 export const LABELS_MAX = 2 ** 24;
 
-// Positions are bytes in the part behind the control words; each word has a cache line of its own.
+// Positions are bytes in the part after the control words; each word has its own cache line.
 const [HEAD, TAIL, STATE] = [0, 16, 32];
-// What the reader is, in the word of that name.
+// States of the reader, in the word STATE.
 const [AWAKE, ASLEEP, DOZING] = [0, 1, 2];
-/** The part of the memory that may wait for a reader that dozes. */
+/** Part of the memory that may wait for a dozing reader. */
 const DOZING_PART = 1 / 8;
-/** Written by the reader, as TAIL is. */
+/** Written by the reader, like TAIL. */
 const DONE = TAIL + 1;
 const CONTROL_BYTES = 192;
-// Four words: bytes of the text, bytes of the body, job, then kind and label. Records begin at multiples of it.
+// Four words: bytes of the text, bytes of the body, job, and kind with label. Records begin at multiples of it.
 const RECORD = 16;
-// Of a jump, the first word says where it goes on. Of what is lent, two words behind these four say where it is.
+// The first word of a jump is the position to continue at. A lent piece has two more words, which give its place.
 const [END, JUMP, LENT, CUT, BROKEN] = [1, 2, 4, 8, 16];
 const KIND_BITS = 5;
 const ENDS: Readonly<Record<JobEnd, number>> = { whole: END, broken: END | BROKEN, cut: END | CUT };
 const WORD_SHIFT = 2;
-/** Less costs about as much to copy as to lend, and would keep memory from who has more. */
+/** Shorter pieces cost about as much to copy as to lend, and would occupy memory that long ones need. */
 const LENT_BYTES_MIN = 16 * 1024;
-/** Where all has been read, writing begins at the front again behind so many bytes: memory that is in the cache stays in use. */
+/** If everything was read, writing returns to the front after so many bytes, so that the same memory stays in the CPU cache. */
 const REWIND_BYTES = 512 * 1024;
 
-/** `bytes` for records, a multiple of 16. */
+/** `bytes`: room for records, a multiple of 16. */
 export function createRing(bytes: number): SharedArrayBuffer {
   const ring = new SharedArrayBuffer(CONTROL_BYTES + bytes);
   Atomics.store(new Int32Array(ring), STATE, ASLEEP);
@@ -108,7 +112,7 @@ export function createRingWriter(
   const size = data.length;
   const reserved = (endsMax + 2) * RECORD;
   let head = 0;
-  /** Where the reader was when writing began at the front again, until it is seen to have followed; then -1. */
+  /** Position of the reader when writing returned to the front; -1 once the reader has followed. */
   let rewoundAt = -1;
 
   const jump = (to: number): void => {
@@ -118,22 +122,22 @@ export function createRingWriter(
     head = to;
   };
 
-  /** Where a record of so many bytes goes, or -1. What follows it leaves `kept` bytes free. */
+  /** Position for a record of so many bytes, or -1. `kept` bytes must stay free after it. */
   const place = (need: number, kept: number): number => {
-    // An older one than there is says that there is less room; calls of `Atomics` cost more than the rest of this.
+    // An outdated value only makes the room look smaller, and an atomic load would cost more than the rest of this.
     const tail = control[TAIL] as number;
     if (tail !== rewoundAt) rewoundAt = -1;
     if (head < tail) {
       if (need + kept < tail - head) return head;
-      // A reader that has not followed yet leaves all that lies behind its place free, the jump there aside.
+      // Until the reader has followed, everything after its position is free, except for the jump there.
       const beyond = tail + RECORD;
       return rewoundAt >= 0 && need + kept <= size - RECORD - beyond ? beyond : -1;
     }
     // Everything was read.
     if (head === tail && head >= rewindBytes && need + kept < tail) return 0;
-    // The last record of the memory says that it goes on at the front.
+    // The last record of the memory is a jump to the front.
     const behind = size - RECORD - head;
-    // What stands at the front already was not read.
+    // The records at the front were not read yet.
     if (rewoundAt >= 0) return need + kept <= behind ? head : -1;
     if (need <= behind) return behind - need + Math.max(0, tail - RECORD) >= kept ? head : -1;
     return need + kept < tail ? 0 : -1;
@@ -239,7 +243,7 @@ export function createRingReader(ring: SharedArrayBuffer, borrower: BufferUser |
     },
     sleep: () => {
       Atomics.store(control, STATE, ASLEEP);
-      // What came meanwhile found nobody asleep.
+      // A record may have come before the state was set, and then nobody was woken for it.
       if (isEmpty()) return true;
       return Atomics.exchange(control, STATE, AWAKE) === AWAKE;
     },

@@ -2,37 +2,37 @@ import { rememberTexts } from "#rules/text/memo.ts";
 import type { PlaceView } from "#rules/views.ts";
 import type { BodyCut } from "./body-cut.ts";
 
-/** What all responses have in common that one rule has scanned in one zone: the same object for each of them. */
+/** The facts that all responses scanned for one rule in one zone share; the same object for each of them. */
 export interface ScanScope {
   readonly account_id: string;
   readonly zone_id: string;
   /** `ruleset_id`, `enabled` and `own` of the match's `managed` (rules/managed/rulesets.ts). */
   readonly ruleset_id: string;
   readonly enabled: string;
-  /** What overrides say of the zone's and the account's own patterns (rules/managed/own-patterns.ts). */
+  /** Overrides for the zone's and the account's own patterns (rules/managed/own-patterns.ts). */
   readonly own: string;
-  /** What the execute rule's `matched_data` says: a key that copies are encrypted to, empty for none, and whether a masked sample is wanted. */
+  /** Of the execute rule's `matched_data`: the key for encrypting copies, empty for none, and whether to keep a masked sample. */
   readonly public_key: string;
   readonly masked_sample: boolean;
   /** Id of the execute rule. */
   readonly deployed_by: string;
 }
 
-/** What a response's own head says of its body. */
+/** The description of a body by its response's head. */
 export interface BodyKind {
   /** Media type, lower case, without parameters. */
   readonly content_type: string;
-  /** Its `charset` parameter, lower case; empty for none. */
+  /** The `charset` parameter, lower case; empty for none. */
   readonly charset: string;
   /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
   readonly content_encoding: string;
   readonly cut: BodyCut;
 }
 
-/** What a scan needs to know: plain, since it crosses threads, once for all responses of which it is the same. */
+/** The parameters of a scan: plain data, sent to the detector's thread once for all responses that share them. */
 export interface ScanPlan extends ScanScope, BodyKind {}
 
-/** What the event says of the request, should there be one. */
+/** The facts about the request for an event. */
 export interface ScannedRequest {
   readonly ray_id: string;
   readonly at_ms: number;
@@ -43,7 +43,7 @@ export interface ScannedRequest {
   readonly path: string;
   readonly query: string;
   readonly user_agent: string;
-  /** Absent where nobody knows places. */
+  /** Absent without GeoIP databases. */
   readonly place?: Pick<PlaceView, "country"> | undefined;
 }
 
@@ -53,19 +53,19 @@ export interface ScannedResponse extends BodyKind {
 
 /** A response whose body was scanned. */
 export interface ScanSubject extends ScanPlan, Omit<ScannedRequest, "place">, ScannedResponse {
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly country: string;
 }
 
-/** From a tap to the detector. Null tells it to look for bodies. */
+/** From a tap to the detector. Null: new bodies wait in the ring. */
 export type TapMessage =
-  /** Once: where the tap writes them, and what it lends, if it does. */
+  /** Once: the ring for bodies, and the memory that the tap lends, if it does. */
   | { readonly ring: SharedArrayBuffer; readonly lent: SharedArrayBuffer | null }
-  /** The system lets other threads interrupt the detector's at once, so it need not make room for them. */
+  /** The system lets other threads interrupt the detector at once, so it need not give way itself. */
   | { readonly givesWay: true }
   | null;
 
-/** From the detector to a tap, once: by which number the system knows its thread (kernel/process/thread-priority.ts). */
+/** From the detector to a tap, once: the system's number of its thread (kernel/process/thread-priority.ts). */
 export interface DetectorMessage {
   readonly thread: number;
 }
@@ -81,10 +81,10 @@ export const planText = (
 
 export const planOf = (text: string): ScanPlan => JSON.parse(text) as ScanPlan;
 
-/** Times are told in two parts: longer numbers than those of 32 bits take a microsecond to write. */
+/** Times are written in two parts: integers above 32 bits take a microsecond to write. */
 const TIME_PART = 1_000_000;
 
-/** A text of few pieces, since the edge makes one for each response; none of its values holds a line feed. */
+/** Joins few pieces, since the edge does this for each response. No value may contain a line feed. */
 export function subjectText(one: ScannedRequest, status: number): string {
   const high = Math.floor(one.at_ms / TIME_PART);
   return `${one.ray_id}\n${high}\n${one.at_ms - high * TIME_PART}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${one.place?.country ?? ""}\n${status}`;
@@ -92,7 +92,7 @@ export function subjectText(one: ScannedRequest, status: number): string {
 
 const SUBJECT_LINES = 12;
 
-/** Null where a value held a line feed after all: nothing of it can be believed then. */
+/** Null if a value did contain a line feed, since the lines cannot be told apart then. */
 export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;
@@ -103,7 +103,7 @@ export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
 
 type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;
 
-/** Counted by whoever leaves a body out. */
+/** Counted by the side that leaves a body out. */
 export const SHED = [
   "selvedge_detection_shed_total",
   "Responses not scanned, or scanned in part, because the detector was busy or had crashed",
@@ -114,14 +114,14 @@ export const SCANNED_BYTES_MAX = 1024 * 1024;
 
 const JSON_TYPE = /^(?:text|application)\/(?:x-)?(?:json|ndjson|ldjson|jsonl|jsonlines|json-seq|json5)$|\+json(?:-seq)?$/;
 
-// SPEC 8: text, HTML, JSON and XML, by whatever name: many texts have no type of their own below text/.
+// SPEC 8: text, HTML, JSON and XML, by any of their names: many text formats have types outside text/.
 const SCANNED_TYPE =
   // linear: pumped
   /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:xml|yaml)|application\/(?:x-)?(?:xml|xml-dtd|xml-external-parsed-entity|javascript|ecmascript|yaml|toml|sql|graphql|csv|sh|pem-file|pem-certificate-chain|www-form-urlencoded)|multipart\/(?:mixed|form-data|byteranges|related|alternative))$/;
 
 const UNKNOWN_TYPES: ReadonlySet<string> = new Set(["*/*", "application/unknown", "unknown/unknown"]);
 
-/** Programs that send no type, or nothing like one, leave it to their clients to look (WHATWG MIME Sniffing §7). */
+/** Some programs send no type or an invalid one, and leave it to clients to detect it (WHATWG MIME Sniffing §7). */
 export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/") || UNKNOWN_TYPES.has(mediaType);
 
 export const isScannedType = rememberTexts(
@@ -130,7 +130,7 @@ export const isScannedType = rememberTexts(
 
 export const isMultipart = (mediaType: string): boolean => mediaType.startsWith("multipart/");
 
-/** Whether values of it have a path: of several texts one after the other, within theirs. */
+/** True if values in the body have a JSON path; with several texts in a row, each has its own paths. */
 export const isJson = (mediaType: string): boolean => JSON_TYPE.test(mediaType);
 
 export type Encoding = "gzip" | "br" | "deflate" | "zstd";
@@ -143,16 +143,16 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ["zstd", "zstd"],
 ]);
 
-/** Registered codings that are not undone. */
+/** Registered codings that are not decoded. */
 const UNREADABLE: ReadonlySet<string> = new Set(["aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"]);
 
-/** More of them, one around the other, are nobody's body. */
+/** Real bodies do not have more codings. */
 const CODINGS_MAX = 3;
 const NO_CODINGS: readonly Encoding[] = [];
 
 /**
- * The codings to undo, in the order in which they were applied (RFC 9110 §8.4); undefined where one cannot be. Names that are no
- * codings at all, such as `utf-8` or `aws-chunked`, are those of clients that take the bytes as they are.
+ * The codings to undo, in the order in which they were applied (RFC 9110 §8.4); undefined if one is not supported. Names
+ * that are not codings, such as `utf-8` or `aws-chunked`, are ignored, as clients do.
  */
 export function codingsOf(contentEncoding: string): readonly Encoding[] | undefined {
   if (contentEncoding === "") return NO_CODINGS;

@@ -1,16 +1,16 @@
 import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 
-// What sockets of the edge have read is lent to the detector as it is, and not copied, in memory of both threads: as many places
-// for reads, of which each is the sockets', or the detector's until it has looked, or free.
+// Lends the buffers that sockets read into to the detector instead of copying them. Both threads share the memory; each
+// place in it belongs to the sockets, or to the detector until it has scanned it, or is free.
 
 const PLACES = 32;
-/** Of what is lent. More says that the detector is behind, and it is the ring that sheds load: what comes then is copied. */
+/** Bytes lent at most. If more wait, the detector is behind and the ring sheds load; further pieces are copied. */
 const LENT_BYTES_MAX = 4 * 1024 * 1024;
-// Two words behind the places: bytes that came back, in 32 bits, and one bit for each place that is free.
+// After the places: a word with the bytes returned, modulo 2^32, and a word with one bit for each free place.
 const RETURNED_AT = PLACES * PLACE_BYTES;
 const FREE_AT = RETURNED_AT + Int32Array.BYTES_PER_ELEMENT;
 
-/** Its pages are the system's until they are used. */
+/** The system allocates its pages only when they are used. */
 export function createBufferPool(): SharedArrayBuffer {
   return new SharedArrayBuffer(FREE_AT + Int32Array.BYTES_PER_ELEMENT);
 }
@@ -24,35 +24,35 @@ export class BufferPool {
   private readonly free = freeIn(this.memory);
   private readonly returned = returnedIn(this.memory);
   private readonly places: ReadPlace[] = [];
-  /** Bytes, in 32 bits. */
+  /** Bytes lent, modulo 2^32. */
   private lent = 0;
-  /** Where sockets read to, if it is one of ours; -1 before. */
+  /** The place that sockets read into; -1 before the first one. */
   private inUse = -1;
 
-  /** `placeIn` makes memory of several threads such that this one may read to. */
+  /** `placeIn` makes a place for reads in shared memory. */
   constructor(placeIn: (memory: SharedArrayBuffer, offset: number) => ReadPlace) {
     for (let place = 0; place < PLACES; place++) this.places.push(placeIn(this.memory, place * PLACE_BYTES));
     this.takeBack();
   }
 
-  /** Nobody looks at anything that was lent any more. */
+  /** Takes all places back, since the detector is gone. */
   takeBack(): void {
     Atomics.store(this.returned, 0, this.lent);
     Atomics.store(this.free, 0, this.inUse < 0 ? -1 : ~(1 << this.inUse));
   }
 
-  /** Whether the bytes are of what was read last, which nobody has been lent, and there is a free place for the next read. */
+  /** True if the bytes are the last read, were not lent before, and another place is free for the next read. */
   canLend(bytes: Uint8Array, length: number): boolean {
     const { current, isReplaced } = readPlaces;
     if (bytes !== current.buffer || isReplaced || Atomics.load(this.free, 0) === 0) return false;
     if (current === this.places[this.inUse]) return ((this.lent - Atomics.load(this.returned, 0)) | 0) + length <= LENT_BYTES_MAX;
-    // It was read elsewhere. What comes next can be lent.
+    // The read went to other memory; the next one can be lent.
     if (this.inUse >= 0) Atomics.or(this.free, 0, 1 << this.inUse);
     this.moveOn();
     return false;
   }
 
-  /** Lends what was read last, after `canLend`; gives the number of its place. */
+  /** Lends the last read, after `canLend`. Returns the number of its place. */
   lend(length: number): number {
     const place = this.inUse;
     this.lent = (this.lent + length) | 0;
@@ -60,7 +60,7 @@ export class BufferPool {
     return place;
   }
 
-  /** Reads go to the first free place: memory that is in the cache stays in use. */
+  /** Chooses the first free place, so that the same memory stays in the CPU cache. */
   private moveOn(): void {
     const free = Atomics.load(this.free, 0);
     this.inUse = 31 - Math.clz32(free & -free);

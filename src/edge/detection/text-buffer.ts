@@ -1,4 +1,4 @@
-/** Keeps the texts of bodies until it is known whether something was found in them, within one bound for all. */
+/** Keeps the texts of bodies until their findings are known, within one limit for all. */
 export interface TextBuffer {
   begin(): BufferedText;
 }
@@ -6,7 +6,7 @@ export interface TextBuffer {
 export interface BufferedText {
   /** Copies the bytes. */
   add(bytes: Uint8Array): void;
-  /** All of it, given up by the keeper; null where there was no memory for it. */
+  /** Returns the whole text and forgets it; null if there was no memory for it. */
   take(): Uint8Array | null;
 }
 

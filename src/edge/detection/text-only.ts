@@ -1,6 +1,6 @@
 import type { Transcoder } from "./transcoder.ts";
 
-/** Passes the body on unless it begins as no text does: of what has no type, images and archives are not looked through. */
+/** Passes a body on only if it begins like text: untyped images and archives are not scanned. */
 export function textOnly(to: Transcoder): Transcoder {
   let isText: boolean | undefined;
   return {
@@ -13,7 +13,7 @@ export function textOnly(to: Transcoder): Transcoder {
 
 const LOOKED_AT_BYTES = 512;
 
-/** WHATWG MIME Sniffing §7.2: a byte order mark (UTF-32's as well), or none of the bytes that no text has. */
+/** WHATWG MIME Sniffing §7.2: a byte order mark (also of UTF-32), or none of the bytes that text cannot have. */
 export function beginsAsText(bytes: Uint8Array): boolean {
   const [first, second, third, fourth] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;

@@ -1,21 +1,21 @@
 import { TextDecoder } from "node:util";
 import { createUtf32Decoder, type Utf32Decoder } from "./utf32.ts";
 
-/** Makes UTF-8, or what a scan may take for it, of a body's text. */
+/** Converts the text of a body to UTF-8, or to bytes that can be scanned like it. */
 export interface Transcoder {
   write(bytes: Uint8Array): void;
-  /** What was held back is given; no more comes. */
+  /** The input has ended: passes held bytes on. */
   end(): void;
 }
 
 /**
- * `charset` is what Content-Type says, lower case, empty for nothing. A byte order mark has the last word (WHATWG Encoding §6),
- * and UTF-16 and UTF-32 are recognised without one. Numbers and keys are ASCII, so text of which each ASCII byte is a character of its own
- * is passed on as it is: UTF-8, ISO 8859, Windows-125x and unknown ones.
+ * `charset`: from Content-Type, in lower case; empty for none. A byte order mark overrides it (WHATWG Encoding §6);
+ * UTF-16 and UTF-32 are also recognised without one. Numbers and keys are ASCII, so charsets in which an ASCII byte
+ * always stands for itself are passed on unchanged: UTF-8, ISO 8859, Windows-125x and unknown ones.
  */
 export function createTranscoder(charset: string, onText: (bytes: Uint8Array) => void): Transcoder {
   let decoder: TextDecoder | Utf32Decoder | null | undefined;
-  /** The first bytes, until there are enough to tell UTF-16 and UTF-32 by. */
+  /** The first bytes, until UTF-16 and UTF-32 can be recognised. */
   let head: Uint8Array | null = null;
 
   const give = (bytes: Uint8Array, stream: boolean): void => {
@@ -36,7 +36,7 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
     write: (bytes) => {
       if (decoder !== undefined) return give(bytes, true);
       const all: Uint8Array = head === null ? bytes : Buffer.concat([head, bytes]);
-      // The caller may reuse its bytes at once.
+      // Copied, because the caller may reuse its bytes at once.
       if (all.length < HEAD_BYTES) return void (head = Uint8Array.from(all));
       begin(all);
       give(all, true);
@@ -51,7 +51,10 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
 
 const HEAD_BYTES = 4;
 
-/** By its byte order mark, or by a first character whose upper bytes are zero. UTF-16's mark followed by a zero is no text. */
+/**
+ * Recognised by its byte order mark, or by a first character with zero upper bytes. The mark of UTF-16 before a zero is
+ * not text.
+ */
 function utf32Of(bytes: Uint8Array): "le" | "be" | undefined {
   const [first, second, third, fourth] = bytes;
   if (bytes.length < HEAD_BYTES) return undefined;
@@ -59,7 +62,7 @@ function utf32Of(bytes: Uint8Array): "le" | "be" | undefined {
   return first === 0 && second === 0 && (third === 0xfe ? fourth === 0xff : third === 0 && fourth !== 0) ? "be" : undefined;
 }
 
-/** The WHATWG Encoding Standard has left them out. Without a mark the big end comes first (RFC 2781 §4.3 says so of UTF-16). */
+/** The WHATWG Encoding Standard lacks these. Big-endian without a mark, as RFC 2781 §4.3 defines for UTF-16. */
 const UTF_32_NAMES: ReadonlyMap<string, "le" | "be"> = new Map([
   ["utf-32", "be"],
   ["utf-32be", "be"],
@@ -67,7 +70,7 @@ const UTF_32_NAMES: ReadonlyMap<string, "le" | "be"> = new Map([
   ["ucs-4", "be"],
 ]);
 
-/** By its byte order mark, or by two characters of which the upper bytes are zero, as JSON, XML and HTML begin. */
+/** Recognised by its byte order mark, or by two characters with zero upper bytes, as at the beginning of JSON, XML and HTML. */
 function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first, second, third, fourth] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
@@ -77,7 +80,7 @@ function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   return first === 0 && second !== 0 && third === 0 && fourth !== 0 ? "utf-16be" : null;
 }
 
-/** In these, bytes of ASCII are parts of other characters as well; by the names that the WHATWG Encoding Standard knows. */
+/** In these charsets, ASCII bytes also occur within other characters; names of the WHATWG Encoding Standard. */
 const DECODED = new Set(["utf-16le", "utf-16be", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"]);
 
 function decodedEncoding(charset: string): string | null {

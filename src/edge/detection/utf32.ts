@@ -1,4 +1,4 @@
-/** Decodes UTF-32, which `TextDecoder` does not know; a byte order mark is left out. */
+/** Decodes UTF-32, which `TextDecoder` does not support, without its byte order mark. */
 export interface Utf32Decoder {
   decode(bytes: Uint8Array, options: { readonly stream: boolean }): string;
 }
@@ -8,7 +8,7 @@ const MARK = 0xfeff;
 
 export function createUtf32Decoder(order: "le" | "be"): Utf32Decoder {
   const isLittle = order === "le";
-  /** Up to three bytes of a character that has not come whole. */
+  /** Up to three bytes of an incomplete character. */
   let rest = Buffer.alloc(0);
   let isFirst = true;
   return {

@@ -13,15 +13,15 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import { createDetector } from "./detector.ts";
 
-/** `workerData` of edge/detection/worker.ts. Ports are transferred; more taps come by `{ type: "attach", port }`. */
+/** `workerData` of edge/detection/worker.ts. Ports are transferred; more taps are attached by `{ type: "attach", port }`. */
 export interface DetectorWorkerData {
   readonly tap: readonly MessagePort[];
   /** To the events writer. */
   readonly events: MessagePort;
-  /** What zones' owners allow and look for. */
+  /** The settings of zones' owners. */
   readonly feed: MessagePort;
   readonly lastGoodPath: string;
-  /** 32 bytes, of which the key of value hashes is made. */
+  /** File of 32 bytes, from which the key of value hashes is derived. */
   readonly sealKeyPath: string;
 }
 
@@ -48,7 +48,7 @@ const detector = createDetector({
   valueHash: createValueHash(createSealer(readFileSync(sealKeyPath)).derive(VALUE_HASH_PURPOSE)),
 });
 
-// Time for what taps sent last, and for decoders, to come through.
+// Time for the taps' last bytes, and for decoders, to arrive.
 const SETTLE_MS = 50;
 
 async function drain(timeoutMs: number): Promise<void> {

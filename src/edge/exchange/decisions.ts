@@ -1,4 +1,4 @@
-/** The body of a 200 in whose place a 304 goes out. */
+/** The body of a 200 in whose place a 304 is sent. */
 export interface UnsentBody {
   /** Without parameters. */
   readonly contentType: string;
@@ -19,7 +19,7 @@ export interface OriginTls {
   readonly verified: boolean;
 }
 
-/** Where to send a request: the addresses to try in this order, all with the same port and TLS settings. */
+/** The destination of a request: addresses to try in this order, all with the same port and TLS settings. */
 export interface OriginPlan {
   readonly addresses: readonly string[];
   readonly port: number;

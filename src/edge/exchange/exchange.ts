@@ -28,7 +28,7 @@ export interface ConnectionInfo {
   /** The fields that tell the origin about the client, as header lines; undefined before the first request. */
   told?: string;
   readonly clientIp: string;
-  /** Of a connection over a balancer the visitor's, as its PROXY header has it. */
+  /** Of a connection through a load balancer: the visitor's port, from the PROXY header. */
   readonly clientPort?: number | undefined;
   readonly scheme: "http" | "https";
   /** The local address that the client connected to. */
@@ -123,7 +123,7 @@ export class Exchange implements RequestView, RuleRun {
   coding: Coding | null = null;
   /** The whole body if it comes from the cache in one buffer; null otherwise. It never changes. */
   cachedBody: Buffer | null = null;
-  /** What the cache has where it answers with 304; null otherwise. */
+  /** The cached body in whose place a 304 is sent; null otherwise. */
   unsent: UnsentBody | null = null;
   /** Other visitors may get another coding, so downstream caches need `Vary: Accept-Encoding` (RFC 9110 §12.5.5). */
   variesByCoding = false;
@@ -186,7 +186,7 @@ export class Exchange implements RequestView, RuleRun {
     if (clientIp === this.client_ip) return;
     const { scheme, serverIp, serverPort, tls } = this.arrival;
     this.client_ip = clientIp;
-    // The port was the proxy's, and so was what origins have been told.
+    // The port was the proxy's, and the fields told to origins named the proxy.
     this.arrival = { clientIp, scheme, serverIp, serverPort, tls };
   }
 

@@ -57,7 +57,7 @@ const recentType = createStringInterner();
 export const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
   index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
 
-/** Stores offsets of its own, because rules read it after the `Head` object has been reused for another head. */
+/** Copies the offsets, because rules read the head after the `Head` object has been reused for another one. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
   private readonly start: number;

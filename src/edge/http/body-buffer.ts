@@ -1,19 +1,19 @@
-/** No piece is larger: with a piece too many at the end, less is wasted. */
+/** Bounds the size of a piece, so that the last one wastes little. Bytes. */
 const PIECE_BYTES_MAX = 262_144;
 const FIRST_PIECE_BYTES = 16_384;
 
-/** A body that comes in parts which are good only during a call, kept in pieces that are not copied again. */
+/** Collects a body whose parts are valid only during a call, in pieces that are not copied again. */
 export class BodyBuffer {
-  /** Whole pieces, and the begun one at the end. */
+  /** Full pieces, and the one being filled at the end. */
   private readonly pieces: Buffer[] = [];
   private filled = 0;
   length = 0;
-  /** Bytes of memory that it takes up. */
+  /** Bytes of memory in use. */
   allocated = 0;
   private readonly expected: number | null;
   private readonly firstPieceBytes: number;
 
-  /** `expected`: the length where it is known, so that nothing is wasted. */
+  /** `expected`: the length if known, so that no memory is wasted. */
   constructor(expected: number | null, firstPieceBytes = FIRST_PIECE_BYTES) {
     this.expected = expected;
     this.firstPieceBytes = firstPieceBytes;
@@ -35,12 +35,12 @@ export class BodyBuffer {
     }
   }
 
-  /** What came from an offset on, as far as it lies in one piece; null where nothing did yet. */
+  /** Bytes from an offset on, as far as they are in one piece; null if none have come yet. */
   from(offset: number): Buffer | null {
     return offset < this.length ? (pieceFrom(this.pieces, offset)?.subarray(0, this.length - offset) ?? null) : null;
   }
 
-  /** All of it. Nothing is appended afterwards. */
+  /** The whole body. Nothing may be appended afterwards. */
   finish(): readonly Buffer[] {
     const last = this.pieces.pop();
     if (last !== undefined) this.pieces.push(this.filled === last.length ? last : exactCopy(last, this.filled));
@@ -59,7 +59,7 @@ function exactCopy(piece: Buffer, length: number): Buffer {
   return copy;
 }
 
-/** What came of a body from an offset on, as far as it lies in one piece; null at its end. */
+/** Bytes of a body from an offset on, as far as they are in one piece; null at its end. */
 export function pieceFrom(body: readonly Buffer[], offset: number): Buffer | null {
   let start = 0;
   for (const piece of body) {

@@ -1,7 +1,7 @@
 import { trimBlanks } from "#kernel/trim.ts";
 import type { HeaderFields } from "#rules/views.ts";
 
-/** Field lines that the parser accepted, by lower-case name. */
+/** The fields of lines that the parser has accepted, by lower-case name. */
 export function parseLines(lines: string): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, string[]>();
   const { names, values } = listLines(lines);
@@ -15,7 +15,7 @@ export function parseLines(lines: string): ReadonlyMap<string, readonly string[]
   return fields;
 }
 
-/** The same in order of receipt, names as written. */
+/** The fields in order of receipt, with names as written. */
 export function listLines(lines: string): HeaderFields {
   const names: string[] = [];
   const values: string[] = [];
@@ -27,7 +27,7 @@ export function listLines(lines: string): HeaderFields {
   return { names, values };
 }
 
-/** The lines as edits leave them: what they drop is gone, what they add stands behind. */
+/** The lines after edits: without dropped fields, and with added ones at the end. */
 export function editedLines(
   lines: string,
   edits: { readonly drop: readonly string[]; readonly add: readonly { readonly name: string; readonly value: string }[] },

@@ -4,15 +4,15 @@ import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 
 export type Field = readonly [name: string, value: string];
 
-/** What settings and rules make of a head, whoever wrote it: a visitor, an origin, the cache or the edge itself. */
+/** Changes that settings and rules make to a head, whether it comes from a visitor, an origin, the cache or the edge. */
 export interface ResponseEdits {
-  /** Lower-case names of fields that are left out. */
+  /** Lower-case names of fields that are removed. */
   readonly drop: string[];
-  /** Fields that are added after those that were kept; each can be written. */
+  /** Fields that are added after those that are kept; each is valid. */
   readonly add: FieldChange[];
 }
 
-/** Takes a change up; the last one to set or remove a field has its way. What could not be written is left out. */
+/** Adds a change. The last one to set or remove a field wins. A field that is not valid is only removed. */
 export function changeField(edits: ResponseEdits, change: FieldChange): void {
   const { lower } = change;
   const { drop, add } = edits;
@@ -23,28 +23,28 @@ export function changeField(edits: ResponseEdits, change: FieldChange): void {
   if (change.line !== "") add.push(change);
 }
 
-/** Stands beside what there is of that name. */
+/** Adds a field beside others of that name. */
 export const addField = (edits: ResponseEdits, name: string, value: string): void => changeField(edits, fieldChange(name, "add", value));
 
-/** Replaces what there is of that name. */
+/** Replaces all fields of that name. */
 export const setField = (edits: ResponseEdits, name: string, value: string): void => changeField(edits, fieldChange(name, "set", value));
 
-/** The edits of an exchange's response, made when first needed. */
+/** The edits of an exchange's response, created when first needed. */
 export const editResponse = (exchange: { responseEdits: ResponseEdits | null }): ResponseEdits =>
   (exchange.responseEdits ??= { drop: [], add: [] });
 
-/** Whether a field of this lower-case name is another one, or gone, for the edits. */
+/** True if the edits change or remove the field of this lower-case name. */
 export const touches = ({ drop, add }: ResponseEdits, name: string): boolean =>
   drop.includes(name) || add.some(({ lower }) => lower === name);
 
-/** The lines that edits add, each with its CRLF. */
+/** The added lines, each with its CRLF. */
 export function addedLines({ add }: ResponseEdits): string {
   let lines = "";
   for (const { line } of add) lines += line;
   return lines;
 }
 
-/** Marks the fields of a head that the edits leave out. */
+/** Marks the fields of a head that the edits remove. */
 export function dropEdited(buffer: Buffer, head: Head, { drop }: ResponseEdits): void {
   if (drop.length === 0) return;
   const { offsets, dropped } = head;
@@ -61,7 +61,7 @@ export function dropEdited(buffer: Buffer, head: Head, { drop }: ResponseEdits):
   }
 }
 
-/** Names of customers may have any character of a token, so that setting a bit does not do. */
+/** Customers' names may have any character of a token, so setting the case bit of every byte would be wrong. */
 function isSameName(buffer: Buffer, start: number, lower: string): boolean {
   for (let i = 0; i < lower.length; i++) {
     const byte = buffer[start + i]!;
@@ -74,7 +74,7 @@ const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 const CASE_BIT = 0x20;
 
-/** The values of a field as it will be shown, by its lower-case name. */
+/** The values of a field after the edits, by its lower-case name. */
 export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | null, name: string): readonly string[] {
   let values: string[] | null = null;
   if (edits === null || !edits.drop.includes(name)) {

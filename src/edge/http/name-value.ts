@@ -2,14 +2,14 @@ import type { RecordEntry } from "#snapshot/entries.ts";
 
 const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
 const NONE: readonly RecordEntry[] = [];
-/** Above it address records are a Set: adding and removing one costs the same however many there are. */
+/** Larger numbers of address records are kept in a Set, where adding and removing one costs the same at any size. */
 const LISTED_MAX = 16;
 
-/** A name that has several records, or names below it: without records of its own it still exists and stops wildcards. */
+/** A name with several records, or with names below it. Such a name exists even without records, and stops wildcards. */
 class NameWithMore {
-  /** Its records, and the names directly below it that exist: a change goes up only as far as names come or go with it. */
+  /** Its records, and the existing names directly below it. A change affects names above only while names appear or vanish. */
   count: number;
-  /** Those of its own with an address. Lists are handed out, and so never changed. */
+  /** Its own records with an address. Lists are handed out, so they never change. */
   #held: readonly RecordEntry[] | Set<RecordEntry>;
   #list: readonly RecordEntry[] | null = null;
 
@@ -42,13 +42,13 @@ class NameWithMore {
   }
 }
 
-/** Most names have one record and nothing below: then it stands for them, since there may be millions. */
+/** Most names have one record and nothing below; the record itself then stands for the name, since there may be millions. */
 export type NameValue = NameWithMore | RecordEntry;
 
 export const recordsOf = (value: NameValue): readonly RecordEntry[] =>
   value instanceof NameWithMore ? value.records : ADDRESS_TYPES.has(value.type) ? [value] : NONE;
 
-/** The same, to be changed apart from it. */
+/** A copy that can be changed separately. */
 export const copyOf = (value: NameValue | undefined): NameValue | undefined => (value instanceof NameWithMore ? value.copy() : value);
 
 const more = (value: NameValue | undefined): NameWithMore =>

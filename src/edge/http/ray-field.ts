@@ -1,12 +1,12 @@
 import { type FieldNames, fieldNames } from "#wire/http/hop-by-hop.ts";
 
-/** The field that names a request in responses, and the one that says how the cache had to do with it. */
+/** The response fields with the request's id and with the cache status. */
 export interface RayField {
   readonly name: string;
-  /** Of its line, up to the value. */
+  /** Its line up to the value. */
   readonly lineStart: string;
   readonly cacheStatus: string;
-  /** Dropped from what origins send: copies of ours, and what they tell the cache alone. */
+  /** Fields that are removed from origins' responses: copies of ours, and fields for the cache alone. */
   readonly names: FieldNames;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A query as it may be written down: values of parameters whose names say that they are secrets are left out, and so are values that
- * are addresses with a password or with such a parameter. Rows are read by more people than those who may use what a request carried.
- * Fields such as Authorization and Cookie are in no row at all.
+ * A query that may be logged: without values of parameters whose names say that they are secret, and without values that
+ * are URLs with a password or with such a parameter. More people read logs than may use the secrets of a request.
+ * Authorization and Cookie are never logged at all.
  */
 export function withoutSecrets(query: string): string {
   if (query === "" || !MAY_HOLD.test(query)) return query;
@@ -10,7 +10,7 @@ export function withoutSecrets(query: string): string {
   );
 }
 
-/** A path as it may be written down: without passwords of addresses in it, as paths of proxies have them. */
+/** A path that may be logged: without passwords of URLs in it, which requests to proxies have. */
 export function withoutPasswords(path: string): string {
   if (!MAY_HOLD_PASSWORD.test(path)) return path;
   const shown = path.replace(PASSWORD, `$1${REMOVED}@`);
@@ -20,28 +20,31 @@ export function withoutPasswords(path: string): string {
 const REMOVED = "[removed]";
 const PARAMETER = /(^|[&;])([^=&;]*)=([^&;]+)/g;
 
-/** Part of every name below, or of an encoding that could hide one; most queries have none and are looked at once. */
+/** Part of every name below, or of an encoding that could hide one, so that most queries need one search only. */
 const MAY_HOLD =
   /token|key|secret|pass|pwd|auth|bearer|credential|sig|session|sid|jwt|code|otp|@|%(?:25|40|[46][1-9a-f]|[57][0-9a]|[uU]00)/i;
 const MAY_HOLD_PASSWORD = /@|%(?:25|40)/;
 
-/** The name is one of these, or ends with one behind a separator or as a word of its own: `access_token`, `X-Amz-Signature`, `clientSecret`. */
+/**
+ * The name is one of these, or ends with one after a separator or as a word: `access_token`, `X-Amz-Signature`,
+ * `clientSecret`.
+ */
 const SECRET_NAME =
   /(?:^|[-_.])(?:token|key|api_?key|secret|pass(?:word|wd|phrase)?|pwd|auth|authorization|bearer|credentials?|sig|signature|session|session_?id|sid|jwt|code|otp)$/i;
 
-/** Of a name with members (`user[password]`, `secret[key]`) each part counts. */
+/** Each part of a name with members counts (`user[password]`, `secret[key]`). */
 const isSecret = (name: string): boolean => plain(name).split(/[[\]]/).some(isSecretPart);
 
-/** What stands before the last of its characters is no part of a name. */
+/** Only the last characters of a longer name are compared. */
 const NAME_CHARS_MAX = 64;
 const isSecretPart = (part: string): boolean => SECRET_NAME.test(part.slice(-NAME_CHARS_MAX).replace(/[a-z0-9](?=[A-Z])/g, "$&-"));
 
-/** `scheme://user:password@host`; what a client made of two slashes may be one. */
+/** `scheme://user:password@host`, or with one slash, as some clients shorten it. */
 // linear: pumped
 const PASSWORD = /(:\/{1,2}[^/@:?#]*:)[^/@]*@/g;
 const holdsPassword = (text: string): boolean => plain(text).search(PASSWORD) >= 0;
 
-/** An address in a value, with parameters or a fragment of its own. */
+/** True if the value is a URL with a password, or with a secret in its parameters or fragment. */
 function holdsSecret(value: string): boolean {
   if (!MAY_HOLD.test(value)) return false;
   const text = plain(value);
@@ -52,7 +55,7 @@ function holdsSecret(value: string): boolean {
 
 const LAYERS_MAX = 4;
 
-/** Percent-encoded however often. */
+/** The text without any layers of percent-encoding. */
 function plain(text: string): string {
   let decoded = text;
   for (let layer = 0; layer < LAYERS_MAX && decoded.includes("%"); layer++) {

@@ -40,7 +40,7 @@ export class Http1Responder {
     this.hasBegun = this.chunked = this.endsWithConnection = false;
   }
 
-  /** HTTP/1.0 knows no interim responses. */
+  /** HTTP/1.0 has no interim responses. */
   interim(buffer: Buffer, head: Head): void {
     if (this.minorVersion === 1) this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}\r\n`);
   }
@@ -88,7 +88,7 @@ export class Http1Responder {
     if (!this.isHead) this.writer.bytes(body, 0, body.length, false);
   }
 
-  /** What is passed on, what edits add, and what is ours. */
+  /** The fields of the origin, those that edits add, and the edge's own. */
   private fields(buffer: Buffer, head: Head): string {
     const { ray_id: rayId, responseEdits: edits, cacheStatus } = this.exchange;
     dropFields(buffer, head, this.ray.names);

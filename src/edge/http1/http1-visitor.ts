@@ -159,7 +159,10 @@ export class Http1Visitor implements ResponseSink, RequestService {
     return this.flow.begin(method);
   }
 
-  /** No request follows while the edge drains, or if the response precedes the end of its request, which may never come. */
+  /**
+   * No request follows while the edge drains, or if the response precedes the end of the request's body, which may never
+   * come.
+   */
   private endIfUnread(): void {
     if (this.edge.isDraining() || !this.connection.reader.isComplete) this.responder.keepAlive = false;
   }

@@ -16,9 +16,9 @@ import { Http2Responder } from "./responder.ts";
 import { edgePage } from "#edge/pipeline/pipeline.ts";
 import { RequestFlow } from "#edge/pipeline/request-flow.ts";
 
-/** HTTP has no higher ones (RFC 9110 §15). */
+/** The highest status of HTTP (RFC 9110 §15). */
 const STATUS_MAX = 599;
-/** In the row of a request that was reset because it contradicts itself (RFC 9113 §8.1.1). */
+/** Status in the row of a malformed request that was reset (RFC 9113 §8.1.1). */
 const MALFORMED_STATUS = 400;
 
 /** A visitor's request over HTTP/2: forwards it and writes the response to its stream. */

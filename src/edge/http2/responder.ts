@@ -8,9 +8,9 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { RayField } from "#edge/http/ray-field.ts";
 import { RESET_CONTENT, writeInterim, writePage, writeResponse, writeTunnel } from "./response-fields.ts";
 
-/** Writes one response to a stream. What all streams of a connection write in one turn leaves together. */
+/** Writes one response to a stream. The output of all streams of a connection in one turn of the event loop leaves together. */
 export class Http2Responder {
-  /** A final head was taken: an error page can no longer be sent. */
+  /** A final head was sent or queued: an error page can no longer be sent. */
   hasBegun = false;
   /** Bytes of heads, as HTTP/1.1 would write their fields, and of bodies. */
   written = 0;
@@ -37,7 +37,7 @@ export class Http2Responder {
     this.begin(head);
   }
 
-  /** RFC 8441 §5: success, where HTTP/1.1 switches protocols. */
+  /** RFC 8441 §5: a success, where HTTP/1.1 switches protocols. */
   tunnel(buffer: Buffer, head: Head, exchange: Exchange): void {
     writeTunnel(this.encoder, buffer, head, exchange, this.ray);
     this.begin(head);
@@ -49,7 +49,7 @@ export class Http2Responder {
     this.written += end - start;
   }
 
-  /** A whole answer of the edge's own, but for its end. */
+  /** Writes a page of the edge, but for its end. */
   page(page: Page, exchange: Exchange): void {
     const body = Buffer.from(page.body);
     this.hasBegun = true;

@@ -10,9 +10,9 @@ import { pageFields } from "#edge/exchange/page-fields.ts";
 import { receivedDate } from "#edge/exchange/date-field.ts";
 import { dropEdited } from "#edge/http/header-edits.ts";
 
-/** RFC 9110 §15.3.6: without content, whatever the origin sent. */
+/** Has no content, whatever the origin sends (RFC 9110 §15.3.6). */
 export const RESET_CONTENT = 205;
-/** Where HTTP/1.1 switches protocols (RFC 8441 §5). */
+/** The status that stands for HTTP/1.1's switch of protocols (RFC 8441 §5). */
 const OK = 200;
 
 /** Writes the head of a response from an origin or the cache. */
@@ -31,10 +31,10 @@ export function writeResponse(
   writeFields(encoder, buffer, head, framing, exchange, ray);
 }
 
-/** Answers a field that was not the visitor's. */
+/** Answers a field that the visitor did not send. */
 const ACCEPT_FIELD = fieldNames(["sec-websocket-accept"]);
 
-/** Writes the answer to a request for a WebSocket, from the head with which the origin switched protocols. */
+/** Writes the response to a request for a WebSocket, from the head with which the origin switched protocols. */
 export function writeTunnel(encoder: HpackEncoder, buffer: Buffer, head: Head, exchange: Exchange, ray: RayField): void {
   encoder.begin();
   encoder.status(OK);
@@ -49,7 +49,7 @@ export function writeInterim(encoder: HpackEncoder, buffer: Buffer, head: Head):
   writeKept(encoder, buffer, head);
 }
 
-/** Writes the head of an answer that the edge gives itself. */
+/** Writes the head of a page of the edge. */
 export function writePage(encoder: HpackEncoder, page: Page, bodyBytes: number, exchange: Exchange, ray: RayField): void {
   encoder.begin();
   encoder.status(page.status);
@@ -68,11 +68,11 @@ function writeFields(encoder: HpackEncoder, buffer: Buffer, head: Head, framing:
   if (head.contentLength >= 0 && tellsLength && head.status !== RESET_CONTENT) encoder.contentLength(head.contentLength);
   if (exchange.variesByCoding) encoder.text("vary", "Accept-Encoding");
   if (exchange.cacheStatus !== null) encoder.text(ray.cacheStatus, exchange.cacheStatus);
-  // In the table that both sides keep, what no other response has would push out what others share.
+  // Kept out of the shared table: a value that occurs once would evict fields that others use.
   encoder.unique(ray.name, exchange.ray_id);
 }
 
-/** It speaks of an upgrade that there is not (RFC 9113 §3.1). */
+/** Announces an upgrade that HTTP/2 does not have (RFC 9113 §3.1). */
 const SETTINGS_FIELD = "http2-settings";
 
 function writeKept(encoder: HpackEncoder, buffer: Buffer, head: Head): void {

@@ -5,7 +5,7 @@ import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import type { DiskWriter } from "#edge/cache/store/disk-writer.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** What a fill uses of the cache that started it. */
+/** The cache that started a fill, as the fill sees it. */
 export interface FillOwner {
   nowMs(): number;
   /** Names of targeted cache-control fields, the most specific first (RFC 9213). */

@@ -31,7 +31,7 @@ export class FillArrival implements ResponseSink {
 
   onOriginDrain(): void {}
 
-  /** 1xx responses are for the client that asked; those who wait with it get none. */
+  /** 1xx responses are for the client that asked; others that wait get none. */
   sendInterim(buffer: Buffer, head: Head): void {
     this.fill.asker?.sendInterim(buffer, head);
   }
@@ -148,7 +148,7 @@ export class FillArrival implements ResponseSink {
     for (const reader of readers) this.readers.give(reader, stale, "STALE");
   }
 
-  /** What may not be stored still goes to the visitor whose request it answers (RFC 9111 §5.2.2.4, §5.2.2.7). */
+  /** Fields that may not be stored still go to the visitor whose request the response answers (RFC 9111 §5.2.2.4, §5.2.2.7). */
   private withhold(received: readonly ResponseField[], status: number, nowMs: number): void {
     const { asker } = this.fill;
     if (asker !== null) asker.own = withheldFields(received, status, this.storing(nowMs));

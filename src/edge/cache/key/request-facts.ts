@@ -23,7 +23,7 @@ const KEYED =
   // linear: pumped
   /^(?:origin|forwarded|x[-_](?:forwarded[-_](?:host|scheme|server|port|prefix|proto[a-z]*|path|ssl|uri)|host|original[-_](?:url|host|uri)|rewrite[-_]url|override[-_]url|http[-_](?:method(?:[-_]override)?|host[-_]override|destinationurl)|method[-_]override|url[-_]scheme|wap[-_]profile)):.*$/gim;
 
-/** What the cache needs to know of a request besides its target. */
+/** The facts about a request that the cache needs besides its target. */
 export interface RequestFacts {
   readonly hasAuthorization: boolean;
   readonly hasRange: boolean;

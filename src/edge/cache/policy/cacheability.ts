@@ -9,7 +9,7 @@ import { type Freshness, freshnessOf, ruledFreshness, type Timing } from "./fres
 import { readTags } from "./tags.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
-/** What the cache stores of a response besides its body. */
+/** The parts of a response that are stored besides its body. */
 export interface Storable {
   readonly status: number;
   /** As received, without Age and fields for the first visitor only. */
@@ -22,7 +22,7 @@ export interface Storable {
   readonly tags: readonly string[];
 }
 
-/** What cacheability depends on besides the response. */
+/** The facts about a request that cacheability depends on. */
 export interface StoringRequest extends Timing {
   readonly hasAuthorization: boolean;
   /** Names of targeted cache-control fields, the most specific first (RFC 9213). */
@@ -49,12 +49,12 @@ const FIELDS_LENGTH_MAX = 16_384;
 const NEVER_STORED: ReadonlySet<number> = new Set([206, 304]);
 
 /**
- * What to store of a response to GET. Null if a shared cache must not store it (RFC 9111 §3), a rule forbids it, or it
- * could never be used.
+ * The parts of a response to GET to store. Null if a shared cache must not store it (RFC 9111 §3), a rule forbids it, or
+ * it could never be used.
  */
 export function cacheabilityOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
   const { rule } = request;
-  // Of these, the first visitor may get those that are not stored as well, with the cache's own behind them.
+  // The first visitor may also get fields that are not stored, followed by those that the cache adds.
   if (received.length > FIELDS_MAX - OWN_FIELDS_MAX) return null;
   const seconds = ruledSeconds(rule, status);
   if (seconds === -1 || NEVER_STORED.has(status) || (seconds === null && !STORED_STATUSES.has(status))) return null;

@@ -93,7 +93,7 @@ function ageSeconds(fields: readonly ResponseField[]): number {
 /** Age in whole seconds, for the Age field. */
 export const ageAt = (freshness: Freshness, nowMs: number): number => Math.max(0, Math.floor((nowMs - freshness.bornMs) / 1000));
 
-/** What to do with a stored response: serve it, serve it and fetch a newer one, or revalidate it first. */
+/** The use of a stored response: serve it, serve it and fetch a newer one, or revalidate it first. */
 export type Use = "fresh" | "refresh" | "validate";
 
 export function useAt(freshness: Freshness, nowMs: number, mayBeStale = true): Use {

@@ -4,7 +4,7 @@ import { sortedQuery } from "#edge/cache/key/primary-key.ts";
 import { ANY_URL } from "#edge/cache/store/original-urls.ts";
 import type { Asked } from "#edge/cache/store/stored-response.ts";
 
-/** What a purge compares; tags are null while unknown. */
+/** The parts of a response that purges compare; tags are null while unknown. */
 export interface Purgeable {
   readonly asked: Asked;
   readonly tags: readonly string[] | null;

@@ -19,7 +19,7 @@ import { type ResponseField, singleValue } from "#edge/cache/policy/response-fie
 import { storedHead } from "./stored-head.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** What a reader calls while it waits. */
+/** The fill that a reader waits for, as the reader sees it. */
 export interface Waited {
   /** The visitor can receive more. */
   onReaderDrain(reader: CacheReader): void;

@@ -1,27 +1,27 @@
 import { type BodyCut, isCutAtEnd, isCutAtStart } from "#edge/detection/body-cut.ts";
 import type { Transcoder } from "#edge/detection/transcoder.ts";
 
-/** How much is left out at most at a cut: few numbers and keys are longer. */
+/** Bytes left out at a cut, at most: few numbers and keys are longer. */
 const EDGE_BYTES = 64;
 const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 
-/** None of these stands within a number or a key. */
+/** Characters that never occur within a number or a key. */
 const ENDS = new Set(Array.from("\"'<>{}()[],\r\n\t|", (char) => char.charCodeAt(0)));
 
 /**
- * A word of running text by itself: no number goes on behind it, and no key. Groups of numbers are capitals and digits, and one small
- * letter is a part of many.
+ * A separate word of running text: neither a number nor a key continues after it. Groups of numbers are capitals and
+ * digits, often with one small letter.
  */
 // linear: pumped
 const WORD = /^(?=[A-Z]*[a-z])[A-Za-z]{2,}$/;
-/** Up to the last of both. */
+/** Matches up to the last of such a character and such a word. */
 // linear: pumped
 const TO_LAST_END = /^.*(?:["'<>{}()[\],\r\n\t|]|(?<= )(?=[A-Z]*[a-z])[A-Za-z]{2,}(?= ))/s;
 
-/** Reads the beginning of a part byte by byte and tells where it may be looked at from. */
+/** Reads the beginning of a part byte by byte. Returns true where scanning may start. */
 function edgeReader(): (byte: number) => boolean {
   let left = EDGE_BYTES;
-  // Undefined where what stands here is no word, or is one of which nobody knows how it begins.
+  // Undefined if the bytes before are not a word, or a word whose beginning is unknown.
   let word: string | undefined;
   return (byte) => {
     const isBehindWord = byte === SPACE && word !== undefined && WORD.test(word);
@@ -31,7 +31,7 @@ function edgeReader(): (byte: number) => boolean {
   };
 }
 
-/** Leaves out what goes through the ends of a part that was cut out of something longer; `end` does not end `to`. */
+/** Leaves out words at the ends where a part was cut from something longer. `end` does not end `to`. */
 export function withoutCutEdges(cut: BodyCut, to: Transcoder): Transcoder {
   let isBehindEdge = !isCutAtStart(cut);
   const reachesEnd = edgeReader();
@@ -48,7 +48,7 @@ export function withoutCutEdges(cut: BodyCut, to: Transcoder): Transcoder {
       held = all.subarray(whole);
     },
     end: () => {
-      // The last line's end belongs to the delimiter that follows.
+      // The last line's end belongs to the delimiter after it.
       let end = held.length;
       if (held[end - 1] === LINE_FEED) end--;
       if (held[end - 1] === RETURN) end--;

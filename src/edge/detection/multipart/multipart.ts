@@ -5,29 +5,29 @@ import { withoutCutEdges } from "./cut-edges.ts";
 import { type PartHead, parsePartHead } from "./part-head.ts";
 import { decoderFor } from "./transfer-encodings.ts";
 
-/** Of `--`, the boundary, `--` and spaces. */
+/** Bytes of `--`, the boundary, `--` and spaces. */
 const DELIMITER_BYTES_MAX = 84;
 /** RFC 2046 §5.1.1. */
 const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
-/** Of a part's head; what is longer is none. */
+/** Limit of a part's head; longer text is not a head. Bytes. */
 const HEAD_BYTES_MAX = 8192;
-/** Parts cost more than text does: what comes after so many is passed on as it stands. */
+/** Parts cost more than text: later ones are passed on unchanged. */
 const PARTS_MAX = 1024;
-/** Lines that begin with two dashes, which may be delimiters. */
+/** Limit of lines that begin with two dashes, each of which may be a delimiter. */
 const DASHED_MAX = 16_384;
-/** Of parts that have parts themselves. */
+/** Limit of nested boundaries. */
 const BOUNDARIES_MAX = 8;
 const [LINE_FEED, RETURN, DASH] = [0x0a, 0x0d, 0x2d];
 const SEPARATOR = Buffer.from("\n");
 const NOWHERE: Transcoder = { write: () => undefined, end: () => undefined };
 
 /**
- * Passes a body of several parts on: as it stands, but for parts that are encoded (RFC 2045 §6), of which goes on what they encode, if
- * that is text, and for the edges of parts that are cut out of something (RFC 9110 §14.6). The body itself tells its boundaries, by the
- * first line of dashes and a name. `onText` takes what was decoded.
+ * Passes a multipart body on: unchanged, except that encoded parts (RFC 2045 §6) are decoded if they hold text, and the
+ * cut edges of partial ones are left out (RFC 9110 §14.6). Finds boundaries in the body itself, as the first line of
+ * dashes and a name. `onText` takes decoded text.
  */
 export class Multipart implements Transcoder {
-  /** There was more than is looked into. */
+  /** The body had more than is examined. */
   isPartial = false;
   private readonly to: Transcoder;
   private readonly onText: (bytes: Uint8Array) => void;
@@ -35,12 +35,12 @@ export class Multipart implements Transcoder {
   private parts = 0;
   private dashed = 0;
   private readonly pending = new PendingBytes();
-  /** How much of what waits holds no end of a head. */
+  /** Waiting bytes without the end of a head. */
   private searched = 0;
-  /** Whether what waits begins a line. */
+  /** The waiting bytes begin a line. */
   private isAtLine = true;
   private isInHead = false;
-  /** Takes the body of the part; null where it goes on as it stands. */
+  /** Takes the body of the part; null if it is passed on unchanged. */
   private part: Transcoder | null = null;
 
   constructor(to: Transcoder, onText: (bytes: Uint8Array) => void) {
@@ -69,7 +69,7 @@ export class Multipart implements Transcoder {
     while (this.pending.length > 0 && (this.isInHead ? this.takeHead(isEnd) : this.takeBody(isEnd)));
   }
 
-  /** Whether there is more that can be taken. */
+  /** Returns true if more can be taken. */
   private takeHead(isEnd: boolean): boolean {
     const bytes = this.waiting.subarray(0, HEAD_BYTES_MAX);
     const end = headEnd(bytes, this.searched);
@@ -134,7 +134,7 @@ export class Multipart implements Transcoder {
     return false;
   }
 
-  /** Where the next line begins with two dashes, from `from` on; -1 where none does. */
+  /** Offset of the next line from `from` on that begins with two dashes; -1 if none does. */
   private dashesFrom(from: number): number {
     const { waiting } = this;
     if (from === 0 && this.isAtLine && waiting[0] === DASH && waiting[1] === DASH) return 0;
@@ -142,7 +142,7 @@ export class Multipart implements Transcoder {
     return found < 0 ? -1 : found + 1;
   }
 
-  /** Whether the line begins a part or ends the last one. The first one that could is taken for it. */
+  /** The line begins a part, or ends the last one, or neither. The first line that could be a boundary is taken for one. */
   private delimiterIn(line: Buffer, end: number): "part" | "end" | null {
     const name = line.toString("latin1", 2, end).trimEnd();
     if (this.boundaries.includes(name)) return "part";
@@ -163,7 +163,7 @@ export class Multipart implements Transcoder {
   }
 }
 
-/** Index behind the empty line that ends a head, or -1. Of ends of lines before `from` it is known that they are none. */
+/** Offset after the empty line that ends a head, or -1. Ends of lines before `from` were checked already. */
 function headEnd(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(LINE_FEED, from); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) {
     const before = bytes[at - 1] === RETURN ? at - 2 : at - 1;

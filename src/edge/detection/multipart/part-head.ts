@@ -1,7 +1,7 @@
 import { charsetOf, mediaType } from "#edge/http/media-type.ts";
 import { type BodyCut, cutOfRange } from "#edge/detection/body-cut.ts";
 
-/** What the head of a part says of its body (RFC 2046 §5.1). */
+/** The head of a part, as far as it describes the body (RFC 2046 §5.1). */
 export interface PartHead {
   /** Media type, lower case, without parameters; RFC 2046 §5.1.4 has a default. */
   readonly type: string;
@@ -9,7 +9,7 @@ export interface PartHead {
   readonly charset: string;
   /** Content-Transfer-Encoding (RFC 2045 §6), lower case; empty for none. */
   readonly encoding: string;
-  /** Of a part that has parts itself; empty for none. */
+  /** Boundary of the part's own parts; empty for none. */
   readonly boundary: string;
   readonly cut: BodyCut;
 }
@@ -19,7 +19,7 @@ export interface PartHead {
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i;
 const NAME = /^[A-Za-z-]+$/;
 
-/** Of the lines before the empty one, one char a byte. Lines that are no fields are passed over. */
+/** Parses the lines before the empty one, one character per byte. Ignores lines that are not fields. */
 export function parsePartHead(text: string): PartHead {
   const fields = new Map<string, string>();
   for (const line of text.replaceAll(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {

@@ -1,6 +1,6 @@
 import type { Transcoder } from "#edge/detection/transcoder.ts";
 
-/** Undoes a transfer encoding and passes on what comes of it; null where it is none that hides anything (RFC 2045 §6.2). */
+/** A decoder for a transfer encoding that writes to `to`; null if the encoding leaves text readable (RFC 2045 §6.2). */
 export function decoderFor(encoding: string, to: Transcoder): Transcoder | null {
   if (encoding === "base64") return base64(to);
   return encoding === "quoted-printable" ? quotedPrintable(to) : null;
@@ -9,16 +9,16 @@ export function decoderFor(encoding: string, to: Transcoder): Transcoder | null 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
-/** Signs at the end of what was encoded: what follows them was encoded by itself. */
+/** Padding ends an encoded text: the characters after it were encoded separately. */
 // linear: pumped
 const PADDED = /[^=]+=*|=+/g;
 
-/** More pieces in one part are nobody's text. */
+/** Real texts do not have more separately encoded pieces in one part. */
 const ENDED_MAX = 8192;
 
-/** RFC 2045 §6.8. From what is no base64 on, all is passed on as it is. */
+/** RFC 2045 §6.8. From the first invalid character on, everything is passed on unchanged. */
 function base64(to: Transcoder): Transcoder {
-  /** Characters of a group of four that is not whole yet. */
+  /** Characters of an incomplete group of four. */
   let rest = "";
   let isPlain = false;
   let ended = 0;
@@ -48,13 +48,13 @@ function base64(to: Transcoder): Transcoder {
 }
 
 const [EQUALS, LINE_FEED, RETURN, SPACE, TAB] = [0x3d, 0x0a, 0x0d, 0x20, 0x09];
-/** What a byte is as a hexadecimal digit; 255 for none. */
+/** Value of a byte as a hexadecimal digit; 255 for none. */
 const HEX = Uint8Array.from({ length: 256 }, (_, byte) => "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase()));
 const NO_HEX = 255;
 /** Between `=` and the end of the line. */
 const SPACES_MAX = 80;
 
-/** RFC 2045 §6.7: `=` and two digits, and ends of lines that are none. Of what has no such form the bytes stay. */
+/** RFC 2045 §6.7: decodes `=` with two digits, and removes soft line ends. Invalid sequences stay unchanged. */
 function quotedPrintable(to: Transcoder): Transcoder {
   let rest: Buffer = Buffer.alloc(0);
   const give = (all: Buffer, isEnd: boolean): void => {
@@ -99,14 +99,14 @@ function spacesEnd(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Behind spaces and the end of a line; 0 where there is none. */
+/** Offset after spaces and the end of a line; 0 if the line does not end. */
 function softLineEnd(bytes: Buffer, from: number): number {
   const at = spacesEnd(bytes, from);
   if (bytes[at] === LINE_FEED) return at + 1;
   return bytes[at] === RETURN && bytes[at + 1] === LINE_FEED ? at + 2 : 0;
 }
 
-/** Whether what follows later may make something of the `=` at `at`. */
+/** True if later bytes may complete the `=` at `at`. */
 function mayBeUnfinished(bytes: Buffer, at: number, high: number): boolean {
   if (at + 2 >= bytes.length && (at + 1 >= bytes.length || high !== NO_HEX)) return true;
   const end = spacesEnd(bytes, at + 1);
