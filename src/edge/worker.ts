@@ -16,7 +16,7 @@ import { createBodyTee } from "./detection/body-tee.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 
-/** What the main thread gives an edge worker. Ports are transferred. */
+/** The main thread's data for an edge worker. Ports are transferred. */
 export interface EdgeWorkerData {
   readonly name: string;
   readonly config: EdgeConfig;
@@ -25,21 +25,22 @@ export interface EdgeWorkerData {
   /** To the detector worker. */
   readonly tap: MessagePort;
   readonly lastGoodPath: string;
-  /** 32 bytes that open the keys of certificates. */
+  /** File of 32 bytes that decrypt the keys of certificates. */
   readonly sealKeyPath: string;
   /** The root certificate of the installation's own authority. */
   readonly localRootPath: string;
 }
 
 /**
- * Longer than those of threads that did not ask, about 3 ms, so that these may interrupt the detector. No longer than that needs:
- * before Linux 6.17, a thread that has had more than its share waits for the end of the slice; since then, for that of its own.
+ * Longer than the default of other threads, about 3 ms, so that these may interrupt the detector. Not longer than
+ * necessary: before Linux 6.17, a thread that has used more than its share waits for the end of the running slice; since
+ * then, for the end of its own.
  */
 const DETECTOR_SLICE_NS = 10_000_000;
 
 if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
 
-/** The edge as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
+/** The edge as a thread: takes the replica, opens the sockets, and speaks worker-protocol.ts. */
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const voice = createWorkerChannel(parent);
   const onError = (error: unknown): void =>
@@ -104,7 +105,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     },
   });
   const addresses = await edge.listen();
-  // The last net below the connections' own: no single visitor takes the others' worker down.
+  // The last resort after the connections' own handlers: one visitor must not end the worker of all others.
   process.on("uncaughtException", onError);
   voice.listening({ ...addresses });
   giveBackHeapWhenQuiet();

@@ -22,7 +22,7 @@ export interface BodyTee {
   /** True if bodies of the media type are scanned. Call first, since most responses of a page are not. */
   takes(mediaType: string): boolean;
   /**
-   * Null if this body is not scanned: its type or coding is not supported, or there is no room. `request` is read with
+   * Null if this body is not scanned: its type or coding is not supported, or the ring is full. `request` is read with
    * the first piece.
    */
   begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyTap | null;
@@ -198,7 +198,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       if (isEnd) this.end();
     }
 
-    /** Returns false if there is no room. */
+    /** Returns false without room. */
     private write(bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean {
       const { ring } = this.line;
       if (this.job !== NO_JOB) {

@@ -9,7 +9,7 @@ export interface RingWriter {
   /** True if a record of so many bytes has room, besides the ends of all jobs that may be open. */
   hasRoom(bytes: number): boolean;
   /**
-   * Appends `text` (one character per byte) and `bytes[start, end)` as one record. Returns false if there is no room.
+   * Appends `text` (one character per byte) and `bytes[start, end)` as one record. Returns false without room.
    * Long pieces are lent if possible, and copied otherwise; the caller may reuse its buffer at once either way. The
    * caller keeps text and copied bytes below RECORD_BYTES_MAX, and `label` below LABELS_MAX. `isEnd`: the last record of
    * the job.
@@ -26,7 +26,7 @@ export interface RingWriter {
 export interface RingReader {
   /**
    * Takes the oldest records until about `bytesMax` bytes were read or `take` returns false. Returns the number of bytes;
-   * 0 if there are no records.
+   * 0 without records.
    */
   read(bytesMax: number, take: (record: RingRecord) => unknown): number;
   /** True if more than half of the memory waits to be read. */

@@ -1,21 +1,21 @@
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { networkOf } from "#kernel/net/network-of.ts";
 
-/** How many connections there may be, and of whom. */
+/** Limits the open connections, in all and per address. */
 export interface Admission {
-  /** Takes one of all places, or says that there is none. Give it back with `leave`. */
+  /** Takes one of all places. Returns false if none is free. Give it back with `leave`. */
   enter(): boolean;
   leave(): void;
-  /** Takes one of the address's own places; null where it has none left. Call what it returns when the connection closes. */
+  /** Takes one of the address's places; null if none is free. Call the result when the connection closes. */
   hold(address: string): (() => void) | null;
 }
 
 interface AdmissionDeps {
   readonly metrics: MetricRegistry;
-  /** Of this thread; 0 is no limit. */
+  /** Per thread; 0 means no limit. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
-  /** Whether many visitors share the address, as behind a trusted proxy: only the limit of all connections applies to it. */
+  /** True if many visitors share the address, as behind a trusted proxy: then only the limit of all connections applies. */
   isShared(address: string): boolean;
 }
 

@@ -1,22 +1,25 @@
 import { networkOf } from "#kernel/net/network-of.ts";
 
-/** What may hold a connection to an origin for longer than it needs it. */
+/** A user of a connection to an origin, who may keep it longer than needed. */
 export interface Holder {
-  /** It waits for its visitor alone: for more of a body, or for room for an answer. */
+  /** It waits only for its visitor: for more of a body, or for room for a response. */
   readonly isHeldByVisitor: boolean;
   /** The visitor's address. */
   readonly visitorAddress: string;
-  /** So far, both ways. */
+  /** Bytes so far, both ways. */
   readonly bytesMoved: number;
 }
 
-/** Knows which visitors keep their connections waiting while others wait for one. */
+/** Finds visitors that occupy connections without using them, while other requests wait for one. */
 export interface StalledExchanges<T extends Holder> {
-  /** Looks at all of them; to be called at every check while somebody waits. */
+  /** Updates the stalls. Call at every check while requests wait. */
   observe(holders: Iterable<T>, nowMs: number): void;
-  /** As many as are asked for of those that have stalled for so long: of the visitor who has most of them first, the slowest first. */
+  /**
+   * Up to `count` holders that have stalled for at least `stalledMs`: first of the visitor who has most of them, the
+   * slowest first.
+   */
   worst(count: number, nowMs: number, stalledMs: number): readonly T[];
-  /** Nobody waits any more. */
+  /** Forgets all stalls: no request waits any more. */
   forget(): void;
 }
 
@@ -26,8 +29,8 @@ interface Stall {
 }
 
 /**
- * A rate alone would let many visitors who each keep just above it hold every connection to an origin. So nobody is slow
- * as long as there is room, and who is slower than others loses a place when there is none.
+ * With a minimum rate alone, many visitors just above it could occupy every connection to an origin. So a slow visitor is
+ * left alone while there is room, and the slowest ones lose their places when there is none.
  */
 export function createStalledExchanges<T extends Holder>(): StalledExchanges<T> {
   let stalls = new Map<T, Stall>();

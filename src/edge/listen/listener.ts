@@ -12,33 +12,33 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
-  /** A descriptor that listens there already. Only for our own loop. */
+  /** A descriptor that listens there already. Only with the epoll loop. */
   readonly fd?: number | undefined;
   /** Null: Node.js accepts. */
   readonly loop: SocketLoop | null;
   readonly admission: Admission;
-  /** Balancers: their connections begin with a PROXY header, before TLS as well. */
+  /** Networks of load balancers: their connections begin with a PROXY header, even before TLS. */
   readonly proxies: CidrSet;
   readonly proxyHeaderTimeoutMs: number;
-  /** `client`: the visitor's end, whoever made the connection. */
+  /** `client`: the visitor's end, even if a load balancer made the connection. */
   onConnection(transport: Transport, client: End): void;
 }
 
 export interface Listener {
   readonly port: number;
-  /** Takes no more connections; those that are open stay. */
+  /** Accepts no more connections; open ones stay. */
   close(): void;
 }
 
 const BACKLOG = 4096;
 
 /**
- * Sockets of Node.js that listen on the one port. Its event loop accepts one connection from each in a turn: with a single
- * one, some hundred connections that come at once, an attack's or not, keep all others waiting for as many turns.
+ * Number of sockets of Node.js that listen on the one port. The event loop accepts one connection from each in a turn:
+ * with a single socket, some hundred simultaneous connections would delay all others by as many turns.
  */
 const SOCKETS = 16;
 
-/** Opens a listening port; rejects where the address is taken or not allowed. */
+/** Opens a listening port. Rejects if the address is in use or not allowed. */
 export async function openListener(options: ListenOptions): Promise<Listener> {
   const { host, port, fd, reusePort, loop } = options;
   const address = parseIp(host);
@@ -46,7 +46,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
     const onConnection = (transport: Transport): void => admit(options, transport);
     return new LoopListener(loop, { address, port, fd, reusePort, backlog: BACKLOG, onConnection });
   }
-  // Sockets that share a port would share it with another program of ours that runs already, too.
+  // A shared port could also be shared with another process of ours, so the port is opened alone first.
   if (!reusePort && port !== 0) await (await listenOn(options, port, false)).close();
   const first = await listenOn(options, port, true);
   const servers = [first];
@@ -66,7 +66,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
 
 interface ListeningSocket {
   readonly port: number;
-  /** Resolves when nothing listens and nothing is open any more. */
+  /** Resolves when the listener and all its connections are closed. */
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ async function listenOn(options: ListenOptions, port: number, reusePort: boolean
   };
 }
 
-/** Before anything is read or computed for it: a connection beyond a limit costs its acceptance only. */
+/** Checks the limits before anything is read, so that a connection beyond them costs only its acceptance. */
 function admit(options: ListenOptions, transport: Transport): void {
   const { admission, proxies, proxyHeaderTimeoutMs } = options;
   if (!admission.enter()) return transport.destroy();

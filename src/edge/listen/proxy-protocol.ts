@@ -2,9 +2,9 @@ import type { End, Transport, TransportHandler } from "#wire/connections/transpo
 import { PROXY_HEADER_BYTES_MAX, readProxyHeader } from "#wire/proxy/proxy-header.ts";
 
 /**
- * Reads the PROXY header that a balancer's connection begins with, and gives the rest back to the connection, which waits to
- * be attached to: `done` gets the visitor's end, null where the balancer speaks for itself. A connection that does
- * not begin with a header in time is closed.
+ * Reads the PROXY header at the beginning of a load balancer's connection, and puts the other bytes back, for the handler
+ * that is attached next. `done` gets the visitor's end; null if the load balancer speaks for itself. Closes connections
+ * that do not begin with a header in time.
  */
 export function acceptProxied(transport: Transport, timeoutMs: number, done: (client: End | null) => void): void {
   const pieces: Buffer[] = [];

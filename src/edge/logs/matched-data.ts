@@ -4,10 +4,10 @@ import type { EventMatch } from "#events/rows/rows.ts";
 import type { Found, Match } from "#rules/engine/compiled-rule.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 
-/** Seals a text for who holds the key's other half; undefined where too many were sealed already. */
+/** Encrypts a text for the holder of the private key; undefined if the limit is reached. */
 export type Sealing = (publicKey: string, text: string) => string | undefined;
 
-/** An envelope costs a tenth of a millisecond: attackers must not make a thread spend its time on them. */
+/** Encrypting one text takes a tenth of a millisecond: attackers must not fill a thread's time with it. */
 const ENVELOPES_PER_SECOND = 200;
 
 export function createMatchedDataEncryptor(clock: Pick<Clock, "monotonicMs">): Sealing {
@@ -21,17 +21,20 @@ export function createMatchedDataEncryptor(clock: Pick<Clock, "monotonicMs">): S
   };
 }
 
-/** So many places are named in an event. */
+/** Places named in one event. */
 const PLACES_MAX = 64;
-/** Longer names are not told: they are values rather than names. */
+/** Longer names are left out: they are values rather than names. */
 const NAME_CHARACTERS_MAX = 128;
 
-/** What managed rules found, for the event: which rules, and where; and what, only where the deployment has a public key for it. */
+/**
+ * The matches of managed rules, for the event: which rules, and where. The matched text is included only if the
+ * deployment has a public key for it.
+ */
 export const eventMatches = (match: Match, seal: Sealing): readonly EventMatch[] =>
   match.found.flatMap((found) => placesOf(match, found, seal)).slice(0, PLACES_MAX);
 
 function placesOf({ rule, public_key: publicKey }: Match, { rule_id, places, score }: Found, seal: Sealing): readonly EventMatch[] {
-  // What only adds to a score is no proof by itself.
+  // A rule that only adds to a score proves nothing by itself.
   const confidence = rule_id === rule.id ? "high" : "medium";
   const told = { detector: "", rule_id, count: 1, offset: 0, confidence } as const;
   const scored = score === 0 ? {} : { score };
@@ -42,6 +45,6 @@ function placesOf({ rule, public_key: publicKey }: Match, { rule_id, places, sco
   });
 }
 
-/** Requests have bytes, events have text. */
+/** Requests are bytes, events are text. */
 const partOf = ({ part, name }: Matched): Pick<EventMatch, "part" | "name"> =>
   name === "" || name.length > NAME_CHARACTERS_MAX ? { part } : { part, name: Buffer.from(name, "latin1").toString() };

@@ -1,34 +1,34 @@
 import { Resolver } from "node:dns/promises";
 import type { HostsFile } from "./hosts-file.ts";
 
-/** What was found of a name. No address: there is such a name without any, or no such name. */
+/** The result of a look-up. Without addresses, the name has none or does not exist. */
 export interface LookedUp {
   readonly addresses: readonly string[];
-  /** Of the address that may be kept for the shortest time; 0 without an address. */
+  /** The smallest TTL of the addresses; 0 without an address. */
   readonly ttlSeconds: number;
 }
 
-/** Asks for the addresses of a name. Rejects where nobody who knows has answered in time. */
+/** Looks up the addresses of a name. Rejects if no server has answered in time. */
 export type LookUp = (name: string) => Promise<LookedUp>;
 
 interface LookUpDeps {
   readonly hosts: HostsFile;
-  /** Addresses of resolvers, with a port where it is not 53; none: those of the system. */
+  /** Addresses of resolvers, with a port unless it is 53. Empty: the system's resolvers. */
   readonly servers: readonly string[];
   readonly timeoutMs: number;
 }
 
 const TRIES = 2;
-/** A name with more addresses than this gets along with the first ones. */
+/** Further addresses of a name are ignored. */
 const ADDRESSES_MAX = 64;
 /** The hosts file may change at any time. */
 const HOSTS_TTL_SECONDS = 5;
-/** Answers, and good ones: there is nothing of the type, or no such name. */
+/** Valid answers: no data of this type, or no such name. */
 const NOTHING = new Set(["ENODATA", "ENOTFOUND"]);
 
 /**
- * Looks up names without the system's own look-up, which blocks one of the few threads of the process for as long as a
- * server takes: names of some visitors' sites would hold up those of all others.
+ * Looks up names without the system's look-up, which blocks one of the process's few threads until a server answers: slow
+ * names of some sites would delay all others.
  */
 export function createLookUp({ hosts, servers, timeoutMs }: LookUpDeps): LookUp {
   const open = (): Resolver => {
@@ -42,7 +42,7 @@ export function createLookUp({ hosts, servers, timeoutMs }: LookUpDeps): LookUp 
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);
     const found = [...recordsOf(v4), ...recordsOf(v6)].slice(0, ADDRESSES_MAX);
     const failed = [v4, v6].find((answer) => answer.status === "rejected" && !NOTHING.has(codeOf(answer.reason)));
-    // One family is better than none: the other one has its chance with the next look-up.
+    // One family is enough; the other is asked again with the next look-up.
     if (found.length === 0 && failed?.status === "rejected") throw failed.reason;
     return {
       addresses: found.map(({ address }) => address),
@@ -58,7 +58,7 @@ export function createLookUp({ hosts, servers, timeoutMs }: LookUpDeps): LookUp 
     try {
       return await Promise.race([ask(name), limit.promise]);
     } catch (error) {
-      // The machine may be in another network by now, with other resolvers.
+      // The machine may have moved to another network, with other resolvers.
       if (servers.length === 0) resolver = open();
       throw error;
     } finally {

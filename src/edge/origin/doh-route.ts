@@ -1,9 +1,9 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 
-/** Which requests are questions for the nameserver (RFC 8484), and where that is. */
+/** Recognises DNS over HTTPS requests (RFC 8484), and knows the nameserver's address. */
 export interface DohRoute {
-  /** Null where the request is none, or nobody is there to answer. */
+  /** Null for other requests, or if the nameserver's port is unknown. */
   originOf(exchange: Pick<Exchange, "scheme" | "host" | "path">): OriginPlan | null;
   moveTo(port: number): void;
 }

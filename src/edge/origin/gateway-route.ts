@@ -5,9 +5,9 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
-/** Which requests are for gateways, by their host names, and where those are. */
+/** Recognises requests for gateways by their host names, and knows the gateway's address. */
 export interface GatewayRoute {
-  /** Null where the request is none, or nobody is there to answer; `refused` where the visitor's TLS is too old for the name. */
+  /** Null for other requests, or if the gateway's port is unknown; `refused` if the visitor's TLS is too old for the name. */
   originOf(exchange: Pick<Exchange, "host" | "tls">): OriginPlan | "refused" | null;
   moveTo(port: number): void;
 }
@@ -23,11 +23,12 @@ export function createGatewayRoute(deps: { readonly replica: Replica; readonly z
   let plan = planAt(deps.port);
   return {
     originOf: ({ host, tls }) => {
-      // Over plain HTTP anybody on the way would read the keys that requests carry.
+      // Over plain HTTP, the keys in requests could be read on the way.
       if (domains.size === 0 || tls === undefined) return null;
       const domain = domains.get(host);
       if (domain === undefined) return null;
-      // A longer part of the name may have become another zone since, the account's own or one that is proved to be another's.
+      // A longer part of the name may have become another zone since: the account's own, or another account's with a
+      // proof.
       const zone = deps.zones.nearestZone(host, domain.account_id)?.entry;
       if (zone?.id !== domain.zone_id || zone.paused) return null;
       return domain.min_tls === "1.3" && tls.version !== "TLSv1.3" ? "refused" : plan;

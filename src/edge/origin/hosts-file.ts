@@ -1,10 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 
-/** Addresses that the machine's own file gives names (hosts(5)), which container networks rely upon; empty where it has none. Never rejects. */
+/**
+ * Addresses of a name in the machine's hosts file (hosts(5)), which container networks need; empty if it has none. Never
+ * rejects.
+ */
 export type HostsFile = (name: string) => Promise<readonly string[]>;
 
-/** Lists of blocked names are this long; what is longer is not read. */
+/** Lists of blocked names are this long; larger files are not read. Bytes. */
 const FILE_BYTES_MAX = 16_777_216;
 const NONE: readonly string[] = [];
 
@@ -22,7 +25,7 @@ export function createHostsFile(path: string): HostsFile {
       }
       return hosts.get(name) ?? NONE;
     } catch {
-      // Without the file, names are looked up by DNS alone.
+      // Without the file, names are only looked up by DNS.
       return NONE;
     }
   };

@@ -9,38 +9,41 @@ import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
 
 /** Writes heads for origins. */
 export interface OriginHeads {
-  /** The request as the origin gets it; `upgrade` is the protocol to switch to, or empty. */
+  /** The head for the origin. `upgrade`: the protocol to switch to, or empty. */
   write(buffer: Buffer, head: Head, exchange: Exchange, upgrade: string): string;
-  /** The visitor's trailers without the fields that a head would lose: some origins merge trailers into their heads. */
+  /** The visitor's trailers without fields that are removed from heads, since some origins merge trailers into heads. */
   trailers(received: readonly Trailer[], exchange: Pick<Exchange, "requestEdits">): readonly Trailer[];
 }
 
-/** The prefix that the field's clients and origins know: copies from visitors are not believed either. */
+/** The usual prefix of such fields at CDNs: copies that visitors send are removed as well. */
 const KNOWN_PREFIX = "cf";
 
-/** What proxies say of a visitor, below their own prefix. */
+/** Names, after the prefix, of fields in which proxies describe a visitor. */
 const PREFIXED = ["connecting-ip", "connecting-ipv6", "device-type", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
 
-/** Visitors have no say in them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them. */
+/**
+ * Removed from visitors' requests: an origin that reads the first address of a list, or a field that we do not set, would
+ * trust the visitor.
+ */
 const edgeFieldNames = (prefix: string): string[] => [
   ...FORWARDING_FIELDS,
   ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
-  // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
+  // Only spellings with an underscore are left here. They did not frame the body for us, so they must not for the origin.
   "content-length",
   "transfer-encoding",
-  // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
+  // A proxy that removes Upgrade must also remove the settings of the HTTP/2 upgrade (RFC 9113 §3.1 retired both).
   "http2-settings",
 ];
 
 export function createOriginHeads(prefix: string): OriginHeads {
   const ours = edgeFieldNames(prefix);
   const oursInHead = fieldNames(ours);
-  // Only spellings with an underscore are left of those that are refused, and `Proxy` is dropped where heads are read.
+  // Of refused fields, only spellings with an underscore are left; `Proxy` is removed where heads are read.
   const oursInTrailers = new Set([...ours, ...REFUSED_TRAILERS, "proxy"]);
   const ownNames = `${prefix}-`;
   const loopEnd = `${prefix}\r\n\r\n`;
   const end = `\r\nCDN-Loop: ${loopEnd}`;
-  /** Ends where the ray stands. */
+  /** Ends where the ray id follows. */
   const tell = ({ clientIp, scheme }: ConnectionInfo): string =>
     flat(
       `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n${prefix}-connecting-ip: ${clientIp}\r\n` +
@@ -58,7 +61,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
         keptLines(exchange.headLines, head) +
         (edits === null ? "" : fieldLines(edits, ownNames)) +
-        // For one visitor: what the cache shares has no trailers.
+        // Only for a single visitor: cached responses lack trailers.
         (head.takesTrailers && upgrade === "" && !exchange.isForMany ? "TE: trailers\r\nConnection: TE\r\n" : "") +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
@@ -78,10 +81,10 @@ export function createOriginHeads(prefix: string): OriginHeads {
   };
 }
 
-/** The same text in one piece: it becomes a part of many others, which are put together each time. */
+/** The same text as one flat string, since it becomes a part of many others. */
 const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
-/** What rules add, but for fields of ours: an origin believes those. */
+/** Fields that rules add, except those with our prefix, which origins trust. */
 function fieldLines(edits: ResponseEdits, own: string): string {
   let lines = "";
   for (const { lower, line } of edits.add) if (!lower.startsWith(own)) lines += line;
@@ -91,8 +94,8 @@ function fieldLines(edits: ResponseEdits, own: string): string {
 const UPGRADE = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$/;
 
 /**
- * The one protocol a request may be switched to, or empty. HTTP itself is not among them: behind an
- * upgrade to h2c an origin would take requests that no stage has seen.
+ * The protocol that a request may be switched to, or empty. HTTP itself is excluded: after an upgrade to h2c, an origin
+ * would take requests that passed no stage.
  */
 export function upgradeProtocol(buffer: Buffer, head: Head): string {
   if (!head.connectionUpgrade || head.upgradeIndex < 0 || head.minorVersion === 0 || head.chunked || head.contentLength > 0) return "";

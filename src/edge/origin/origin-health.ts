@@ -4,26 +4,26 @@ import { originKey } from "./origin-tls.ts";
 import type { OriginTls } from "#edge/exchange/decisions.ts";
 import type { ConnectFault } from "#wire/connections/http/upstream-connection.ts";
 
-/** What a thread has seen of its origins' addresses lately. Nothing is asked: the visitors' own requests tell. */
+/** Recent failures of a thread's origin addresses. Learns only from the requests of visitors. */
 export interface OriginHealth {
-  /** The origin of this key took a connection. */
+  /** A connection to the origin with this key succeeded. */
   worked(key: string): void;
   failed(key: string, fault: ConnectFault): void;
-  /** The same addresses, those last that took no connection lately. After a while one request tries such an address again. */
+  /** The same addresses, with recently failed ones last. After `retryMs`, one request tries such an address first again. */
   order(addresses: readonly string[], port: number, tls: OriginTls | null): readonly string[];
 }
 
 interface OriginHealthDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** How long an address comes last before it is tried again. */
+  /** Milliseconds that an address comes last after a failure. */
   readonly retryMs: number;
 }
 
 const FAILED_MAX = 10_000;
 
 export function createOriginHealth({ clock, metrics, retryMs }: OriginHealthDeps): OriginHealth {
-  /** When an address is tried again. Most of the time there is none. */
+  /** By key, the time of the next try. Usually empty. */
   const failed = new Map<string, number>();
   const faults = new Map<ConnectFault, Metric>();
 
@@ -37,7 +37,7 @@ export function createOriginHealth({ clock, metrics, retryMs }: OriginHealthDeps
   };
   const mark = (key: string): void => {
     failed.delete(key);
-    // Insertion order is age order: the first is the oldest.
+    // In order of insertion, so the first is the oldest.
     for (const oldest of failed.keys()) {
       if (failed.size < FAILED_MAX) break;
       failed.delete(oldest);
@@ -54,7 +54,7 @@ export function createOriginHealth({ clock, metrics, retryMs }: OriginHealthDeps
       if (failed.size === 0 || addresses.length < 2) return addresses;
       const nowMs = clock.monotonicMs();
       const untilMs = (address: string): number => failed.get(originKey(address, port, tls)) ?? 0;
-      // The first is tried again after its time. Until it is known how that went, others go on avoiding it.
+      // Only the first address is tried again after its time; other requests avoid it until the result is known.
       const ordered = addresses.filter((address, at) => untilMs(address) <= (at === 0 ? nowMs : 0));
       const first = ordered[0];
       if (first !== undefined && untilMs(first) > 0) mark(originKey(first, port, tls));

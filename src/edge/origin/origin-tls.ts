@@ -11,13 +11,13 @@ import {
 import type { OriginTls } from "#edge/exchange/decisions.ts";
 import type { Clock } from "#kernel/clock.ts";
 
-/** Tells origins apart that must not share connections. Host names and addresses have no spaces. */
+/** Key of origins that may share connections. Host names and addresses do not contain spaces. */
 export const originKey = (address: string, port: number, tls: OriginTls | null): string =>
   tls === null ? `${address} ${port}` : `${address} ${port} ${tls.serverName} ${tls.verified}`;
 
 /** Opens TLS connections to origins, and resumes the sessions of earlier ones. */
 export interface OriginTlsClient {
-  /** A session is resumed only with the origin that it was made with, in the same way. */
+  /** Resumes a session only with the same origin, address and verification. */
   connect(address: string, port: number, tls: OriginTls, onread: OnReadOpts): Socket;
 }
 
@@ -28,9 +28,9 @@ interface OriginTlsDeps {
 }
 
 const SESSIONS_MAX = 10_000;
-/** A resumed session skips the certificate: one that expired or is trusted no more is noticed after this time. */
+/** A resumed session skips the check of the certificate, so a revoked trust or an expiry is noticed after at most this time. */
 const SESSION_LIFE_MS = 3_600_000;
-/** The only protocol that is spoken to origins (RFC 7301). */
+/** The only protocol offered to origins (RFC 7301). */
 const ALPN = ["http/1.1"];
 
 export function createOriginTlsClient({ clock, roots }: OriginTlsDeps): OriginTlsClient {
@@ -49,7 +49,7 @@ export function createOriginTlsClient({ clock, roots }: OriginTlsDeps): OriginTl
   };
   const keep = (key: string, session: Buffer): void => {
     sessions.delete(key);
-    // Insertion order is age order: the first is the oldest.
+    // In order of insertion, so the first is the oldest.
     for (const oldest of sessions.keys()) {
       if (sessions.size < SESSIONS_MAX) break;
       sessions.delete(oldest);
@@ -68,9 +68,9 @@ export function createOriginTlsClient({ clock, roots }: OriginTlsDeps): OriginTl
         onread,
         secureContext: contextFor(tls.verified),
         ALPNProtocols: ALPN,
-        // RFC 6066 §3: an address is no server name.
+        // RFC 6066 §3: an address is not a server name.
         servername: isIP(tls.serverName) === 0 ? tls.serverName : "",
-        // What follows from a certificate that is not valid is decided by who asked for the connection.
+        // The caller decides about an invalid certificate, with `isGood`.
         rejectUnauthorized: false,
         checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(tls.serverName, certificate),
         ...(session === undefined ? {} : { session }),
@@ -85,10 +85,10 @@ export function createOriginTlsClient({ clock, roots }: OriginTlsDeps): OriginTl
   };
 }
 
-/** Whether the other side is who it has to be. Good once the handshake is over. */
+/** True if the origin's certificate is accepted. Valid once the handshake is over. */
 export const isGood = (socket: TLSSocket, tls: OriginTls): boolean => !tls.verified || socket.authorized;
 
-/** The roots that the machine's operator keeps, or those of Node.js where there are none, and the installation's own. */
+/** The system's roots, or those of Node.js if it has none, and the installation's own. */
 function trustedRoots(own: readonly string[]): string[] {
   const system = getCACertificates("system");
   const roots = system.length > 0 ? system : getCACertificates("bundled");

@@ -10,7 +10,7 @@ import type { Resolver } from "./resolver.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 export interface OriginSelector {
-  /** A plan or why there is none; a promise only where a resolver has to be asked. Never rejects. */
+  /** A plan, or the error if none is possible; a promise only if a resolver must be asked. Never rejects. */
   select(exchange: Exchange): OriginPlan | EdgeErrorName | Promise<OriginPlan | EdgeErrorName>;
 }
 
@@ -19,13 +19,13 @@ interface OriginDeps {
   readonly resolve: Resolver;
   readonly allows: AddressPolicy;
   readonly health: Pick<OriginHealth, "order">;
-  /** 0 is the scheme's port. */
+  /** 0 means the scheme's port. */
   readonly originPort: number;
 }
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
-/** As resolvers follow CNAME chains: long enough for every real one. */
+/** As in resolvers: longer than any real CNAME chain. */
 const CHAIN_LENGTH_MAX = 8;
 const ADDRESSES_MAX = 4;
 
@@ -53,7 +53,7 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
       if (exchange.ownOrigin !== null) return exchange.ownOrigin;
       const name = originName(deps.zones, exchange);
       const proxied = name === undefined ? "fallback_origin_missing" : findProxied(deps.zones, exchange, name);
-      // A rule may name another origin; only a proxied record makes the edge serve the name at all.
+      // A rule may name another origin, but only for names with a proxied record.
       const isRouted = exchange.originHost !== "" && proxied !== "unroutable" && proxied !== "fallback_origin_missing";
       const found = isRouted ? follow(deps.zones, accountOf(exchange), exchange.originHost) : proxied;
       if (typeof found === "string") return found === "unroutable" ? causeOf(deps.zones, exchange) : found;
@@ -64,15 +64,18 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
   };
 }
 
-/** The `ssl` mode: origins are spoken to over TLS where visitors came by it too. */
+/** The `ssl` mode: TLS to origins is used only for visitors that use TLS. */
 function tlsFor(exchange: Exchange): OriginTls | null {
   const mode = exchange.settings.ssl;
   if (exchange.scheme === "http" || mode === "off" || mode === "flexible") return null;
-  // A rule's host_header is what the origin is called; its sni has the last word.
+  // A rule's sni comes first, then its host_header.
   return { serverName: exchange.serverName || exchange.hostHeader || hostnameSni(exchange) || exchange.host, verified: mode === "strict" };
 }
 
-/** A custom hostname's own origin is asked for by its own name, the fallback origin by the visitor's host (custom-hostnames.md §1, "SNI"). */
+/**
+ * The custom origin of a custom hostname gets its own name as SNI, the fallback origin the visitor's host
+ * (custom-hostnames.md §1, "SNI").
+ */
 function hostnameSni({ customHostname: hostname }: Exchange): string {
   if (hostname === null || hostname.sni === SNI_OF_HOST) return "";
   return hostname.sni ?? hostname.origin ?? "";
@@ -80,21 +83,24 @@ function hostnameSni({ customHostname: hostname }: Exchange): string {
 
 const SNI_OF_HOST = ":request_host_header:";
 
-/** The name whose records say where the request goes: the host itself, or what its custom hostname leads to; undefined where that was not set. */
+/**
+ * The name whose records lead to the origin: the host, or the origin's name of its custom hostname; undefined if that is
+ * not set.
+ */
 const originName = (zones: Zones, { customHostname: hostname, host }: Exchange): string | undefined =>
   hostname === null ? host : zones.customHostnames.originOf(hostname);
 
-/** Why a served name has no origin (SPEC 7, error 1016). */
+/** The reason why a served name has no origin (SPEC 7, error 1016). */
 function causeOf({ customHostnames }: Zones, { customHostname, host, zone }: Exchange): EdgeErrorName {
   if (customHostname !== null) return "hostname_origin_missing";
   if (zone?.names.addressRecords(host).some(isProxied) === true) return "unroutable";
   return customHostnames.wildcard(host) === undefined ? "unroutable" : "wildcard_shadowed";
 }
 
-/** What the name's own records say. Only proxied ones are served: the others never point visitors here. */
+/** The origin by the name's own records. Only proxied ones are served: the others never point visitors here. */
 function findProxied(zones: Zones, exchange: Exchange, name: string): Found {
   const all = exchange.zone?.names.addressRecords(name) ?? [];
-  // Most names have one record: then there is nothing to choose from.
+  // Most names have exactly one record.
   const [first] = all;
   if (all.length === 1 && first !== undefined && first.proxied && !isAlias(first)) return { addresses: [first.content] };
   const records = all.filter(isProxied);
@@ -108,12 +114,12 @@ const isProxied = (record: RecordEntry): boolean => record.proxied;
 const isAlias = (record: RecordEntry): boolean => record.type === "CNAME";
 
 /**
- * Follows a name through the zones that the site's account relies on, which may be ahead of what the world sees, as far as they go.
- * What another account's proxied name hides is that account's: nobody gets there past its rules.
+ * Follows a name through the zones that the account may use, as far as they go; these may be newer than public DNS. Stops
+ * at another account's proxied name: its origin must not be reached past that account's rules.
  */
 function follow(zones: Zones, account: string, target: string): Found {
   let name = canonical(target);
-  /** Whose alias leads to it. */
+  /** The account whose alias leads to the name. */
   let viewer = account;
   for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
     if (isIP(name) !== 0) return { addresses: [name] };

@@ -4,7 +4,7 @@ import { createSemaphore } from "#kernel/semaphore.ts";
 import type { ResolverLimits } from "#edge/config.ts";
 import type { LookUp } from "./dns-client.ts";
 
-/** Addresses of a name elsewhere, at once where they are known; none where it has none, or nobody could say. Never rejects. */
+/** Addresses of an outside name, at once if they are known; empty if it has none or the look-up failed. Never rejects. */
 export type Resolver = (name: string) => readonly string[] | Promise<readonly string[]>;
 
 interface ResolverDeps {
@@ -16,12 +16,12 @@ interface ResolverDeps {
 
 interface Entry {
   readonly name: string;
-  /** Of the last look-up that did not fail. Times are milliseconds on the monotonic scale. */
+  /** Of the last look-up that succeeded. Times are milliseconds on the monotonic scale. */
   addresses: readonly string[];
   refreshMs: number;
   freshUntilMs: number;
   goodUntilMs: number;
-  /** Look-ups that failed since. */
+  /** Look-ups that have failed since. */
   failures: number;
   retryMs: number;
   pending: Promise<readonly string[]> | null;
@@ -29,7 +29,10 @@ interface Entry {
 
 const NONE: readonly string[] = [];
 
-/** Keeps what was found for its TTL and renews it before, as long as somebody asks; while look-ups fail, the last good answer stands in. */
+/**
+ * Caches addresses for their TTL, and refreshes them before it ends if they are used. While look-ups fail, the last good
+ * addresses are used.
+ */
 export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps): Resolver {
   const entries = new Map<string, Entry>();
   const turns = createSemaphore(limits.lookupsMax, limits.queuedLookupsMax);
@@ -40,7 +43,7 @@ export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps)
   const entryOf = (name: string): Entry => {
     let entry = entries.get(name);
     if (entry === undefined) {
-      // Insertion order is age order: the first is the oldest, and comes back when it is asked for.
+      // In order of insertion, so the first is the oldest. A name in use is added again.
       for (const oldest of entries.keys()) {
         if (entries.size < limits.namesMax) break;
         entries.delete(oldest);
@@ -88,7 +91,7 @@ export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps)
       if (nowMs >= entry.refreshMs && mayAsk) void renew(entry);
       return entry.addresses;
     }
-    // Somebody has waited in vain not long ago: what stands in, or nothing, is all there is for now.
+    // A look-up failed recently, so the old addresses, or none, are returned for now.
     if (!mayAsk) return known(entry);
     const renewed = renew(entry);
     return entry.failures > 0 && known(entry).length > 0 ? known(entry) : renewed;

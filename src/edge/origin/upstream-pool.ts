@@ -11,7 +11,7 @@ import { dialThroughNode } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/http/upstream-connection.ts";
 
-/** Who waits for a connection. */
+/** Waits for a connection. */
 export interface UpstreamTaker {
   onUpstream(connection: UpstreamConnection): void;
   /** The queue is full, or waiting took too long. */
@@ -20,15 +20,18 @@ export interface UpstreamTaker {
 
 /** A place in the queue for a connection. */
 export interface Waiting {
-  /** Ends the waiting of a taker who went away. */
+  /** Leaves the queue. */
   cancel(): void;
 }
 
-/** Connections to origins, kept open between requests. Those to one address are apart where they were not made the same way. */
+/** Connections to origins, kept open between requests. Connections to one address are shared only with the same TLS settings. */
 export interface UpstreamPools {
-  /** Calls back at once where a connection is idle or may be opened; else returns the place in the queue. `fresh` never gives an idle one. */
+  /**
+   * Calls back at once if a connection is idle or may be opened; otherwise returns a place in the queue. `fresh`: never
+   * an idle one.
+   */
   acquire(address: string, port: number, tls: OriginTls | null, taker: UpstreamTaker, fresh: boolean): Waiting | null;
-  /** Closes idle connections; those in use close when their response ends. */
+  /** Closes idle connections; those in use close after their response. */
   close(): void;
 }
 
@@ -42,7 +45,7 @@ type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
 };
 
 export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
-  // By port and then by address: a joined key would be built and hashed for each request.
+  // By port and then by address, since a joined key would have to be built and hashed for each request.
   const plain = new Map<number, Map<string, Pool>>();
   const secure = new Map<string, Pool>();
   let closing = false;
@@ -51,7 +54,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     for (const pool of secure.values()) act(pool);
   };
   const isClosing = (): boolean => closing;
-  /** Those of all pools, the longest idle first. */
+  /** Idle connections of all pools, the longest idle first. */
   const idleAnywhere = new LinkedList<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
   const stalledEnded = deps.metrics.counter(
@@ -116,7 +119,7 @@ interface PoolSpec {
   readonly openConnections: Metric;
   readonly stalledEnded: Metric;
   isClosing(): boolean;
-  /** Called when the last connection closed. */
+  /** Called when the last connection has closed. */
   onEmpty(): void;
 }
 
@@ -130,9 +133,9 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
   const { limits, timers, health } = deps;
   const { key, tls, dial, isClosing, idleAnywhere, openConnections, stalledEnded, onEmpty } = spec;
   const idle: UpstreamConnection[] = [];
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const waiting = new Set<Waiter>();
-  /** Without tunnels: there are as many as visitors, who may stay for hours, and requests have their own limit. */
+  /** Without tunnels, which may stay open for hours, one per visitor; the limit is for requests. */
   const counted = new Set<UpstreamConnection>();
   const stalled = createStalledExchanges<UpstreamConnection>();
 
@@ -184,7 +187,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
     if (idleAnywhere.size > limits.originIdleMax) idleAnywhere.first?.abort();
   };
 
-  /** Places for those who have waited long enough, from visitors who keep theirs without using them. */
+  /** Frees places for requests that have waited long enough, by ending exchanges with stalled visitors. */
   const endStalled = (nowMs: number): void => {
     if (waiting.size === 0) return stalled.forget();
     stalled.observe(counted, nowMs);
@@ -193,7 +196,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
     if (wanted === 0) return;
     for (const connection of stalled.worst(wanted, nowMs, limits.originStallMs)) {
       stalledEnded.value++;
-      // Others wait for the place that its visitor keeps without using it.
+      // The visitor occupies a place that others wait for.
       connection.giveUp("visitor_stalled");
     }
   };
@@ -210,7 +213,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
 
   return {
     acquire: (taker, fresh) => {
-      // The last one used is the least likely to be closed already.
+      // The most recently used one is the least likely to be closed already.
       const ready = fresh ? undefined : idle.pop();
       if (ready !== undefined) {
         idleAnywhere.remove(ready);
@@ -222,7 +225,7 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
         return null;
       }
       const place = wait(taker);
-      // Who wants a new connection takes the place of one that nobody uses.
+      // A fresh connection was wanted: one that is idle makes room for it.
       idle.shift()?.abort();
       return place;
     },

@@ -1,9 +1,9 @@
-/** Who can do something about an error: whoever sent the request, the edge's operator, or the site's owner at its origin. */
+/** The place of a fault: the visitor's request, the edge, or the site's origin. */
 export type FaultPlace = "visitor" | "edge" | "origin";
 
-/** What the edge answers itself, as a row of the table below. */
+/** An error that the edge answers, as a row of the table below. */
 export interface EdgeError {
-  /** What clients and support name it by: the field's own numbers where it has one (SPEC 7: 1016). */
+  /** Number of the error for clients and support, the same as at other CDNs where they have one (SPEC 7: 1016). */
   readonly code: number;
   readonly status: number;
   readonly title: string;
@@ -222,10 +222,10 @@ const NAMES: ReadonlyMap<EdgeError, EdgeErrorName> = new Map(
   Object.entries(EDGE_ERRORS).map(([name, error]) => [error, name as EdgeErrorName]),
 );
 
-/** The name of a row, which tells apart causes that share a code. */
+/** The name of a row, which distinguishes causes that share a code. */
 export const nameOfEdgeError = (error: EdgeError): EdgeErrorName => NAMES.get(error)!;
 
-/** The row for a status that the parser refuses a request with. */
+/** The error for a status with which the parser refuses a request. */
 export function errorForStatus(status: number): EdgeErrorName {
   return BY_STATUS[status] ?? "bad_request";
 }

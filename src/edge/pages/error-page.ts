@@ -1,19 +1,19 @@
 import { type EdgeError, nameOfEdgeError } from "./edge-errors.ts";
 import { htmlPage } from "./html-page.ts";
 
-/** A complete answer that the edge gives itself. */
+/** A complete response of the edge. */
 export interface Page {
   readonly status: number;
   readonly reason: string;
   readonly contentType: string;
   readonly body: string;
-  /** A rule wrote it: rules for errors leave it as it is. */
+  /** A rule wrote the page, so rules for errors do not change it. */
   readonly isChosen?: true;
-  /** Of the table, where it is an error's. */
+  /** The row of the table, for errors. */
   readonly error?: EdgeError;
 }
 
-/** The page of an error as HTML, or as the API's envelope where the Accept field prefers JSON. */
+/** The page of an error: HTML, or the API's envelope if the Accept field prefers JSON. */
 export function errorPage(error: EdgeError, accept: string, rayId: string): Page {
   const json = prefersJson(accept);
   return {
@@ -25,7 +25,7 @@ export function errorPage(error: EdgeError, accept: string, rayId: string): Page
   };
 }
 
-/** What a block rule answers with: its own response (waf.md, "custom response") or the error's page. */
+/** The page of a block rule: its custom response (waf.md, "custom response"), or the error's page. */
 export function blockPage(error: EdgeError, parameters: Readonly<Record<string, unknown>>, accept: string, rayId: string): Page {
   const response = parameters["response"];
   if (typeof response !== "object" || response === null) return errorPage(error, accept, rayId);
@@ -42,7 +42,7 @@ export function blockPage(error: EdgeError, parameters: Readonly<Record<string, 
 
 const MEDIA_RANGES_MAX = 20;
 
-/** RFC 9110 §12.5.1, for the two types there are; HTML wins a draw, and where nothing is said. */
+/** RFC 9110 §12.5.1, for these two types. HTML wins ties, and without a preference. */
 export function prefersJson(accept: string): boolean {
   let json = 0;
   let html = 0;

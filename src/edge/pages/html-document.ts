@@ -1,8 +1,8 @@
 import { escapeHtml } from "#kernel/escape-html.ts";
 
 /**
- * A page for people. One file with nothing to fetch, for light and dark screens, in words that a screen reader reads in
- * order. `title` is text; `main` and `script` are HTML and a script that was made safe.
+ * A page for people: one file without further requests, for light and dark screens, in an order that suits screen
+ * readers. `title` is text; `main` and `script` are safe HTML and a safe script.
  */
 export function htmlDocument(title: string, main: string, script = ""): string {
   return `<!doctype html>
@@ -24,7 +24,7 @@ ${script === "" ? "" : `<script>${script}</script>\n`}</body>
 `;
 }
 
-/** Names the request, for whoever is told of it. */
+/** Shows the request's id, for reports to support. */
 export const rayLine = (rayId: string): string => `<p class="ray">Ray ID <code>${escapeHtml(rayId)}</code></p>`;
 
 const STYLE = [

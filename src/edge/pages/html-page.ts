@@ -2,7 +2,7 @@ import type { EdgeError, FaultPlace } from "./edge-errors.ts";
 import { escapeHtml } from "#kernel/escape-html.ts";
 import { htmlDocument, rayLine } from "./html-document.ts";
 
-/** An error as a page for people: what happened, how far the request came, and what to do. */
+/** An error as a page for people: the fault, how far the request came, and advice. */
 export function htmlPage(error: EdgeError, rayId: string): string {
   return htmlDocument(
     error.title,
@@ -17,7 +17,7 @@ ${rayLine(rayId)}`,
   );
 }
 
-/** What is said of each, by where the request failed. */
+/** Text for each place, by where the request failed. */
 const PLACES: readonly { readonly name: string; readonly states: Readonly<Record<FaultPlace, State>> }[] = [
   { name: "Your request", states: { visitor: "not accepted", edge: "ok", origin: "ok" } },
   { name: "This service", states: { visitor: "ok", edge: "failed", origin: "ok" } },

@@ -89,7 +89,7 @@ export class RequestFlow implements ResponseSource {
     return null;
   }
 
-  /** Of a request from a trusted proxy. */
+  /** Finds the visitor of a request that a trusted proxy sent. */
   private findVisitor(exchange: Exchange): void {
     const { visitors } = this.edge;
     if (visitors === null || !visitors.trusts(this.arrival.clientIp)) return;

@@ -6,20 +6,20 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { addField, editResponse, setField } from "#edge/http/header-edits.ts";
 
 export interface Challenges {
-  /** Answers what the page of a challenge sends; null for every other request. */
+  /** The response to a challenge page's answer; null for every other request. */
   redeem(exchange: Exchange): Page | null;
-  /** What a visitor who has to pass a challenge sees instead. */
+  /** The page for a visitor who has to pass a challenge. */
   ask(exchange: Exchange): Page;
 }
 
 const TARGET_CHARACTERS_MAX = 4096;
-/** An address on the same host, and nothing that a browser could take for another one. */
+/** A path on the same host that browsers cannot take for another host. */
 const TARGET = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
 
 export function createChallenges(clearance: Clearance, vendorPrefix: string): Challenges {
   const ask = (exchange: Exchange, target: string): Page => {
     const edits = editResponse(exchange);
-    // The field by which clients tell a challenge from a refusal.
+    // Clients distinguish a challenge from a block by this field.
     setField(edits, `${vendorPrefix}-mitigated`, "challenge");
     setField(edits, "Cache-Control", "no-store");
     const { status, title } = EDGE_ERRORS.challenged;
@@ -45,7 +45,7 @@ export function createChallenges(clearance: Clearance, vendorPrefix: string): Ch
   };
 }
 
-/** What the visitor asked for, before rules rewrote it. */
+/** The visitor's target, before rules rewrote it. */
 function receivedTarget(exchange: Exchange): string {
   const query = exchange.received_query ?? exchange.query;
   return (exchange.received_path ?? exchange.path) + (query === "" ? "" : `?${query}`);

@@ -2,12 +2,12 @@ import { beginCharging, endCharging, isStepsSpent } from "#rules/budget.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
-/** Nobody asked the origin for these. */
+/** These responses did not come from the origin. */
 const STORED: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);
 
 export const isFromOrigin = ({ cacheStatus }: Exchange): boolean => cacheStatus === null || !STORED.has(cacheStatus);
 
-/** What rate limits wait for the response with, once. */
+/** Counts the response for rate limits that wait for it, once. */
 export function countResponse(exchange: Exchange, response: ResponseView, fromOrigin: boolean): void {
   for (const later of exchange.later.splice(0)) {
     beginCharging(exchange, "response");

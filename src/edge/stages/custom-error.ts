@@ -7,7 +7,7 @@ import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
 const ERRORS = phaseNumber("http_custom_errors");
-/** From here on a status is an error's (RFC 9110 §15). */
+/** Statuses from here on are errors (RFC 9110 §15). */
 const ERROR_STATUS_MIN = 400;
 
 interface ServeErrorParameters {
@@ -16,7 +16,7 @@ interface ServeErrorParameters {
   readonly status_code?: number;
 }
 
-/** The page that the site's rules have for this error, whoever made it; null where they leave it as it is. */
+/** The page that the zone's rules have for this error, of the origin or of the edge; null if no rule replaces it. */
 export function customError(exchange: Exchange, response: ResponseView & { readonly error?: EdgeError | undefined }): Page | null {
   if (response.status < ERROR_STATUS_MIN) return null;
   const rulesets = exchange.zone?.rulesets(ERRORS) ?? [];

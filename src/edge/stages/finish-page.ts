@@ -12,7 +12,7 @@ import { rewriteResponseHeaders } from "./rewrite.ts";
 const TRANSFORMS = phaseNumber("http_response_headers_transform");
 const LOGS = phaseNumber("http_log_custom_fields");
 
-/** A page of the edge's own on its way out: the site's rules may have another page for an error, change its head and log it. */
+/** Finishes a page of the edge: the zone's rules may replace an error's page, change its head and log it. */
 export function finishPage(exchange: Exchange, page: Page): Page {
   const { zone } = exchange;
   if (zone === null || exchange.isForMany) return page;

@@ -5,8 +5,8 @@ import type { Zones } from "#edge/zones/zones.ts";
 const CHALLENGE = /^\/\.well-known\/[a-z0-9]+-custom-hostname-challenge\/(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Shows the token of a custom hostname to whoever asks under its name, whether or not it is validated yet (custom-hostnames.md §1),
- * where its account serves the name: a hostname in another account may be anybody's wish.
+ * Answers with the token of a custom hostname, validated or not, under its name (custom-hostnames.md §1). Only if the
+ * same account serves the name: another account could enter any hostname.
  */
 export function hostnameToken(exchange: Exchange, zones: Pick<Zones, "customHostnames" | "serving" | "byId">): Page | null {
   if (!exchange.path.startsWith("/.well-known/")) return null;

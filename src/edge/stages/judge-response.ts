@@ -7,10 +7,13 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 
 const PHASE = "http_response_firewall_managed";
 
-/** Asks the rules of the phase that decide by the head of a response, before it is sent. The page to send instead; null where none blocks. */
+/**
+ * Runs the rules that decide by a response's head, before it is sent. Returns the page to send instead; null if no rule
+ * blocks.
+ */
 export function judgeResponse(rulesets: readonly CompiledRuleset[], exchange: Exchange, response: ResponseView): Page | null {
   for (const match of runPhase(rulesets, exchange, exchange, response)) {
-    // The others execute a ruleset of the detector, which is asked when the body goes out.
+    // Other matches execute a ruleset of the detector, which runs when the body is sent.
     if (match.deployed_by === "") continue;
     if (match.logs) exchange.logged.push({ phase: PHASE, match });
     if (match.action === "block") return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);

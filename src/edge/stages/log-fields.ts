@@ -4,7 +4,7 @@ import type { ResponseView } from "#rules/views.ts";
 import { parseCookies } from "#wire/http/cookies.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
-/** As the rules' own shapes let them through. */
+/** Parameters as validated by the rule engine. */
 interface LogParameters {
   readonly cookie_fields?: readonly Named[];
   readonly request_fields?: readonly Named[];
@@ -18,14 +18,14 @@ interface Named {
   readonly preserve_duplicates?: boolean;
 }
 
-/** A row holds so much of what is logged, and so much of one value: longer ones are cut, later ones left out. */
+/** Characters of logged values in a row, and of one value: longer values are cut, further ones left out. */
 const VALUE_LENGTH_MAX = 2048;
 const ROW_LENGTH_MAX = 16_384;
 
 type Fields = Record<string, string | readonly string[]>;
 type Read = (name: string) => readonly string[];
 
-/** Adds what a rule wants written down to what rules before it wanted. */
+/** Adds the fields that a rule logs to those of earlier rules. */
 export function logFields(exchange: Exchange, { action_parameters: parameters }: Match, response: ResponseView): void {
   const wanted = parameters as LogParameters;
   const cookies = wanted.cookie_fields === undefined ? null : parseCookies(exchange.receivedHeaders("cookie"));
@@ -55,11 +55,11 @@ export function logFields(exchange: Exchange, { action_parameters: parameters }:
   exchange.loggedFields = logged;
 }
 
-/** The names of cookies, without what they are worth: cookies are logged by their own names. */
+/** Hides the values of cookies here: they are logged only by their own names. */
 function withoutCookies(name: string, value: string): string {
   if (name === "cookie") return value.replace(/=[^;]*/g, "=[redacted]");
   return name === "set-cookie" ? value.replace(/=[^;]*/, "=[redacted]") : value;
 }
 
-/** Bytes that are UTF-8 as text. */
+/** Decodes UTF-8 bytes. */
 const readable = (bytes: string): string => Buffer.from(bytes.slice(0, VALUE_LENGTH_MAX), "latin1").toString();

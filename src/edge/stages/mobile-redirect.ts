@@ -9,9 +9,9 @@ import { ACME_CHALLENGES } from "./acme-challenge.ts";
 const FOUND = 302;
 
 /**
- * The redirect of a mobile device to the zone's name for these; null for other devices and requests. Only the apex and `www` redirect:
- * other names are mostly not pages, and the mobile one itself would redirect for ever. `portOf` gives the authority of another name at the
- * port at which the visitor came.
+ * The redirect of a mobile device to the zone's mobile name; null for other devices and requests. Only the apex and `www`
+ * redirect: other names are mostly not web pages, and the mobile name would redirect to itself for ever. `portOf` gives
+ * the authority of another name at the visitor's port.
  */
 export function mobileRedirect(
   exchange: Exchange,
@@ -26,7 +26,7 @@ export function mobileRedirect(
   if (deviceType(exchange.user_agent) !== "mobile") return null;
   const edits = editResponse(exchange);
   addField(edits, "Location", `${scheme}://${portOf(target)}${strip_uri || !originForm.startsWith("/") ? "/" : originForm}`);
-  // RFC 9110 §12.5.5: caches between must not give it to other devices.
+  // RFC 9110 §12.5.5: shared caches must not send the redirect to other devices.
   addField(edits, "Vary", "User-Agent");
   return { status: FOUND, reason: STATUS_CODES[FOUND] ?? "", contentType: "text/plain; charset=utf-8", body: "" };
 }

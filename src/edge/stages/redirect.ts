@@ -5,7 +5,7 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";
 import { byteText, visibleBytes } from "#edge/http/latin1.ts";
 
-/** As the rules' own shapes let them through; a computed address may be missing. */
+/** Parameters as validated by the rule engine; a computed target may be missing. */
 interface RedirectParameters {
   readonly from_list?: { readonly name: string; readonly key?: unknown };
   readonly from_value?: {
@@ -17,7 +17,7 @@ interface RedirectParameters {
 
 const STATUS_DEFAULT = 302;
 
-/** Where the rule sends the visitor; null where its address could not be computed, and the request goes on. */
+/** The redirect of a rule; null if its target could not be computed, and the request goes on. */
 export function redirectPage(exchange: Exchange, { action_parameters: parameters, rule }: Match): Page | null {
   const { from_value: to, from_list: list } = parameters as RedirectParameters;
   if (list !== undefined) {

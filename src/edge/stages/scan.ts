@@ -13,7 +13,7 @@ import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { editedView, type OwnView, pageView } from "#edge/exchange/response-view.ts";
 
-/** As the rules' own validator lets it through. */
+/** As validated by the rule engine. */
 interface MatchedData {
   readonly public_key?: string;
   readonly masked_sample?: boolean;
@@ -23,7 +23,10 @@ const PARTIAL_CONTENT = 206;
 const NO_MATCHED_DATA: MatchedData = {};
 const SCANS = phaseNumber("http_response_firewall_managed");
 
-/** Asks the rules of the phase about a response as it came. Where its body goes; null where none wants it, or it is not one that can be scanned. */
+/**
+ * Runs the detector's rules on a response as received. Returns the tap for its body; null if no rule matches or the body
+ * cannot be scanned.
+ */
 export function scan(
   tap: Pick<BodyTee, "takes" | "begin">,
   rulesets: readonly CompiledRuleset[],
@@ -77,7 +80,7 @@ const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({
   },
 });
 
-/** By what a rule executes, which is its own, and by zone: a rule of an account is that of many. */
+/** By the rule's execution, which only that rule has, and by zone, since many zones share a rule of an account. */
 const scopes = new WeakMap<ManagedExecution, WeakMap<ZoneEntry, ScanScope>>();
 
 const scopeOf = rememberLastOfTwo((match: Match, zone: ZoneEntry): ScanScope | null => {
@@ -103,7 +106,10 @@ const scopeOf = rememberLastOfTwo((match: Match, zone: ZoneEntry): ScanScope | n
   return scope;
 });
 
-/** A page that the site's own rules wrote. What the edge itself writes is the same for everybody and holds nothing to find. */
+/**
+ * Scans a page that the zone's own rules wrote. The edge's own pages are the same for everybody, so they contain nothing
+ * to find.
+ */
 export function scanPage(exchange: Exchange, page: Page): void {
   const { zone, tap } = exchange;
   if (zone === null || tap === null || page.body === "" || page.error === EDGE_ERRORS.challenged || exchange.method === "HEAD") return;

@@ -6,13 +6,16 @@ import { addField, editResponse, setField } from "#edge/http/header-edits.ts";
 import { ACME_CHALLENGES } from "./acme-challenge.ts";
 import { mobileRedirect } from "./mobile-redirect.ts";
 
-/** Where this edge listens: what a redirect may have to name. */
+/** The edge's ports, which a redirect may have to name. */
 export interface EdgePorts {
   readonly http: number;
   readonly https: number;
 }
 
-/** What a zone's settings make of a request before any rule sees it: an answer, and fields of every answer. */
+/**
+ * Applies the zone's settings before any rule: returns a page that answers the request, or null, and adds fields to the
+ * response.
+ */
 export function applyZoneSettings(exchange: Exchange, ports: EdgePorts): Page | null {
   const settings = exchange.zone?.settings ?? EDGE_SETTINGS_DEFAULTS;
   if (settings === EDGE_SETTINGS_DEFAULTS) return null;
@@ -30,7 +33,10 @@ export function applyZoneSettings(exchange: Exchange, ports: EdgePorts): Page | 
 
 const refusal = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);
 
-/** A connection that was made for another name, or before the setting: the client may try again on one of its own (RFC 9110 §15.5.20). */
+/**
+ * The connection was made under another name, or before the setting changed: the client may try again on another
+ * connection (RFC 9110 §15.5.20).
+ */
 const isMisdirected = ({ tls }: Exchange, settings: EdgeSettings): boolean =>
   tls !== undefined && settings.min_tls_version === "1.3" && tls.version !== "TLSv1.3";
 
@@ -52,7 +58,7 @@ function redirect(exchange: Exchange, scheme: "http" | "https", ports: EdgePorts
 
 const DEFAULT_PORTS: EdgePorts = { http: 80, https: 443 };
 
-/** Who named the port of this edge is sent to its other one; all others came through ports that stand for the usual ones. */
+/** Visitors who named the edge's port get its other port; all others came through the usual ports. */
 function authorityAt({ host, authority, scheme: from }: Exchange, scheme: "http" | "https", ports: EdgePorts, to = host): string {
   const port = authority === `${host}:${ports[from]}` ? ports[scheme] : DEFAULT_PORTS[scheme];
   return port === DEFAULT_PORTS[scheme] ? to : `${to}:${port}`;
@@ -63,7 +69,7 @@ const asksForWebSocket = (exchange: Exchange): boolean =>
     .headers("upgrade")
     .some((value) => value.split(",").some((token) => token.trim().toLowerCase().split("/", 1)[0] === "websocket"));
 
-/** RFC 6797 §7.2: browsers must not be told over plain HTTP. The origin's own fields give way. */
+/** RFC 6797 §7.2: the field is not sent over plain HTTP. It replaces the origin's own field. */
 function addSecurityFields(exchange: Exchange, { security_header: header, ssl }: EdgeSettings): void {
   if (header.enabled && ssl !== "off" && exchange.scheme === "https")
     setField(editResponse(exchange), "Strict-Transport-Security", transportSecurity(header));

@@ -3,7 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
 
-/** An edge of its own at free ports of loopback, which keeps nothing on disk. */
+/** A separate edge on free loopback ports, without a disk cache. */
 export const testEdgeConfig = (): EdgeConfig => ({
   host: "127.0.0.1",
   httpPort: 0,

@@ -21,7 +21,7 @@ import { recordOp, rulesetOp, zoneOp } from "./entries.ts";
 
 const loaded = await loadSocketCalls();
 
-/** Who may have TLS, where the machine has them all: OpenSSL on our own loop, Node.js beside that loop, and Node.js alone. */
+/** The implementations of TLS that this machine has: OpenSSL in the epoll loop, Node.js beside that loop, and Node.js alone. */
 export const TLS_WAYS: readonly (readonly [way: string, socketCalls: SocketCalls | null])[] = [
   ...(loaded === null || loaded.secure === null ? [] : [["TLS of our own loop", loaded] as const]),
   ...(loaded === null ? [] : [["TLS of Node.js, other connections of our own loop", { ...loaded, secure: null }] as const]),
@@ -44,7 +44,7 @@ export interface TestEdge {
   close(timeoutMs?: number): Promise<void>;
 }
 
-/** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
+/** An edge on free loopback ports, whose events and scanned bodies a test can inspect. */
 export async function startEdge(
   ops: readonly Op[],
   given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: BodyTee; readonly sealer?: Sealer } = {},
@@ -122,10 +122,10 @@ export interface TestOrigin {
   close(): void;
 }
 
-/** An origin that speaks through node:http. */
+/** An origin of node:http. */
 export const httpOrigin = (listener: RequestListener): Promise<TestOrigin> => listening(createHttpServer(listener));
 
-/** An origin that does with its sockets what it likes. */
+/** An origin that handles its sockets itself. */
 export const rawOrigin = (onSocket: (socket: Socket) => void): Promise<TestOrigin> =>
   listening(
     createServer({ allowHalfOpen: true }, (socket) => {
@@ -135,8 +135,8 @@ export const rawOrigin = (onSocket: (socket: Socket) => void): Promise<TestOrigi
   );
 
 /**
- * An origin that answers by path with exact bytes, one request of a connection after the other; `heads` gathers what it was
- * asked. After an answer in `closes` it ends the connection.
+ * An origin that answers by path with exact bytes, one request of a connection after the other; `heads` collects the
+ * requests. Ends the connection after an answer in `closes`.
  */
 export const pathOrigin = (
   answers: Readonly<Record<string, string>>,
@@ -174,17 +174,17 @@ async function listening(server: Server): Promise<TestOrigin> {
   };
 }
 
-/** Bounds what never comes. */
+/** Limits the wait for something that never comes, in milliseconds. */
 const WAIT_MS = 120_000;
 
-/** A client that sends and reads bytes as they are. */
+/** A client that sends and reads raw bytes. */
 export interface RawClient {
   readonly socket: Socket;
   received(): string;
   send(text: string): void;
-  /** Waits until what was received matches, or the connection ended. */
+  /** Waits until the received text matches, or the connection has ended. */
   until(pattern: RegExp): Promise<string>;
-  /** Waits until the other side closes; all that was received. */
+  /** Waits until the other side closes, and returns everything received. */
   closed(): Promise<string>;
 }
 
@@ -231,7 +231,7 @@ export function rawClient(port: number): RawClient {
   };
 }
 
-/** Sends one message and returns everything that came until the connection closed. */
+/** Sends one message and returns everything received until the connection closed. */
 export async function exchangeRaw(port: number, bytes: string): Promise<string> {
   const client = rawClient(port);
   client.send(bytes);

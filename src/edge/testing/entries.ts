@@ -1,6 +1,6 @@
 import type { Op, RuleEntry, RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 
-/** Snapshot entries for tests, with everything that a test does not speak of filled in. */
+/** Snapshot entries for tests, with defaults for everything that a test does not name. */
 export const zoneOp = (id: string, name: string, more: Partial<ZoneEntry> = {}): Op => ({
   kind: "zone",
   id,

@@ -2,27 +2,27 @@ import { parentPort, workerData } from "node:worker_threads";
 import { BufferUser } from "#edge/detection/shared-buffers.ts";
 import { createRingReader } from "#edge/detection/ring.ts";
 
-/** What a reading thread is given, and what it has counted, by their places in `counts`. */
+/** `workerData` of a reading thread. Its results are in `counts`, by index. */
 export interface LentReaderData {
   readonly ring: SharedArrayBuffer;
   readonly lent: SharedArrayBuffer;
   readonly counts: SharedArrayBuffer;
-  /** Of records, before it stands still amid one that it was lent. */
+  /** Records read before it stops in the middle of a lent one. */
   readonly recordsMax: number;
-  /** Of each look, at most. */
+  /** Longest time for one record, in milliseconds. */
   readonly slowMs: number;
 }
 
 export const [WHOLE, SHORT, LENT] = [0, 1, 2];
 export const COUNTS = 3;
 
-/** The body of this number, no two words of which are in another body or elsewhere in this one. */
+/** The body of this number. No two of its words are equal, or in another body. */
 export function bodyOf(number: number, length: number): Buffer {
   const words = Uint32Array.from({ length: Math.ceil(length / 4) }, (_, index) => number * 2 ** 18 + index);
   return Buffer.from(words.buffer, 0, length);
 }
 
-// A thread that reads as a detector does, slowly, and looks whether each body is what its request asked for: `/number-length`.
+// A thread that reads slowly, like a detector, and checks that each body belongs to its request: `/number-length`.
 
 if (parentPort !== null) read(workerData as LentReaderData);
 

@@ -11,7 +11,7 @@ export interface Asked {
 
 export interface Site {
   readonly edge: TestEdge;
-  /** What the origin was asked. */
+  /** Requests to the origin. */
   readonly asked: Asked[];
   get(path: string, fields?: string, method?: string): Promise<Reply>;
 }
@@ -23,7 +23,7 @@ export interface Reply {
   field(name: string): string | undefined;
 }
 
-/** A site whose origin answers as `answer` says. */
+/** A site whose origin answers with `answer`. */
 export async function site(
   t: { after(end: () => unknown): void },
   answer: (req: IncomingMessage, res: ServerResponse) => void,

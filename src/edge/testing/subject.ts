@@ -4,7 +4,7 @@ import type { BodyTap, BodyTee } from "#edge/detection/body-tee.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
 
-/** A subject for tests: an HTML page, every default rule on. */
+/** A subject for tests: an HTML page, with every default rule on. */
 export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => ({
   ray_id: "00000000000000aa",
   at_ms: 1_700_000_000_000,
@@ -32,13 +32,13 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   ...changes,
 });
 
-/** As the edge tells of it. */
+/** The request of a subject, as the edge describes it. */
 export const requestOf = (subject: ScanSubject): ScannedRequest => ({
   ...subject,
   place: subject.country === "" ? undefined : { country: subject.country },
 });
 
-/** Begins a body with such a subject, in a scope of its own. */
+/** Begins a body with such a subject, in a separate scope. */
 export function beginTest(tap: BodyTee, changes: Partial<ScanSubject> = {}): BodyTap | null {
   const subject = testSubject(changes);
   return tap.begin(subject, requestOf(subject), subject);

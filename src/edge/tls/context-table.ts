@@ -2,37 +2,37 @@ import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { CertificateOptions, Certificates } from "#snapshot/certificates.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 
-/** What a zone's settings say of its handshakes. */
+/** The zone settings that apply to handshakes. */
 export type TlsPolicy = Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http2">;
 
 /**
- * Something for each certificate in use, each policy that it is asked for under, and each ticket key: the versions of a
- * connection, what it is offered by ALPN and which tickets it can open are decided before its handshake begins.
+ * One TLS context for each combination in use of certificate, policy and ticket key: versions, ALPN and tickets are
+ * decided before the handshake begins.
  */
 export interface ContextTable<T> {
-  /** `ticketKeyName` is that of an offered ticket, where it is one of ours. Null where the certificate's key does not open. */
+  /** `ticketKeyName`: of an offered ticket, if its key is ours. Null if the certificate's key cannot be decrypted. */
   get(certificateId: string, policy: TlsPolicy, ticketKeyName: string): T | null;
   useTicketKeys(keys: TicketKeys): void;
-  /** The name of the key if a ticket that begins with it can be opened, or an empty text. */
+  /** The name of the key that opens one of the offered tickets, which begin with these names; otherwise empty. */
   ticketKeyNamed(names: readonly Buffer[]): string;
-  /** Gives all of it back. */
+  /** Frees all contexts. */
   clear(): void;
 }
 
 export interface ContextTableDeps<T> {
   readonly certificates: Certificates;
-  /** Certificates that are kept open: those above the limit that were not asked for the longest are closed. */
+  /** Open certificates at most; the least recently used ones are closed. */
   readonly certificatesMax: number;
   make(options: CertificateOptions, policy: TlsPolicy, ticketKey: Buffer | null): T;
   free(made: T): void;
 }
 
-/** A session can be resumed for so long; shorter than a ticket key lives after it has been replaced. */
+/** How long a session can be resumed; shorter than the life of a replaced ticket key. */
 export const SESSION_SECONDS = 7_200;
 const KEY_NAME_BYTES = 16;
 
 export function createContextTable<T>(deps: ContextTableDeps<T>): ContextTable<T> {
-  /** By certificate, in the order of use; then by policy and key. */
+  /** By certificate, in order of use; then by policy and key. */
   const opened = new Map<string, Map<string, T | null>>();
   let keys = new Map<string, Buffer>();
 

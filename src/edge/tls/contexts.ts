@@ -6,7 +6,7 @@ export interface TlsContextsDeps extends Pick<ContextTableDeps<number>, "certifi
   readonly openSsl: OpenSsl;
 }
 
-/** Contexts of OpenSSL, for connections of our own loop. */
+/** Contexts of OpenSSL, for connections in the epoll loop. */
 export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): ContextTable<number> =>
   createContextTable({
     ...deps,
@@ -29,7 +29,10 @@ export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): Contex
 
 const NAME_BYTES = 16;
 
-/** The same name, and secrets of the length that OpenSSL wants; others than Node.js makes of the key, which seals in another way. */
+/**
+ * The same name, and secrets of the length that OpenSSL needs. They differ from those that Node.js derives, which seals
+ * tickets in another way.
+ */
 function extended(key: Buffer): Buffer {
   const secrets = hkdfSync("sha256", key.subarray(NAME_BYTES), "", "session tickets of our own loop", TICKET_KEY_BYTES - NAME_BYTES);
   return Buffer.concat([key.subarray(0, NAME_BYTES), Buffer.from(secrets)]);

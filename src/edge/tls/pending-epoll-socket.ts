@@ -4,7 +4,7 @@ import type { Agreed, SecureChannel } from "#wire/connections/epoll/secure-chann
 import type { TransportHandler } from "#wire/connections/transport/transport.ts";
 
 export interface LoopArrivalOwner {
-  /** All that came so far, until the arrival is ended or made secure. */
+  /** Called with all bytes so far, until the connection is ended or made secure. */
   onHello(arrival: LoopArrival, bytes: Buffer): void;
   onSecure(agreed: Agreed): void;
   /** It closed before it was secure. */
@@ -16,7 +16,7 @@ const SHAKING = 1;
 const SECURE = 2;
 const ENDING = 3;
 
-/** A connection of our own loop that is not secure yet. */
+/** A connection in the epoll loop that is not secure yet. */
 export class LoopArrival implements Checked, TransportHandler {
   readonly socket: LoopSocket;
   private readonly timers: Timers;
@@ -24,7 +24,7 @@ export class LoopArrival implements Checked, TransportHandler {
   private state = LOOKING;
   private bytes: Buffer | null = null;
   private channel: SecureChannel | null = null;
-  /** The name that it asked for, as it was sent. */
+  /** The server name of the hello, as sent. */
   private sentName = "";
   private untilMs: number;
 
@@ -50,7 +50,7 @@ export class LoopArrival implements Checked, TransportHandler {
     this.socket.secure(channel);
   }
 
-  /** Sends the last bytes, and waits a moment for the other side to have them. */
+  /** Sends the last bytes, and gives the other side a moment to take them. */
   end(last: Buffer, lingerMs: number): void {
     this.state = ENDING;
     this.untilMs = this.timers.nowMs + lingerMs;
@@ -68,7 +68,7 @@ export class LoopArrival implements Checked, TransportHandler {
 
   onSecured(): void {
     const { channel } = this;
-    // A second hello of the same handshake must not name somebody else.
+    // A second hello of the same handshake must not name another server.
     if (channel === null || channel.serverName() !== this.sentName) return this.socket.destroy();
     this.state = SECURE;
     this.timers.remove(this);

@@ -3,16 +3,16 @@ import type { Checked, Timers } from "#kernel/timers.ts";
 import { READ_BUFFER, readShared } from "#wire/connections/buffers/read-buffer.ts";
 import type { End } from "#wire/connections/transport/transport.ts";
 
-/** A connection of Node's that has not said yet what it wants. */
+/** A connection of Node.js whose hello is not complete yet. */
 export class NodeArrival implements Checked {
   readonly socket: Socket;
   readonly client: End;
-  /** The name that it asked for, as it was sent. */
+  /** The server name of the hello, as sent. */
   sentName = "";
   private readonly timers: Timers;
   private readonly onBytes: (arrival: NodeArrival, bytes: Buffer) => void;
   private bytes: Buffer | null = null;
-  /** What comes is of no interest any more. */
+  /** Further bytes are ignored. */
   private isOver = false;
   private untilMs: number;
 
@@ -28,7 +28,7 @@ export class NodeArrival implements Checked {
       this.onData(bytes);
       return true;
     });
-    // What was read before, and everything where reads are not shared.
+    // Bytes that were read before, and all bytes if reads are not shared.
     socket.on("data", this.onData);
     socket.on("end", this.onEnd);
     socket.on("error", this.onEnd);
@@ -39,7 +39,7 @@ export class NodeArrival implements Checked {
     if (nowMs > this.untilMs) this.socket.destroy();
   }
 
-  /** The socket belongs to somebody else from now on. */
+  /** Gives the socket to another owner. */
   handOver(): void {
     this.isOver = true;
     this.socket.off("data", this.onData);
@@ -48,7 +48,7 @@ export class NodeArrival implements Checked {
     this.timers.remove(this);
   }
 
-  /** Sends the last bytes, and waits a moment for the other side to have them. */
+  /** Sends the last bytes, and gives the other side a moment to take them. */
   end(last: Buffer, lingerMs: number): void {
     this.isOver = true;
     this.untilMs = this.timers.nowMs + lingerMs;

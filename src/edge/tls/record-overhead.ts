@@ -2,14 +2,15 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Checked, Timers } from "#kernel/timers.ts";
 
-/** A byte of content in a record of its own takes so many at the most, padding left out (RFC 8446 §5.2, RFC 5246 §6.2.3). */
+/** The largest cost of a byte of content in a separate record, without padding (RFC 8446 §5.2, RFC 5246 §6.2.3). Bytes. */
 const BYTES_PER_BYTE = 32;
-/** Between two checks. More than a record and one read, of which nothing is known while the connection is paused. */
+/** Allowed between two checks. More than a record and one read, which may wait while the connection is paused. Bytes. */
 const VAIN_BYTES_MAX = 131_072;
 
 /**
- * Ends a connection of Node's TLS on which much comes and next to nothing is said: who changes keys over and over makes work
- * for the thread (RFC 8446 §4.6.3), and Node tells of none of it. Our own loop counts such records (ADR 0032); here half a second may pass.
+ * Ends a TLS connection of Node.js that receives many bytes with almost no content: a client that changes keys over and
+ * over makes work for the thread (RFC 8446 §4.6.3), and Node.js reports none of it. The epoll loop counts such records
+ * (ADR 0032); here half a second may pass.
  */
 export class VainBytes implements Checked {
   private readonly below: Socket;
@@ -17,7 +18,7 @@ export class VainBytes implements Checked {
   private received: number;
   private said: number;
 
-  /** `below` is what `above` reads from. */
+  /** `above` reads from `below`. */
   constructor(below: Socket, above: TLSSocket, timers: Timers) {
     this.below = below;
     this.above = above;

@@ -5,14 +5,14 @@ import { type ContextTable, type ContextTableDeps, createContextTable, SESSION_S
 export interface TlsServersDeps extends Pick<ContextTableDeps<Server>, "certificates" | "certificatesMax"> {
   readonly handshakeTimeoutMs: number;
   onSecure(socket: TLSSocket): void;
-  /** A handshake failed: it is the client's doing and costs the connection only. */
+  /** A handshake failed. That is the client's fault and costs only the connection. */
   onFailed(socket: TLSSocket): void;
 }
 
-/** Asked for by clients that speak nothing newer, `curl --http1.0` among them: an offer without a match ends in an alert. */
+/** Old clients such as `curl --http1.0` offer nothing newer, and an offer without a match would end in an alert. */
 const OLD_PROTOCOL = "http/1.0";
 
-/** Servers of Node's, of which none listens. */
+/** Servers of Node.js that do not listen. */
 export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
   createContextTable({
     ...deps,
@@ -25,13 +25,14 @@ export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
           maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
           ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL],
           sessionTimeout: SESSION_SECONDS,
-          // Of Node's own making it would depend on which file a thread began with, and sessions end at the other threads.
+          // The default of Node.js depends on the file that the thread began with, so sessions could not be resumed on
+          // other threads.
           sessionIdContext: "edge",
           ...(ticketKey === null ? {} : { ticketKeys: ticketKey }),
         },
         deps.onSecure,
       ).on("tlsClientError", (_error, socket) => {
-        // Node only reports a handshake that takes too long, and leaves the connection open.
+        // Node.js only reports a handshake that takes too long, and leaves the connection open.
         socket.destroy();
         deps.onFailed(socket);
       }),

@@ -21,23 +21,23 @@ import { createTlsServers } from "./servers.ts";
 import { VainBytes } from "./record-overhead.ts";
 
 /**
- * Reads a TLS client's first message before anything is done for it. A client that names no server, or one without a
- * certificate, gets an alert and costs no more than that; every other one gets the policy of the zone that it names,
- * before a version is agreed upon, and what can open its session ticket.
+ * Reads the first message of a TLS client before spending anything on it. A client that names no server, or one without a
+ * certificate, only gets an alert. Others get the policy of the named zone, before a version is agreed on, and the key of
+ * their session ticket.
  */
 export interface TlsFront {
-  /** Takes over a connection of which nothing was read. `client` comes back with it once it is secure. */
+  /** Takes over a connection of which nothing was read. `client` is passed on once the connection is secure. */
   accept(transport: Transport, client: End): void;
   useTicketKeys(keys: TicketKeys): void;
-  /** Ends the handshakes that are under way. */
+  /** Ends the handshakes under way. */
   close(): void;
 }
 
 export interface TlsFrontDeps {
   readonly certificates: Certificates;
-  /** Null: Node.js has all of TLS. */
+  /** Null: Node.js does all TLS. */
   readonly secure: SecureCalls | null;
-  /** What the zone of the name wants; the defaults where no zone has it. */
+  /** The policy of the name's zone; the defaults without a zone. */
   policyFor(serverName: string): TlsPolicy;
   readonly limits: Pick<EdgeLimits, "headTimeoutMs" | "lingerMs" | "contextsMax">;
   readonly timers: Timers;
@@ -46,7 +46,7 @@ export interface TlsFrontDeps {
   onSecure(transport: Transport, client: End, agreed: Agreed): void;
 }
 
-/** What is read of a first message: whom it asks for, or why it is refused. */
+/** The contents of a first message, or the reason to refuse it. */
 type Wish = {
   readonly sentName: string;
   readonly certificateId: string;
@@ -100,7 +100,7 @@ interface Front<T> extends Omit<TlsFront, "accept"> {
   accept(connection: T, client: End): void;
 }
 
-/** OpenSSL on the sockets of our own loop (ADR 0032). */
+/** OpenSSL on the sockets of the epoll loop (ADR 0032). */
 function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert: Alert) => Buffer): Front<LoopSocket> {
   const { timers, limits } = deps;
   const { openSsl } = calls;
@@ -139,10 +139,10 @@ function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert
   };
 }
 
-/** Servers of Node's, for what is not in our own loop. */
+/** Servers of Node.js, for connections outside the epoll loop. */
 function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer): Front<Socket> {
   const { certificates, timers, limits } = deps;
-  /** From its arrival until it is secure, by its two ends: what is known of a connection. */
+  /** Connections from their arrival until they are secure, by their two ends. */
   const arriving = new Map<string, NodeArrival>();
   const servers = createTlsServers({
     certificates,
@@ -152,7 +152,7 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
       const ends = endsOf(socket);
       const arrived = arriving.get(ends);
       arriving.delete(ends);
-      // A second hello of the same handshake must not name somebody else.
+      // A second hello of the same handshake must not name another server.
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
         socket.allowHalfOpen = true;
@@ -172,7 +172,7 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
     arrival.sentName = wish.sentName;
     arrival.handOver();
     arrival.socket.unshift(bytes);
-    // Who ends its side amid a handshake is gone: Node would wait for the rest of it.
+    // A client that ends its side during a handshake is gone, but Node.js would wait for the rest.
     arrival.socket.allowHalfOpen = false;
     server.emit("connection", arrival.socket);
   };

@@ -2,17 +2,17 @@ import { LargeMap } from "#kernel/large-map.ts";
 import type { CustomHostnameEntry, FallbackOriginEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
 
-/** Names of others that zones here serve, by the name (custom-hostnames.md §1, "priority"). */
+/** Customers' hostnames that zones here serve, by name (custom-hostnames.md §1, "priority"). */
 export interface CustomHostnames {
-  /** Active under exactly this name, in a zone that is served. */
+  /** The active hostname of exactly this name, in a zone that is served. */
   exact(host: string): CustomHostnameEntry | undefined;
-  /** Likewise, under the closest name above it that covers what is below. */
+  /** The active wildcard hostname closest above this name. */
   wildcard(host: string): CustomHostnameEntry | undefined;
-  /** Whether one of exactly this name waits for its validation, in whatever zone. */
+  /** True if a hostname of exactly this name waits for validation, in any zone. */
   isPending(host: string): boolean;
-  /** The name in the zone that leads to its origin; undefined where none was set. */
+  /** The zone's name that leads to the origin; undefined if none is set. */
   originOf(entry: CustomHostnameEntry): string | undefined;
-  /** Of a hostname that is active or waits for its validation. */
+  /** A hostname that is active or waits for validation. */
   byId(id: string): CustomHostnameEntry | undefined;
   apply(op: AppliedOp): void;
   rebuild(snapshot: Replica["snapshot"]): void;
@@ -21,10 +21,10 @@ export interface CustomHostnames {
 export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean): CustomHostnames {
   const ids = new LargeMap<CustomHostnameEntry>();
   const active = new LargeMap<CustomHostnameEntry>();
-  /** How many zones wait for a name. */
+  /** Number of zones in which a name waits. */
   const pending = new LargeMap<number>();
   const fallbacks = new LargeMap<FallbackOriginEntry>();
-  /** Names are only walked up where one of them covers what is below. */
+  /** The names above a host are searched only if there are wildcards. */
   let wildcards = 0;
 
   const addPending = (hostname: string, change: 1 | -1): void => {
@@ -36,7 +36,7 @@ export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean)
     const entry = ids.get(id);
     if (entry === undefined) return;
     ids.delete(id);
-    // Another may have the name by now: within a delta the order says nothing.
+    // Another hostname may have the name by now: operations of a delta have no order.
     if (active.get(entry.hostname) === entry) active.delete(entry.hostname);
     if (entry.active && entry.wildcard) wildcards--;
     if (!entry.active) addPending(entry.hostname, -1);

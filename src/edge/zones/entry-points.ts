@@ -20,21 +20,21 @@ export interface RulesetChange {
 /** Compiled entry point rulesets by owner and phase. */
 export interface EntryPoints {
   /**
-   * Compiles rulesets in slices; what was there runs until all of them are compiled, and then they take its place together. In this
-   * turn, and with undefined, where they are small. A ruleset that is changed again meanwhile is left to that change.
+   * Compiles rulesets in slices; the old ones run until all are compiled, and are then replaced together. Small ones are
+   * compiled at once, and the result is undefined. A ruleset that changes again meanwhile is left to that change.
    */
   change(changes: readonly RulesetChange[]): Promise<void> | undefined;
-  /** These and no others, in this turn; those that are the same as before are not compiled again. */
+  /** Replaces all rulesets at once; unchanged ones are not compiled again. */
   replace(entries: Iterable<readonly [id: string, entry: RulesetEntry]>): void;
-  /** Those that what the operator's files give is compiled into, as if each had been saved again. */
+  /** Compiles rulesets again that depend on the operator's files, as if each had been saved again. */
   recompile(): Promise<void> | undefined;
-  /** Goes up with each change, so that lists made from `collect` can be kept until then. */
+  /** Increases with each change, so that results of `collect` can be cached until then. */
   readonly version: number;
-  /** The entry points of a phase for a zone: the account's before the zone's (waf.md), with what it has of older firewalls beside its own. */
+  /** The entry points of a phase for a zone, including those of older firewalls: the account's before the zone's (waf.md). */
   collect(zone: ZoneEntry, phase: PhaseName): readonly CompiledRuleset[];
 }
 
-/** Told of each rule that did not compile and is not run: one bad rule must not take its zone down. */
+/** Called for each rule that does not compile and is not run: one bad rule must not take its zone down. */
 export type RuleLeftOut = (rule: { readonly ruleset_id: string; readonly rule_id: string; readonly message: string }) => void;
 
 export function createEntryPoints(
@@ -43,10 +43,10 @@ export function createEntryPoints(
   counters?: RateCounters,
   slices: Slices = createSlices(),
 ): EntryPoints {
-  /** All that run, by the id of their entry. */
+  /** All running rulesets, by the id of their entry. */
   const placed = new LargeMap<Placed>();
   const byOwner = new LargeMap<Map<string, Placed>>();
-  /** The change that each ruleset waits for. */
+  /** By ruleset, the change that is being compiled. */
   const latest = new LargeMap<readonly RulesetChange[]>();
   let version = 0;
 
@@ -116,7 +116,7 @@ export function createEntryPoints(
   return {
     change,
     recompile: () => {
-      // A ruleset that is being compiled may be compiled with the files before these.
+      // A ruleset that is being compiled may still use the old files.
       const newest = new Map<string, RulesetEntry | null>([...placed.values()].map(({ id, entry }) => [id, entry]));
       for (const [id, changes] of latest) newest.set(id, changes.find((one) => one.id === id)?.entry ?? null);
       const changes = Array.from(newest, ([id, entry]) => ({ id, entry })).filter(({ entry }) => entry !== null && dependsOnFiles(entry));
@@ -145,19 +145,19 @@ export function createEntryPoints(
   };
 }
 
-/** Whether a rule executes another ruleset or names a list of the operator's. */
+/** True if a rule executes another ruleset or names a list of the operator. */
 const dependsOnFiles = ({ rules }: RulesetEntry): boolean =>
   rules.some(({ action, expression }) => action === "execute" || expression.includes(`$${MANAGED_LIST_PREFIX}`));
 
 interface Placed {
-  /** Of the entry. */
+  /** Id of the entry. */
   readonly id: string;
   readonly entry: RulesetEntry;
   readonly regexes: RegexTable;
   readonly ruleset: CompiledRuleset;
 }
 
-/** Phases and slots have no name in common. */
+/** Names of phases and slots never coincide. */
 const placeOf = ({ phase, slot }: RulesetEntry): string => slot ?? phase;
 
 const slotsOf = (phase: PhaseName, runs: "before" | "after"): readonly string[] =>

@@ -4,21 +4,21 @@ import { type MadeParts, makingList } from "#rules/lists/list-content.ts";
 import type { RedirectList } from "#rules/lists/redirect-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 
-/** The accounts' lists, each put together from its parts and the same object for as long as the list is there. */
+/** The accounts' lists. Each is built from its parts, and stays the same object while it exists. */
 export interface RuleLists {
   put(id: string, entry: ListEntry): void;
   remove(id: string, entry: ListEntry): void;
   clear(): void;
   /**
-   * Makes some of what changed lists hold, and returns whether there is more. Until a list is made it holds what it held before; one
-   * that held nothing is made at once when it is asked.
+   * Builds a part of the changed lists, and returns whether more is left. A list keeps its old contents until it is
+   * built; a new list is built when it is first used.
    */
   step(): boolean;
-  /** The same over the next turns of the event loop. */
+  /** Builds the changed lists over the next turns of the event loop. */
   stepLater(): void;
-  /** Makes all of them at once: before anybody is served, so that no visitor's request has to. */
+  /** Builds all changed lists at once: used at the start, so that no visitor's request has to. */
   finish(): void;
-  /** Lists that an account's rules may name. */
+  /** The lists that an account's rules may name. */
   of(accountId: string): NamedLists;
   redirects(accountId: string, name: string): RedirectList | undefined;
 }
@@ -27,13 +27,13 @@ interface LiveList extends NamedList {
   readonly parts: Map<string, ListEntry>;
   readonly content: NamedList;
   changed(): void;
-  /** False once it is made. */
+  /** Returns false once the list is built. */
   step(): boolean;
 }
 
 export function createRuleLists(): RuleLists {
   const byAccount = new Map<string, Map<string, LiveList>>();
-  /** Those that have changed and are not made. */
+  /** Lists that have changed and are not built yet. */
   const changed = new Set<LiveList>();
   const find = (accountId: string, name: string): LiveList | undefined => byAccount.get(accountId)?.get(name);
   const change = (list: LiveList): void => {

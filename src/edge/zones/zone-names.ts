@@ -3,28 +3,29 @@ import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import { addedTo, copyOf, type NameValue, recordsOf, removedFrom, withCount } from "#edge/http/name-value.ts";
 
-/** Which names a zone has, and the address records there. */
+/** The names of a zone, and their address records. */
 export interface ZoneNames {
   add(record: RecordEntry): void;
   remove(record: RecordEntry): void;
-  /** A, AAAA and CNAME records for a name, its own or a wildcard's (RFC 4592); empty where it has none. */
+  /** A, AAAA and CNAME records for a name, its own or a wildcard's (RFC 4592); empty if it has none. */
   addressRecords(name: string): readonly RecordEntry[];
   /**
-   * Part of a large change, which nobody sees: the very object that goes, and what comes. Returns how many names it had to change.
-   * `isNext`: nothing is released or changed before this change, so other large changes see it already.
+   * Stages a part of a large change, invisibly: `before` must be the very object that goes. Returns how many names it
+   * changed. `isNext`: nothing else is released or changed before this change, so other staged changes may take it into
+   * account already.
    */
   stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null, isNext?: boolean): number;
-  /** Shows all that was staged, at once; then it is folded into the zone's names, some a turn. */
+  /** Shows everything staged, at once, and then merges it into the zone's names over some turns. */
   release(id: string): void;
-  /** Forgets what was staged. */
+  /** Drops everything staged. */
   forget(id: string): void;
 }
 
-/** What names will be, or are above all else once it is shown; null where nothing is left. */
+/** Changed names that hide those below once they are shown; null for a name that vanishes. */
 type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
-/** Names that one turn folds: less than a millisecond. */
+/** Names merged in one turn, in less than a millisecond. */
 const FOLDED_AT_ONCE = 1_000;
 
 export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {
@@ -45,7 +46,7 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     if (value === null) nodes.delete(name);
     else nodes.set(name, value);
   };
-  /** The name itself, with what shown layers have of it. */
+  /** Merges the shown layers' values of the name, and returns the result. */
   const current = (name: string): NameValue | undefined => {
     if (shown.length > 0)
       for (const { names } of shown.toReversed()) {
@@ -58,7 +59,7 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     if (value === undefined) nodes.delete(name);
     else nodes.set(name, value);
   };
-  /** The layer's own copy of the name, as it is in the layer below if there is one. */
+  /** The layer's value of the name, or a copy of the value below it that the layer may change. */
   const own = (layer: Layer, name: string, below?: Layer): NameValue | undefined => {
     const known = layer.get(name);
     if (known !== undefined) return known ?? undefined;
@@ -67,7 +68,10 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
   };
   const putIn = (layer: Layer, name: string, value: NameValue | undefined): void => layer.set(name, value ?? null);
 
-  /** Adds or removes the record, and then names above it as far as they come or go with it; returns how many these are. */
+  /**
+   * Adds or removes the record, and updates the names above it while they appear or vanish. Returns how many of these it
+   * updated.
+   */
   const hold = (
     record: RecordEntry,
     by: 1 | -1,
@@ -98,8 +102,9 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
       (name, value) => putIn(layer, name, value),
     );
   /**
-   * A change of the visible names, or of the layer below, as the layer sees it: `seen` names above the record were changed there. Where
-   * the layer has a name its own way, others may come or go in it, and it takes those above for its own that it now sees differently.
+   * Applies a change of the visible names, or of the layer below, to a layer: `seen` names above the record were changed
+   * there. If the layer has its own value of a name, other names may appear or vanish in it, and the layer takes over the
+   * names above that now differ.
    */
   const carry = (layer: Layer, record: RecordEntry, by: 1 | -1, seen: number, below?: Layer): void => {
     const known = layer.get(record.name);
@@ -116,7 +121,7 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
       const has = layer.has(at);
       if (!has && above === visibly) above = level < seen ? by : 0;
       else {
-        // A copy has the visible change already.
+        // A fresh copy already includes the visible change.
         const before = has ? own(layer, at) : withCount(own(layer, at, below), -visibly);
         const after = above === 0 ? before : withCount(before, above);
         putIn(layer, at, after);
@@ -167,7 +172,7 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
         for (const other of others) carry(other, record, by, seen, layer);
         names += 1 + seen;
       };
-      // What comes before what goes: a name that keeps a record keeps those above it.
+      // Adds before it removes, so that a name that keeps a record keeps the names above it.
       if (after) one(after, 1);
       if (before) one(before, -1);
       return names;
@@ -186,11 +191,11 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
 const changed = (value: NameValue | undefined, record: RecordEntry, by: 1 | -1): NameValue | undefined =>
   by === 1 ? addedTo(value, record) : removedFrom(value, record);
 
-/** Whether the name came or went. */
+/** True if the name appears or vanishes. */
 const isFlipped = (before: NameValue | undefined, after: NameValue | undefined): boolean =>
   (before === undefined) !== (after === undefined);
 
-/** Those above it up to the zone's own name. */
+/** The names above it, up to the zone's name. */
 function* namesAbove(name: string, origin: string): Generator<string> {
   for (let at = name; at.length > origin.length;) {
     at = at.slice(at.indexOf(".") + 1);

@@ -14,42 +14,45 @@ import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-p
 import { createRuleLists, type RuleLists } from "./rule-lists.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
 
-/** A zone as the edge needs it. */
+/** A zone, as the edge uses it. */
 export interface Zone {
   readonly entry: ZoneEntry;
   readonly settings: EdgeSettings;
   readonly names: ZoneNames;
   /** Compiled entry points of a phase, in the order in which they run. */
   rulesets(phase: PhaseNumber): readonly CompiledRuleset[];
-  /** Whether a rule of the phase looks at the request's body. */
+  /** True if a rule of the phase reads the request's body. */
   readsBody(phase: PhaseNumber): boolean;
-  /** A list of redirects of the account's. */
+  /** A redirect list of the zone's account. */
   redirects(name: string): RedirectList | undefined;
 }
 
 /** The zones of a replica, kept up to date with it. */
 export interface Zones {
-  /** The active zone with the longest name that the host ends in, whether or not it has records for it. */
+  /** The active zone with the longest name that the host ends in, even without records for it. */
   readonly nearestZone: ZoneDirectory<string, Zone>["nearestZone"];
-  /** Whatever its status. */
+  /** With any status. */
   byId(zoneId: string): Zone | undefined;
   /**
-   * The zone that serves the host: that of a custom hostname of exactly this name, then DNS, then a wildcard's (SPEC 7, error 1016).
-   * A zone that another account has entered and not proved takes nothing from a wildcard.
+   * The zone that serves the host: by a custom hostname of exactly this name, then by DNS, then by a wildcard hostname
+   * (SPEC 7, error 1016). An unproven zone of another account does not take hosts from a wildcard.
    */
   serving(host: string): Serving | null;
   readonly customHostnames: CustomHostnames;
-  /** Rulesets whose rules come from the operator's files, once these have changed; as a change of rulesets. */
+  /**
+   * Compiles rulesets again whose rules come from the operator's files, after these have changed. The result is that of
+   * `EntryPoints.change`.
+   */
   recompile(): Promise<void> | undefined;
 }
 
 export interface Serving {
   readonly zone: Zone;
-  /** Null where the host is the zone's own. */
+  /** Null if the host is a name of the zone. */
   readonly hostname: CustomHostnameEntry | null;
 }
 
-/** `onSlice` is told how many names a slice of staged ones was, for tests. */
+/** `onSlice` gets the number of staged names in a slice, for tests. */
 export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters, onSlice?: (names: number) => void): Zones {
   const byId = new LargeMap<Zone>();
   const directory = createZoneDirectory<string, Zone>({ keyOf: ({ entry }) => entry.name, parentOf: nameAbove });
@@ -59,7 +62,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     return zone !== undefined && isServed(zone);
   });
   const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
-  /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
+  /** Records without their zone (so far), so that the order of operations within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
   /** Names of the zones of large changes that are not released yet. */
   const stagedIn = new Map<string, ZoneNames>();
@@ -93,7 +96,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 
   const staging = createStagingSlices(onSlice);
-  /** A zone is there before anything but removals is staged for it. */
+  /** Stages changes of a zone. Only removals may come before the zone itself. */
   function* stage(changeId: string, zoneId: string, changes: Iterable<StagedChange>, isNext = false): Generator<number> {
     const names = byId.get(zoneId)?.names;
     if (names) stagedIn.set(changeId, names);
@@ -124,7 +127,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
       if (op.before !== undefined) removeRecord(op.before);
       if (op.value !== null) addRecord(op.value);
     } else if (op.kind === "list") {
-      // The part that takes another's place says all of it.
+      // A part that replaces another holds its whole contents.
       if (op.value !== null) lists.put(op.id, op.value);
       else if (op.before !== undefined) lists.remove(op.id, op.before);
     } else if (op.kind !== "ruleset") customHostnames.apply(op);
@@ -157,11 +160,11 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     const exact = servedAs(customHostnames.exact(host));
     if (exact !== null) return exact;
     const wildcard = servedAs(customHostnames.wildcard(host));
-    // The zone has the name even where it has no record for it.
+    // The zone owns the name even without a record for it.
     const zone = directory.nearestZone(host, wildcard === null ? null : wildcard.zone.entry.account_id);
     return zone === undefined ? wildcard : { zone, hostname: null };
   };
-  /** Most requests are for a host that was just looked up; null where nobody serves it. */
+  /** Most requests are for a host that was looked up recently; null if no zone serves it. */
   const served = new Map<string, Serving | null>();
   const recall = (host: string): Serving | null => {
     let known = served.get(host);
@@ -181,10 +184,10 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   replica.onApplied((ops) => {
     served.clear();
     if (ops === null) return rebuild();
-    // Nobody should have more ops before what is staged is done; who has gets it done at once.
+    // New operations seldom come before staged ones are done; if they do, these are finished at once.
     while (staging.step());
     for (const op of ops) apply(op);
-    // Last, since they name the lists of the same delta.
+    // Last, since they refer to lists of the same delta.
     const rulesets = ops.flatMap((op) => (op.kind === "ruleset" ? [{ id: op.id, entry: op.value }] : []));
     if (rulesets.length === 0) return rest() ? rest : undefined;
     while (staging.step());
@@ -200,10 +203,10 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 }
 
-/** Senders choose hosts: no more of them are kept. */
+/** Limits the cache, since clients choose the hosts. */
 const SERVED_MAX = 1_000;
 
-/** A zone that waits for its proof, or has moved away, leaves its visitors to others. */
+/** A zone that waits for its proof, or has moved away, does not serve visitors. */
 const isServed = ({ entry }: Zone): boolean => entry.status === "active";
 
 function nameAbove(name: string): string | undefined {

@@ -57,7 +57,7 @@ export class ServerStream {
   /** Bytes that the other side has no room for yet. */
   private readonly pending = new PendingChunks();
   private trailers: readonly Trailer[] = [];
-  /** The sender was told that there is no room, and waits for `onDrain`. */
+  /** The sender has been refused room, and waits for `onDrain`. */
   private isAwaited = false;
   private isPaused = false;
   /** The code to reset the stream with once nothing waits. */
@@ -164,7 +164,7 @@ export class ServerStream {
     if (!this.isPaused) this.grant();
   }
 
-  /** Sends waiting bytes, at most one frame. Returns false if there is no room. */
+  /** Sends waiting bytes, at most one frame. Returns false without room. */
   sendPending(): boolean {
     const { pending } = this;
     const sent = this.sendNow(pending.buffer, pending.start, Math.min(pending.end, pending.start + FRAME_BYTES_MAX));
