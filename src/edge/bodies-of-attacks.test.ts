@@ -12,7 +12,7 @@ let edge: TestEdge;
 
 const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** The origin answers with what it has received. */
+/** The origin answers with the request that it received. */
 before(async () => {
   origin = await httpOrigin((req, res) => {
     const pieces: Buffer[] = [];
@@ -52,7 +52,7 @@ test("no attack of those that once passed reaches the origin, however it is fram
   await deployed(async () => {
     const passed: string[] = [];
     for (const [name, { query = "", headers = {}, body }] of BYPASSES) {
-      // What the edge refuses by itself does not pass either.
+      // An attack that the edge itself refuses does not pass either.
       const status = statusOf(await send(query, headers, body));
       if (status < 400) passed.push(`${name}: ${status}`);
     }

@@ -18,7 +18,7 @@ import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 
-/** An origin that answers by path with exact bytes, one connection after the other kept open. */
+/** An origin that answers by path with exact bytes, and keeps its connections open. */
 const RESPONSES: Readonly<Record<string, string>> = {
   "/chunked":
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\n\r\n",

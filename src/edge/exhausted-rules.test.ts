@@ -4,11 +4,11 @@ import { eventually } from "../../test/support/eventually.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
-/** As much of a body as rules see. */
+/** As long as the part of a body that rules see. */
 const BODY = "a".repeat(131_072);
-/** As many as a ruleset may have. */
+/** The limit of a ruleset. */
 const RULES_MAX = 1000;
-/** A sixth of a request's steps, of which two rules share nothing. */
+/** Takes a sixth of a request's steps, of which no two rules share any. */
 const COSTLY = `${Array.from({ length: 12 }, (_, n) => `upper(substring(http.request.body.raw, ${n})) ne "${n}"`).join(" and ")} and len(http.host) lt 1`;
 
 let origin: TestOrigin;

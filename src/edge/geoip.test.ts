@@ -65,7 +65,7 @@ test("what databases say of an address, those of cities and of networks together
   assert.deepEqual([american?.is_in_european_union, american?.subdivision_2, american?.metro_code], [false, "US-XY", "807"]);
   assert.equal(Buffer.from(american?.city ?? "", "latin1").toString(), "São José");
   assert.equal(places.of("198.51.100.129")?.country, "CA");
-  // The same object again: it is remembered.
+  // The same object, so it was remembered.
   assert.equal(places.of("192.0.2.7"), places.of("192.0.2.7"));
   places.use([]);
   assert.equal(places.of("192.0.2.7"), undefined);
@@ -130,7 +130,7 @@ test("rules and origins are told the visitor's place, as the zone wants it", asy
       rule('ip.geoip.country ne "DE" and http.request.uri.path eq "/country"'),
     ]),
   ]);
-  // Without a database no comparison holds, and origins are told nothing.
+  // Without a database no comparison is true, and origins get no country.
   assert.match(await get("/country", "svc-ipcountry: ZZ\r\ncf-ipcountry: ZZ\r\n"), /^HTTP\/1\.1 200/);
   assert.deepEqual([asked["svc-ipcountry"], asked["cf-ipcountry"]], [undefined, undefined]);
   edge.usePlaces([shared(CITIES), shared(NETWORKS)]);

@@ -318,7 +318,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       const reset = (): Promise<boolean> => {
         const stream = session.request({ ":path": "/big", ":authority": "www.example.com" });
         let hasAnswer = false;
-        // Unread, so that some of the answer waits at the edge when it is taken back.
+        // Unread, so that a part of the response waits at the edge when the stream is reset.
         stream
           .on("error", () => undefined)
           .on("response", () => {

@@ -26,14 +26,14 @@ const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\
 interface Site {
   readonly http: number;
   readonly edge: TestEdge;
-  /** Of each body, what the detector has got of it. */
+  /** The bytes of each body that the detector has received. */
   readonly bodies: Buffer[];
   readonly ended: Set<number>;
   lent(): number;
   free(): number;
 }
 
-/** An edge before this origin, and somebody who reads as a detector does. */
+/** An edge in front of this origin, and a reader that reads like a detector. */
 async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Parameters<typeof httpOrigin>[0]): Promise<Site> {
   const origin = await httpOrigin(answer);
   const { port1, port2 } = new MessageChannel();
@@ -138,7 +138,7 @@ test(
   { skip: (calls?.secure ?? null) === null },
   async (t) => {
     const [ROUNDS, BURST] = [12, 48];
-    // Each byte tells of which body and where in it.
+    // Each byte tells its body and its position.
     const bodyOf = (index: number): Buffer => {
       const length = (index % 4 === 3 ? 90_000 : index % 4 === 2 ? 16_384 : 900) + ((index * 7919) % 5000);
       return Buffer.from(`${index} `.repeat(length).slice(0, length));
@@ -167,7 +167,7 @@ test(
   },
 );
 
-/** Answers over TLS as well. */
+/** Serves the site over TLS as well. */
 async function secure({ edge }: Site): Promise<void> {
   const hosts = ["www.example.com"];
   const { chain, privateKey, notAfter } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(hosts);

@@ -99,7 +99,7 @@ test("sensitivity: the less there is of it, the surer a rule has to be; a rule's
     const [most = [], medium = [], low = [], none = []] = levels.map((overrides) => titles(ruleset, overrides));
     const lengths = [most, medium, low].map(({ length }) => length).join(", ");
     assert.ok(most.length >= medium.length && medium.length > low.length && low.length > 0, `${ruleset.name}: ${lengths}`);
-    // The rows that suspect least are of the higher levels of paranoia, which only scores know.
+    // The least suspicious rows belong to the higher paranoia levels, which only scores have.
     if (ruleset === SCORES) assert.ok(most.length > medium.length, lengths);
     assert.deepEqual([most.length, none], [ruleset.rules.length, []]);
     assert.ok(low.every((title) => medium.includes(title)));
@@ -213,7 +213,7 @@ test("scores add up to the threshold, by the levels of paranoia that are on", as
   await withRules(at(10_000), async () => assert.equal(await get(attack), 200));
   const first = { categories: [2, 3, 4].map((level) => ({ category: `paranoia-level-${level}`, enabled: false })) };
   const every = { categories: [3, 4].map((level) => ({ category: `paranoia-level-${level}`, enabled: true })) };
-  // Markup alone adds up to something only at the higher levels, which wait to be turned on.
+  // Markup alone reaches a score only at the higher levels, which are off by default.
   await withRules(at(3, first), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 200));
   await withRules(at(3, every), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 403));
 });

@@ -11,7 +11,7 @@ const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\
 const V6 = `\r\n\r\n\0\r\nQUIT\n\x21\x21\x00\x24\x20\x01\x0d\xb8${"\0".repeat(11)}\x07${"\0".repeat(16)}\x01\xbb\x00\x50`;
 const LOCAL = "\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00";
 
-/** What a balancer sends first, and the visitor's address that everything behind it sees. */
+/** A load balancer's header, and the visitor's address that everything after it sees. */
 const HEADERS: readonly (readonly [header: string, clientIp: string])[] = [
   ["PROXY TCP4 192.0.2.7 192.0.2.8 5000 443\r\n", "192.0.2.7"],
   ["PROXY TCP6 2001:db8::5 2001:db8::6 5000 443\r\n", "2001:db8::5"],
@@ -44,7 +44,7 @@ after(async () => {
   origin.close();
 });
 
-/** Sends the header in so many pieces, then speaks TLS over the same connection; all that came back. */
+/** Sends the header in so many pieces, then speaks TLS over the same connection. Returns everything received. */
 async function overTls(header: string, pieces: number): Promise<string> {
   const socket: Socket = connect({ port: edge.https, host: "127.0.0.1", noDelay: true });
   const size = Math.ceil(header.length / pieces);
@@ -87,7 +87,7 @@ test("the visitor's port is what the balancer says", async () => {
   plain.send(`${header}${REQUEST}`);
   assert.match(await plain.closed(), /^HTTP\/1\.1 403 /);
   assert.match(await overTls(header, 1), /^HTTP\/1\.1 403 /);
-  // Without a word of the visitor's it is the balancer's own.
+  // Without a visitor in the header, the port is the load balancer's own.
   edge.replica.apply([rule("cf.edge.client_port eq 5000 or cf.edge.client_port lt 1024")]);
   const own = rawClient(edge.http);
   own.send(`${LOCAL}${REQUEST}`);

@@ -9,13 +9,13 @@ import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: SecureEdge;
-/** What the origin received last, by path: one that a client has left may arrive while another test runs. */
+/** The last body that the origin received, by path: one of a client that has left may arrive during another test. */
 const arrived = new Map<string, string>();
 const receivedAt = (path: string): string => arrived.get(path) ?? "";
 
 const LIMIT = 4096;
 
-/** Answers when a body's end, or what stands for it here, has come; says what it got. */
+/** Answers with the received body once its end, or its stand-in here, has come. */
 before(async () => {
   origin = await rawOrigin((socket) => {
     let text = "";
@@ -85,7 +85,7 @@ test("a rule that looks at the body decides before the origin hears of the reque
     assert.equal(statusOf(await exchangeRaw(edge.http, post("an attack", "", "/decides"))), 403);
     assert.equal(receivedAt("/decides"), "");
     assert.match(await exchangeRaw(edge.http, post("harmless")), /^HTTP\/1\.1 200 OK[^]* harmless$/);
-    // What has no body has an empty one.
+    // Requests without a body have an empty one.
     assert.equal(statusOf(await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n")), 200);
     assert.equal(heldBytes(), 0);
   });

@@ -6,7 +6,7 @@ import { eventually, settled } from "../../test/support/eventually.ts";
 import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
-/** By path, what the origin does with the request. */
+/** The origin's responses by path. */
 const ANSWERS: Readonly<Record<string, string>> = {
   "/page": "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\nContent-Length: 2\r\n\r\nok",
   "/cached.css": "HTTP/1.1 200 OK\r\nContent-Type: text/css\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok",
@@ -58,10 +58,10 @@ const last = "Connection: close\r\n";
 
 type Facts = Partial<Pick<RequestRow, "status" | "origin_status" | "edge_error" | "cache_status" | "content_type" | "path" | "zone_id">>;
 
-/** The one row that is left, which has these. */
+/** Waits for the only remaining row, and checks that it has these facts. */
 async function only(facts: Facts): Promise<RequestRow> {
   await eventually(() => edge.requests.length > 0);
-  // A second one would come at once.
+  // A second row would come at once.
   await settled(20);
   assert.equal(edge.requests.length, 1, JSON.stringify(edge.requests));
   const [row] = edge.requests as [RequestRow];

@@ -109,7 +109,7 @@ test("logged fields: of the edge's own pages, and within bounds", async () => {
   });
 });
 
-/** Which expressions of the response phases hold, told by a field each. */
+/** Results of the expressions in a response phase, each shown by a field. */
 async function holding(
   path: string,
   expressions: readonly string[],
@@ -161,7 +161,7 @@ test("fields of responses: phases after a transform see what it did, and what wa
   const phases = {
     http_response_headers_transform: [
       { action: "rewrite", expression: "true", action_parameters: { headers: { "X-Origin": { operation: "set", value: "ours" } } } },
-      // Of the same phase: nothing has changed yet.
+      // A rule of the same phase does not see the change yet.
       {
         action: "rewrite",
         expression: 'http.response.headers["x-origin"][0] eq "ours"',

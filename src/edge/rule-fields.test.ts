@@ -5,7 +5,7 @@ import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: TestEdge;
-/** What the origin was asked last. */
+/** The origin's last request. */
 let asked: { url: string; headers: Readonly<Record<string, string | string[] | undefined>> } = { url: "", headers: {} };
 
 before(async () => {

@@ -7,7 +7,7 @@ import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: TestEdge;
-/** What the origin was asked last. */
+/** The origin's last request. */
 let asked: { url: string; headers: Readonly<Record<string, string | string[] | undefined>> } = { url: "", headers: {} };
 
 before(async () => {
@@ -29,7 +29,7 @@ type Rules = Parameters<typeof rulesetOp>[4];
 const get = (path: string, more = "", method = "GET") =>
   exchangeRaw(edge.http, `${method} ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${more}\r\n`);
 
-/** Runs with rules of the zone, and of the account where some are given, and takes them away again. */
+/** Runs with rules of the zone, and of the account if given, and removes them afterwards. */
 async function withRules(phase: string, rules: Rules, work: () => Promise<void>, account: Rules = []): Promise<void> {
   edge.replica.apply([rulesetOp("z", "zone", "zone", phase, rules)]);
   if (account.length > 0) edge.replica.apply([rulesetOp("a", "account", "account", phase, account)]);
@@ -90,7 +90,7 @@ test("request headers: set, add and remove, account before zone; what frames mes
     { action: "rewrite", expression: "true", action_parameters: header("X-Who", "set", "zone") },
     { action: "rewrite", expression: "true", action_parameters: header("X-More", "add", "b") },
     { action: "rewrite", expression: "true", action_parameters: header("User-Agent", "remove") },
-    // A rule that an older version let through cannot speak for the edge either.
+    // A rule that an older version accepted still cannot set the edge's fields.
     { action: "rewrite", expression: "true", action_parameters: header("svc-connecting-ip", "set", "192.0.2.66") },
   ];
   const account: Rules = [
@@ -162,7 +162,7 @@ test("custom errors: instead of the origin's and of the edge's own, but not of w
 });
 
 test("configuration rules: a request's settings are those of its zone, as the rule leaves them", async () => {
-  // The origin speaks no TLS, and this visitor came without: what shows is that the zone itself is left alone.
+  // The origin does not speak TLS, and this visitor used none: the test shows that the zone's settings stay the same.
   const rules: Rules = [{ action: "set_config", expression: 'http.request.uri.path eq "/strict"', action_parameters: { ssl: "strict" } }];
   await withRules("http_config_settings", rules, async () => {
     assert.match(await get("/strict"), /origin says 200/);
@@ -241,7 +241,7 @@ test("what comes from the cache passes the response phases too, and edited reque
       { action: "rewrite", expression: "true", action_parameters: header("X-Forwarded-Host", "set", "other.example") },
     ]),
   ]);
-  // The cache has looked at the lines by the time that rules of the response look at a field.
+  // The cache has read the header lines before response rules read a field.
   site.replica.apply([
     rulesetOp("h", "zone", "zone", "http_response_headers_transform", [
       {

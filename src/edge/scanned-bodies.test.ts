@@ -13,18 +13,18 @@ import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 import { httpOrigin, routeOp, TLS_WAYS } from "#edge/testing/edge.ts";
 
-/** How an origin answers. */
+/** The way in which an origin answers. */
 interface Plan {
   readonly framing: "length" | "chunked" | "close";
-  /** Lengths of what it writes at once. */
+  /** Lengths of its writes. */
   readonly pieces: readonly number[];
-  /** After the head, and between two of them, it waits for its next turn. */
+  /** Waits for the next turn after the head and between two pieces. */
   readonly waits: boolean;
   readonly type: string;
-  /** As it says; what it sends is text all the same. */
+  /** The announced coding; the body is plain text all the same. */
   readonly coding: string;
   readonly isKept: boolean;
-  /** Its path is one that the cache is asked about. */
+  /** The path has an extension that is cached. */
   readonly isFile: boolean;
 }
 
@@ -51,7 +51,7 @@ const visits = fc.array(fc.record<Visit>({ plan: fc.nat(), protocol: fc.constant
   maxLength: 24,
 });
 
-/** Text that no other place of another body has. */
+/** Text that no other body contains, and that never repeats. */
 const bodyOf = (path: string, { pieces }: Plan): string => {
   const length = pieces.reduce((sum, piece) => sum + piece, 0);
   let text = "";
@@ -129,7 +129,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
               action_parameters: { id: SENSITIVE_DATA_RULESET_ID },
             },
           ]),
-          // The detector has to know of a coding that the visitor is not told.
+          // The detector must know a coding that the visitor is not told.
           rulesetOp("hide", "zone", "zone", "http_response_headers_transform", [
             {
               action: "rewrite",
@@ -154,7 +154,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
                 const headers = takesGzip ? { "accept-encoding": "gzip" } : {};
                 if (protocol !== "h2") {
                   const options = { path, host: "127.0.0.1", headers: { ...headers, host: "www.example.com" } };
-                  // Whether an origin is spoken to over TLS is as visitors are.
+                  // The edge uses TLS to origins only if the visitor does.
                   const sent =
                     protocol === "http" && !secureOrigin
                       ? request({ ...options, agent: agents.plain, port: edge.http })
@@ -173,7 +173,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
               }),
             );
             session.destroy();
-            // A response that says that its body is empty has none to scan.
+            // A response with an empty body has nothing to scan.
             const scanned = () => edge.scanned.filter(({ body }) => body !== "");
             const filled = got.filter(({ body }) => body !== "");
             await eventually(() => scanned().length >= filled.length && edge.scanned.every(({ ended }) => ended));

@@ -6,7 +6,7 @@ import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
 for (const socketCalls of [await loadSocketCalls(), null]) {
   describe(`with connections of ${socketCalls === null ? "Node.js" : "our own loop"}`, () => {
-    /** Everything that the origin was sent, each connection apart. */
+    /** Everything that the origin received, by connection. */
     let received: string[] = [];
     let origin: TestOrigin;
     let edge: TestEdge;
@@ -55,10 +55,10 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
           received = [];
           const client = rawClient(edge.http);
           client.send(`GET / HTTP/1.1\r\n${H}${pieces.join("")}`);
-          // Many of these wait for more; whatever goes to the origin has gone by then.
+          // Many of these wait for more bytes; anything sent to the origin has left by then.
           await Promise.race([client.closed(), new Promise((done) => setTimeout(done, 25))]);
           client.socket.destroy();
-          // Each connection to the origin carries only what we write: a request line of ours and our own fields.
+          // Each connection to the origin has only text that the edge wrote: its request lines and its fields.
           for (const stream of received) {
             const requests = stream.match(/(?:^|\n)[A-Z]+ \S+ HTTP\/1\.1\r\nHost: www\.example\.com\r\n/g)?.length ?? 0;
             const ends = stream.match(/\r\nCDN-Loop: svc\r\n\r\n/g)?.length ?? 0;
@@ -74,7 +74,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
     test("random cuts of one stream give the answers of the whole", async () => {
       const echo = await httpOrigin((req, res) => {
         res.setHeader("date", "-");
-        // Where an answer begins before its request has ended, the connection ends with it.
+        // A response that begins before the end of its request ends the connection, so it waits.
         const body: Buffer[] = [];
         req.on("data", (bytes: Buffer) => void body.push(bytes));
         req.on("end", () => {
@@ -84,7 +84,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       });
       const site = await startEdge(siteOps(echo.port));
       const stream = `POST /a HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nX: y\r\n\r\nGET /b HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
-      // Chunks may be cut anew on the way; what they carry may not change.
+      // Chunks may be cut differently; their contents may not change.
       const strip = (text: string) => text.replace(/svc-ray: \w+/g, "").replace(/(?<=\n)[0-9a-f]+\r\n([a-z]+)\r\n/g, "$1");
       const whole = strip(await exchangeRaw(site.http, stream));
       assert.match(whole, /abc0\r\n\r\n/);

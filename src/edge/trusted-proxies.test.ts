@@ -9,7 +9,7 @@ import type { EdgeLimits } from "#edge/config.ts";
 const request = (...fields: readonly string[]): string =>
   ["GET / HTTP/1.1", "Host: www.example.com", "Connection: close", ...fields, "", ""].join("\r\n");
 
-/** An edge behind proxies, before an origin that answers with the addresses that it is told. */
+/** An edge behind proxies, in front of an origin that answers with the addresses it is told. */
 async function stage(
   t: TestContext,
   trustedProxies: TrustedProxies,
@@ -39,7 +39,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     assert.match(await exchangeRaw(edge.http, request(...lines)), /told 192\.0\.2\.7 192\.0\.2\.7 - -$/);
     const session = edge.session();
     assert.equal((await fetchOver(session, fields)).body, "told 192.0.2.7 192.0.2.7 - -");
-    // The next visitor of the same connection is somebody else, or the proxy itself.
+    // The next visitor of the same connection is another one, or the proxy itself.
     assert.equal((await fetchOver(session, { "x-forwarded-for": "2001:DB8::7" })).body, "told 2001:db8::7 2001:db8::7 - -");
     assert.equal((await fetchOver(session, {})).body, "told 127.0.0.1 127.0.0.1 - -");
     assert.deepEqual(

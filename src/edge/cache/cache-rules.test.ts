@@ -9,7 +9,7 @@ import { site as siteOf } from "#edge/testing/site.ts";
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
 type Headers = Readonly<Record<string, string>>;
 
-/** A site with these cache rules, each with its expression; later ones win. */
+/** A site with these cache rules, each with its expression; the last one wins. */
 const site = (t: Parameters<typeof siteOf>[0], answer: Answer, ...rules: readonly object[]) => siteOf(t, answer, [rulesOp(rules)]);
 
 const rulesOp = (rules: readonly object[]) =>
@@ -26,7 +26,7 @@ const rulesOp = (rules: readonly object[]) =>
   );
 
 let count = 0;
-/** Every answer has another body. */
+/** Every response has another body. */
 const says =
   (headers: Headers = {}, status = 200): Answer =>
   (_req, res) =>
@@ -76,9 +76,9 @@ test("how long the edge keeps it: over the origin's word, by status, and not at 
     ["/200", ["MISS", "HIT"]],
     ["/503", ["MISS", "HIT"]],
     ["/500", ["MISS", "MISS"]],
-    // Kept, and asked for each time.
+    // Stored, but revalidated for each request.
     ["/404", ["MISS", "EXPIRED"]],
-    // Nothing that is a part of something, whatever a rule says.
+    // Partial responses are never stored, whatever a rule says.
     ["/206", ["MISS", "MISS"]],
     ["/default/none", ["BYPASS", "BYPASS"]],
   ] as const)
@@ -151,7 +151,7 @@ test("how long browsers keep it", async (t) => {
   }
 });
 
-/** Which of some requests are answered by which response of the origin, by number. */
+/** The number of the origin's response that answers each of the requests. */
 async function variants(
   get: (path: string, fields?: string) => Promise<{ readonly body: string }>,
   asks: readonly (readonly [string, string?])[],

@@ -92,7 +92,7 @@ test("visitors' conditions and ranges are answered from what is stored", async (
       .writeHead(200, { "Cache-Control": "max-age=60", ETag: '"1"', "Last-Modified": modified, "Content-Type": "text/css" })
       .end("0123456789");
   });
-  // The one who comes first gets his answer from the response that is kept.
+  // The stored response answers the first visitor's precondition, too.
   const first = await get("/a.css", 'If-None-Match: "1"\r\n');
   assert.deepEqual([first.status, first.body, first.cache], [200, "0123456789", "MISS"]);
   const rows = [
@@ -124,7 +124,7 @@ test("what only the origin can judge goes there as it is", async (t) => {
   assert.equal(asked[0]?.headers["if-match"], '"1"');
 });
 
-/** So many seconds old, and as many more as a busy machine took to ask. */
+/** At least so many seconds old; a busy machine may add some. */
 const isAged = (field: unknown, seconds: number): boolean => Number(field) >= seconds && Number(field) < seconds + 60;
 /** Stale from the first moment on. */
 const OLD = { Age: "100" };
@@ -243,7 +243,7 @@ test("the zone's settings decide: level, order of parameters, development, time 
   assert.equal((await get("/a.css?a=1&b=2")).cache, "MISS");
   set({ browser_cache_ttl: 3600, sort_query_string_for_cache: true });
   const sorted = await get("/a.css?b=2&a=1");
-  // The origin is asked as the key says, or the order that one visitor chose would be everybody's.
+  // The origin gets the query of the key; otherwise the order of one visitor would apply to all.
   assert.deepEqual(
     [sorted.cache, sorted.field("x-url"), sorted.field("cache-control")],
     ["HIT", "/a.css?a=1&b=2", 'must-revalidate, ext="a, max-age=1", max-age=3600'],
@@ -261,7 +261,7 @@ test("the zone's settings decide: level, order of parameters, development, time 
 });
 
 describe("nothing that is not part of the key changes what others get", () => {
-  /** What is sent first, with which the origin answers something else. */
+  /** A first request to which the origin responds differently. */
   const rows: readonly (readonly [name: string, fields: string, method?: string, path?: string])[] = [
     ["X-Forwarded-Host", "X-Forwarded-Host: evil.example\r\n"],
     ["X-Forwarded-Scheme", "X-Forwarded-Scheme: nothttps\r\n"],
@@ -287,9 +287,9 @@ describe("nothing that is not part of the key changes what others get", () => {
         else res.writeHead(200, { "Cache-Control": "max-age=60" }).end(plain ? "good" : "evil");
       });
       const host = path.startsWith("http") ? "www.example.com:1337" : "www.example.com";
-      // The body, where there is one, stands in for the rest of the head.
+      // If the fields include a body, they end the head themselves.
       const poison = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}${fields.includes("\r\n\r\n") ? "" : "\r\n"}`;
-      // Some of these do not reach an origin at all.
+      // Some of these never reach an origin.
       assert.match(await exchangeRaw(edge.http, poison), /evil|good/);
       const victim = await ask(edge.http, "/a.css", "", "GET");
       assert.deepEqual([victim.body, victim.status], ["good", 200]);

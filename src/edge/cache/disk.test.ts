@@ -16,7 +16,7 @@ interface Ends {
 interface Site {
   readonly directory: string;
   readonly asked: string[];
-  /** An edge over the same directory; the one before is closed. */
+  /** Starts an edge on the same directory, after closing the one before. */
   start(options?: { readonly memory?: number; readonly disk?: number; readonly ops?: readonly Op[] }): Promise<TestEdge>;
 }
 
@@ -77,7 +77,7 @@ test("what was asked for twice is there after a restart, and what was asked for 
   assert.equal(files(directory, ".json").length, 1);
 });
 
-/** How a file may be damaged; what was in it is asked for anew. */
+/** Damages to a file, after which its response is fetched again. */
 const DAMAGES: readonly (readonly [name: string, damage: (directory: string) => void])[] = [
   ["a description that is cut", (directory) => truncateSync(join(directory, files(directory, ".json")[0]!), 100)],
   ["a description that is empty", (directory) => truncateSync(join(directory, files(directory, ".json")[0]!), 0)],
@@ -162,11 +162,11 @@ test("what was purged does not come back, whether the purge was heard of before 
   second.replica.apply([purge(1)]);
   assert.equal((await get(second, "/a.css")).cache, "MISS");
   await second.close();
-  // As if the files had not been removed in time; control does not answer, and the last good copy is older.
+  // As if the files had not been removed in time: control does not answer, and the last good copy is older.
   for (const [name, bytes] of kept) if (name !== "purges") writeFileSync(join(directory, name), bytes);
   const third = await start();
   assert.equal((await get(third, "/a.css")).cache, "MISS");
-  // And where nothing was written down, the snapshot says so.
+  // Without the purge file, the snapshot tells of the purge.
   await third.close();
   for (const [name, bytes] of kept) writeFileSync(join(directory, name), bytes);
   assert.equal((await get(await start({ ops: [purge(1)] }), "/a.css")).cache, "MISS");
@@ -192,7 +192,7 @@ test("a body that is too large for the memory is kept on disk, by length and in 
   const again = await start();
   const third = await get(again, "/chunks.zip");
   assert.deepEqual([third.cache, third.body === body], ["HIT", true]);
-  // A block that is not as it was written ends the answer before any of it is sent.
+  // A block with a wrong checksum ends the response before any of it is sent.
   for (const name of files(directory, ".body")) flip(join(directory, name), 300_000);
   const broken = await get(again, "/chunks.zip");
   assert.ok(broken.body.length < body.length && body.startsWith(broken.body));
@@ -244,7 +244,7 @@ test("the directory is no larger than it may be", async (t) => {
   await edge.close();
   const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
   assert.ok(bytes <= 200_000 && bytes > 100_000, String(bytes));
-  // A smaller bound holds for what is found as well.
+  // A smaller limit applies to files from before as well.
   await (await start({ disk: 50_000 })).close();
   assert.ok(files(directory, ".json").length <= 2);
 });

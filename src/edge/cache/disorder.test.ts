@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 
-/** Numbers below `n`, the same ones for the same seed. */
+/** Pseudo-random numbers below `n`, the same ones for the same seed. */
 function numbers(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
@@ -20,7 +20,7 @@ function numbers(seed: number): (n: number) => number {
 
 type Pick = <T>(...values: readonly [T, ...T[]]) => T;
 
-/** Answers with one letter again and again, by length or in chunks; breaks off, fails, or says that nothing has changed. */
+/** Answers with one letter repeated, by length or in chunks; or breaks off, fails, or confirms with 304. */
 function answer(pick: Pick, req: IncomingMessage, res: ServerResponse): void {
   const control = pick(
     "max-age=600",
@@ -42,7 +42,7 @@ function answer(pick: Pick, req: IncomingMessage, res: ServerResponse): void {
   setTimeout(() => (pick(true, false) ? res.destroy() : res.end(body.slice(body.length >> 1))), 3);
 }
 
-/** Visitors of every temper: some ask for parts, some do not read, some leave, some change things. */
+/** A visitor who may request parts, stop reading, leave, or change a resource. */
 async function visit(edge: TestEdge, pick: Pick): Promise<void> {
   const client = rawClient(edge.http);
   if (pick(true, false, false, false)) client.socket.pause();
@@ -58,7 +58,7 @@ async function visit(edge: TestEdge, pick: Pick): Promise<void> {
   const length = /^content-length: (\d+)\r?$/im.exec(text.slice(0, end))?.[1];
   if (length === undefined || method !== "GET" || !/^HTTP\/1\.1 20[06]/.test(text)) return;
   const body = text.slice(end + 4);
-  // Less is seen to be broken; what is there is never of two responses.
+  // A shorter body is visibly broken; no body mixes two responses.
   assert.ok(body.length <= Number(length), `${body.length} bytes of ${length}`);
   assert.match(body, /^(.?)\1*$/);
 }

@@ -145,7 +145,7 @@ test("origins learn that a visitor takes trailers, and of no other member of TE"
   );
 });
 
-/** The lines of the head that an origin gets. */
+/** The head lines that an origin receives. */
 async function originLines(t: TestContext, path: string, fields: string): Promise<readonly string[]> {
   let head = "";
   const sockets = new Set<Socket>();

@@ -8,7 +8,7 @@ import { site } from "#edge/testing/site.ts";
 const BODY = "0123456789".repeat(10_000);
 const PART = "Range: bytes=99990-99994\r\n";
 
-/** Answers as an origin that serves ranges, with a length unless it is not to say one. */
+/** An origin that serves ranges, with a length unless `tellsLength` is false. */
 const serving =
   (fields: Readonly<Record<string, string>>, body = BODY, tellsLength = true) =>
   (req: IncomingMessage, res: ServerResponse): void => {

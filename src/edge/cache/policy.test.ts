@@ -34,7 +34,7 @@ const store = (status: number, lines: Lines, request: Partial<StoringRequest> = 
 
 const cc = (value: string, ...more: Lines): Lines => [["Cache-Control", value], ["ETag", '"1"'], ...more];
 
-/** Seconds that a response is fresh for from now on; null where it is not stored. The first column names the rule. */
+/** Seconds for which a response is fresh; null if it is not stored. The first column names the rule. */
 const LIFETIMES: readonly (readonly [
   rule: string,
   status: number,
@@ -174,7 +174,7 @@ test("what a shared cache withholds is not kept; tags are", () => {
       ["X-Other", "y"],
     ),
   );
-  // The targeted field has no private="…", and so nothing is withheld.
+  // The targeted field lacks private="…", so no field is withheld.
   assert.deepEqual(
     stored?.fields.map(({ key }) => key),
     ["cache-control", "etag", "x-user", "cache-tag", "svc-cdn-cache-control", "cdn-cache-control", "x-other"],
@@ -186,7 +186,7 @@ test("what a shared cache withholds is not kept; tags are", () => {
   );
 });
 
-/** Seconds after it was stored, and what may be done with it then. RFC 9111 §4.2.4, RFC 5861. */
+/** The use of a response some seconds after it was stored (RFC 9111 §4.2.4, RFC 5861). */
 const USES: readonly (readonly [control: string, seconds: number, use: string, spare: boolean])[] = [
   ["max-age=60", 59, "fresh", false],
   ["max-age=60", 60, "validate", false],

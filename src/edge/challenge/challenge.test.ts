@@ -34,7 +34,7 @@ after(async () => {
 const get = (target: string, fields = ""): Promise<string> =>
   exchangeRaw(edge.http, `GET ${target} HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: test\r\nConnection: close\r\n${fields}\r\n`);
 
-/** As a browser does, by trying. */
+/** Tries numbers, as a browser does. */
 function solve(task: string): number {
   for (let answer = 0; ; answer++) if (createHash("sha256").update(`${task}:${answer}`).digest().readUInt16BE() === 0) return answer;
 }
@@ -58,9 +58,9 @@ test("who solves the challenge gets on, with what was asked for, and is asked no
   assert.ok(cookie);
   assert.match(await get("/guarded?a=1&b=2", `Cookie: theme=dark; ${cookie}\r\n`), /^HTTP\/1\.1 200 [^]*the site$/);
   assert.deepEqual(asked, ["/guarded?a=1&b=2"]);
-  // Rules behind the one that was passed still have their say.
+  // Rules after the passed one still apply.
   assert.match(await get("/guarded/never", `Cookie: ${cookie}\r\n`), /^HTTP\/1\.1 403 [^]*Access denied/);
-  // Another browser's cookie, and one that was changed.
+  // A cookie of another browser, and a changed one.
   for (const [agent, value] of [
     ["other", cookie],
     ["test", `${cookie.slice(0, -2)}xx`],

@@ -20,7 +20,7 @@ interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Uncompressed. */
+  /** The uncompressed body. */
   readonly text: string;
 }
 
@@ -152,7 +152,7 @@ test("who asks again with the weak tag is told that it still holds, by that tag"
   const again = await get("/a.css", "gzip", { "If-None-Match": 'W/"1"' });
   assert.deepEqual([again.status, again.headers.etag, again.headers["content-encoding"]], [304, 'W/"1"', undefined]);
   assert.equal((await get("/a.css", undefined, { "If-None-Match": '"1"' })).headers.etag, '"1"');
-  // A part of the body as it was must not be put together with a compressed one.
+  // A part of the uncompressed body must not be joined with a compressed one.
   const part = await get("/a.css", "gzip", { Range: "bytes=0-9", "If-Range": 'W/"1"' });
   assert.deepEqual([part.status, part.text], [200, TEXT]);
 });
@@ -180,7 +180,7 @@ test("what is compressed of a cached body is kept, and goes with it", async (t) 
   await get("/a.css");
   for (const encodings of ["gzip", "br", "gzip", "br"]) assert.equal(await texts("/a.css", encodings), TEXT);
   assert.equal(again(), 2);
-  // Too long for that: compressed each time, as it comes.
+  // Too long to keep: compressed for each request, as it arrives.
   await get("/long.css");
   for (let n = 0; n < 2; n++) assert.equal((await texts("/long.css", "gzip")) === LONG, true);
   assert.equal(again(), 2);
@@ -322,7 +322,7 @@ test("what comes in pieces leaves in pieces: a line is readable before the next 
   const client = rawClient(edge.http);
   client.send("GET / HTTP/1.1\r\nHost: www.example.com\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n");
   const res = await lines.promise;
-  // Gzip's header, the deflated line and the mark of a flush.
+  // The header of gzip, the deflated line and the mark of a flush.
   await client.until(/\x00\x00\xff\xff\r\n$/);
   res.end("second\n");
   assert.match(await client.closed(), /\r\n0\r\n\r\n$/);

@@ -26,13 +26,13 @@ interface Site {
   readonly clock: FixedClock;
   readonly rows: SecurityEventRow[];
   metric(name: string): number;
-  /** Reads the whole answer. */
+  /** Reads the whole response. */
   fetch(path: string, method?: string): Promise<IncomingMessage>;
-  /** The answer's head has come. */
+  /** Resolves when the head of the response has come. */
   open(path: string): Promise<IncomingMessage>;
 }
 
-/** Origin, edge and detector; only the threads are one. */
+/** Origin, edge and detector, all in one thread. */
 async function site(t: TestContext, answer: RequestListener): Promise<Site> {
   const origin = await httpOrigin(answer);
   const { port1, port2 } = new MessageChannel();
@@ -87,7 +87,7 @@ const skipped = concat([Buffer.from("502a4d1803000000", "hex"), Buffer.from("xyz
 const noise = randomBytes(3000);
 const utf32le = (text: string): Buffer => Buffer.from(Uint32Array.from([...text], (char) => char.codePointAt(0) ?? 0).buffer);
 
-/** Some bytes of it overwritten, far behind the page that it begins with. */
+/** Overwrites some bytes, far behind the page at its beginning. */
 function damaged(packed: Buffer): Buffer {
   const bytes = Buffer.from(packed);
   return Buffer.from(bytes.fill(0xff, bytes.length - 400, bytes.length - 300));
@@ -171,7 +171,7 @@ test("damaged bodies give back the room that they took in the detector", async (
     const isPage = request.url === "/page";
     response.writeHead(200, { "content-type": "text/html", ...(isPage ? {} : coded("gzip")) }).end(isPage ? PAGE : bytes);
   });
-  // Several times what the detector lets wait for its decoders.
+  // Several times the number of bodies that may wait for decoders.
   for (let i = 1; i <= 20; i++) {
     await all.fetch("/");
     await eventually(() => all.metric("selvedge_detection_scanned_total") === i);
@@ -200,7 +200,7 @@ test("SPEC 6: a stream that goes on is told of after half a minute, once", async
   });
   const visitors = [await all.open("/found"), await all.open("/packed"), await all.open("/late")];
   for (const visitor of visitors) visitor.resume();
-  // Their time begins when the detector has begun with them.
+  // Their time begins when the detector starts on them.
   await eventually(() => all.metric("selvedge_detection_responses_total") === visitors.length);
   await settled(200);
   const paths = () => all.rows.map(({ path }) => path).sort();
@@ -210,7 +210,7 @@ test("SPEC 6: a stream that goes on is told of after half a minute, once", async
   all.clock.advance(2000);
   await eventually(() => all.rows.length === 2);
   assert.deepEqual(paths(), ["/found", "/packed"]);
-  // What begins to be a number may be a longer one.
+  // The beginning of a number may belong to a longer one.
   streams[2]?.write(`data: ${CARD}`);
   await new Promise((resolve) => setTimeout(resolve, 2500));
   assert.equal(all.rows.length, 2);
@@ -255,7 +255,7 @@ test("a number that the bound cuts is none", async (t) => {
   }
 });
 
-/** Longer numbers, of which a piece looks like a card; the last one is as long as any, so that a piece of it is shorter. */
+/** Longer numbers that contain a card's number; the last one has the maximal length, so that a piece of it is shorter. */
 const LONGER = `<p>${CARD}0</p> <p>472${CARD}</p> <p>${CARD}</p>`;
 
 test("a number that a range begins or ends inside is none", async (t) => {
@@ -296,7 +296,7 @@ test("a number that the origin or the visitor breaks off in is none; what stands
   });
   let scanned = 0;
   const found = async (who: "length" | "kept" | "chunks" | "visitor", text: string): Promise<number> => {
-    // Of a kind that is kept.
+    // A kind that is cached.
     const path = `/${who}/${scanned}.js`;
     sent = text;
     const visitor = await all.open(path);

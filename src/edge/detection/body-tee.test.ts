@@ -25,7 +25,7 @@ interface Bench {
   readonly tap: BodyTee;
   readonly rows: SecurityEventRow[];
   readonly metrics: MetricRegistry;
-  /** What the detector has read. */
+  /** Bytes that the detector has read. */
   readBytes(): number;
   /** Resolves when so many responses were scanned. */
   scanned(count: number): Promise<void>;
@@ -189,7 +189,7 @@ test("damaged and empty coded bodies end their scans", async (t) => {
 
 test("damaged bodies leave nothing behind that keeps the detector from looking at others", async (t) => {
   const { tap, rows, scanned } = bench(t);
-  // More of each coding than decoders may have before them.
+  // More bodies of each coding than decoders may have waiting.
   const noise = Buffer.alloc(SCANNED_BYTES_MAX, 0x5a);
   const codings = ["gzip", "br", "deflate", "zstd", "gzip, zstd"];
   const bodies = codings.flatMap((content_encoding) => Array.from({ length: 6 }, () => content_encoding));
@@ -221,7 +221,7 @@ test("of small bodies that become long ones only a few are unpacked at the same 
 
 test("an account whose bodies keep the detector busy for long is left out until nobody else waits", async (t) => {
   const clock = fixedClock(1_700_000_000_000);
-  // Each look at it takes a second.
+  // Each look at the clock takes a second.
   const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(1000), clock.monotonicMs()) };
   const { tap, rows, metrics } = bench(t, {}, undefined, undefined, slow);
   for (let i = 0; i < 20; i++) send(tap, PAGE, { account_id: "d".repeat(32), ray_id: "much" });
@@ -239,14 +239,14 @@ test("an account whose bodies keep the detector busy for long is left out until 
 
 test("bodies that never stop coming are all scanned as long as the detector keeps up with them, one account's or not", async (t) => {
   const clock = fixedClock(1_700_000_000_000);
-  // Each look at it takes 10 ms, so that those that are sent below take longer than a burst may.
+  // Each look at the clock takes 10 ms, so that the bodies below take longer than a burst may.
   const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(10), clock.monotonicMs()) };
   const { tap, metrics } = bench(t, {}, undefined, undefined, slow);
   const done = (): number => value(metrics, "selvedge_detection_scanned_total") + value(metrics, "selvedge_detection_shed_total");
   const bodies = 1000;
   for (let i = 0; i < bodies; i++) {
     send(tap, i % 2 === 0 ? PAGE : gzipSync(PAGE), { content_encoding: i % 2 === 0 ? "" : "gzip" });
-    // There is always one more when a body has been scanned.
+    // The next body comes as soon as at most two are left, so that one is always waiting.
     await eventually(() => i + 1 - done() <= 2, 0);
   }
   await eventually(() => done() === bodies);
@@ -284,7 +284,7 @@ test("each response that has a body is scanned or shed, and counted once", async
   const clock = fixedClock(1_700_000_000_000);
   const { tap, metrics, rows, scanned } = bench(t, { ringBytes: 64 * 1024, jobsMax: 2 }, undefined, undefined, clock);
   const sums = (): readonly number[] => ["responses", "scanned", "shed"].map((name) => value(metrics, `selvedge_detection_${name}_total`));
-  // Two are cut short for others, of which one has been told of before, and one whose decoder is not done.
+  // Two are cut short for others: one that was reported already, and one whose decoder has not finished.
   const open = ["told", "packed", "1", "2"].map((ray_id) => {
     const tapped = beginTest(tap, { ray_id, content_encoding: ray_id === "packed" ? "gzip" : "" });
     const bytes = ray_id === "packed" ? gzipSync(PAGE).subarray(0, 20) : PAGE;
@@ -295,7 +295,7 @@ test("each response that has a body is scanned or shed, and counted once", async
   clock.advance(40_000);
   await eventually(() => rows.length === 1);
   for (const { tapped, bytes } of open.slice(1)) tapped?.chunk(bytes, 0, bytes.length);
-  // No body, one without bytes, one that comes in one piece, one for which there is no room.
+  // A missing body, an empty one, one in a single piece, and one that is too long for the ring.
   beginTest(tap)?.end();
   beginTest(tap)?.last(PAGE, 0, 0);
   beginTest(tap)?.abort();
@@ -620,7 +620,7 @@ test("a body in one piece is one record, and what many have in common is told on
   for (const type of ["text/html", "text/html", "text/plain", "text/html"]) send(one, type);
   const whole = (job: number, label: number): string => `${job} ${label} ${PAGE.length} true`;
   assert.deepEqual(read(), ["0 0 0 false", whole(1, 0), whole(2, 0), "0 1 0 false", whole(3, 1), whole(4, 0)]);
-  // Labels are used again when there are many.
+  // Labels are reused when there are many.
   for (let i = 0; i < 1022; i++) send(testSubject(), "text/html");
   read();
   send(testSubject(), "text/html");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { doLateTasks, inOneTurn } from "#kernel/process/tick-queue.ts";
 import { DeferredTee, type DeferredTeeOptions } from "./deferred-tee.ts";
 
-/** One in which nothing comes. */
+/** A turn without events. */
 const inTurn = (work: () => void): void =>
   inOneTurn(
     () => {

@@ -15,7 +15,7 @@ const calls = await loadSocketCalls();
 const skip = calls === null && "koffi does not load here";
 const SOCKETS = 5;
 
-/** A socket is read: what it brings is of a response, which ends or breaks off with it, goes on, or of nobody's. */
+/** A read of a socket. Its bytes belong to a response, which ends, breaks off or goes on, or to none. */
 const read = fc.record({
   kind: fc.constant("read" as const),
   fd: fc.nat({ max: SOCKETS - 1 }),
@@ -44,7 +44,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
     });
     const writer = createRingWriter(ring, { endsMax: 64, lender, wake: () => undefined });
     const reader = createRingReader(ring, counted);
-    /** By response, what each byte of its pieces was, with their lengths. */
+    /** By response: its runs of one byte with their lengths, and whether they have no other byte; as sent and as received. */
     const [came, got] = [new Map<number, string[]>(), new Map<number, string[]>()];
     const note = (map: Map<number, string[]>, job: number, bytes: Uint8Array): void => {
       if (bytes.length === 0) return;
@@ -52,7 +52,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
       const isWhole = Buffer.compare(bytes, Buffer.alloc(bytes.length, first)) === 0;
       const all = map.get(job) ?? [];
       if (!map.has(job)) map.set(job, all);
-      // What is lent and what is copied may be cut elsewhere.
+      // Lent and copied pieces may be cut at different places.
       const last = all.pop()?.split(" ");
       if (last === undefined) all.push(`${first} ${bytes.length} ${isWhole}`);
       else if (last[0] === `${first}`) all.push(`${first} ${Number(last[1]) + bytes.length} ${isWhole && last[2] === "true"}`);
@@ -111,7 +111,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
       }
     };
     const left = [...steps];
-    /** Until what it sends goes out. */
+    /** Runs the steps up to the next send, and returns true, or up to the end of the turn. */
     const part = (): boolean => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
         if (next.kind === "send") return true;

@@ -16,7 +16,7 @@ import { bodyOf, COUNTS, LENT, type LentReaderData, SHORT, WHOLE } from "#edge/t
 
 const calls = await loadSocketCalls();
 const skip = calls === null && "koffi does not load here";
-/** So that some bodies find no room. */
+/** Small enough that some bodies find no room. */
 const RING_BYTES = 1024 * 1024;
 const CONNECTIONS = 16;
 const PLACES = 32;
@@ -26,11 +26,11 @@ interface Reading {
   readonly port: MessagePort;
   readonly lent: SharedArrayBuffer;
   readonly failure: Promise<never>;
-  /** It does nothing any more, amid a record that it was lent. */
+  /** Resolves when the thread has stopped in the middle of a lent record. */
   readonly still: Promise<unknown>;
 }
 
-/** A thread that reads what the other end of the port is told of. */
+/** A thread that reads the ring announced at the other end of the port. */
 function startReading(port: MessagePort, counts: SharedArrayBuffer, recordsMax: number, slowMs: number): Reading {
   const { message } = receiveMessageOnPort(port) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
   assert.ok(message.lent !== null);
@@ -48,7 +48,7 @@ const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.intege
   minLength: 60,
   maxLength: 120,
 });
-/** Of each thread, but for the last: how many records it is lent before it stands still and is ended. */
+/** For each thread but the last: the number of lent records after which it stops and is ended. */
 const lives = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 2, maxLength: 4 });
 
 test("whatever readers are slow or die amid what they were lent, bodies are whole and apart, or counted as shed", { skip }, async () => {
@@ -90,7 +90,7 @@ test("whatever readers are slow or die amid what they were lent, bodies are whol
         reading = startReading(channel.port2, counts, next, slowMs);
       }
       await Promise.race([visits, reading.failure]);
-      // The last one may be one that stands still: what it holds is lost with it, and counted.
+      // The last thread may be one that stops: the bodies that it holds are lost with it, and counted.
       const finished = (): boolean => count(WHOLE) + value("shed") >= value("responses");
       await Promise.race([eventually(finished), reading.still, reading.failure]);
       if (!finished()) {
@@ -98,7 +98,7 @@ test("whatever readers are slow or die amid what they were lent, bodies are whol
         reading.port.close();
         await eventually(finished);
       } else await eventually(() => free(reading.lent) >= PLACES - 1);
-      // A body that found no room amid it, or that one thread had the beginning of, is no whole one, and neither counts twice.
+      // A body that was cut short for lack of room, or begun by an earlier thread, is not whole, and is counted once.
       assert.equal(count(WHOLE) + value("shed"), value("responses"));
       assert.ok(count(SHORT) <= value("shed"));
       assert.equal(value("responses"), bodies.length);

@@ -32,7 +32,7 @@ test("nothing of what was found is in a match, also where it is a key of what el
 test("the copies of an event have a bound, however much was found", () => {
   const long = "a".repeat(500);
   const own = Array.from({ length: 12 }, (_, n) => {
-    // A short one, since long ones count for several tries.
+    // Short, since long patterns count for several tries.
     const pattern = `TXT${n}-[a-z]+`;
     return customDetector({ id: String(n).padStart(32, "0"), name: "Long", pattern, context: [], validator: "none", tags: [] });
   });

@@ -42,7 +42,7 @@ test("what was written is read, in order and whole, however writing and reading 
           written.push(`${job} ${one.label} ${text} ${Buffer.from(one.bytes).toString("hex")} ${one.isEnd} false`);
           ends = 0;
         } else if (ends < ENDS_MAX && written.length > 0) {
-          // Behind every record there is room for the ends of all jobs that may be open.
+          // After every record, the ends of all open jobs have room.
           ends++;
           writer.end(job, job % 2 === 0 ? "whole" : "broken");
           written.push(`${job} 0   true ${job % 2 === 1}`);

@@ -15,7 +15,7 @@ interface Lending {
   readonly lender: BufferPool;
   readonly writer: RingWriter;
   readonly reader: RingReader;
-  /** How many records were lent, of those that were read. */
+  /** Number of lent records among those that were read. */
   lent(): number;
 }
 
@@ -35,10 +35,10 @@ function lending(ringBytes = 1024 * 1024): Lending {
 }
 
 const count = (bits: number): number => bits.toString(2).replaceAll("0", "").length;
-/** The last word of the memory says which places are free. */
+/** The last word of the memory has a bit for each free place. */
 const free = ({ lender: { memory } }: Lending): number => count((new Int32Array(memory, memory.byteLength - 4, 1)[0] as number) >>> 0);
 
-/** As a socket reads: all that was read before may be written over. */
+/** Reads like a socket: everything read before may be overwritten. */
 function receive(fill: number): Buffer {
   const { buffer } = readPlaces.forRead();
   buffer.fill(fill);

@@ -5,13 +5,13 @@ import { fc } from "../../../test/support/property.ts";
 import { charsetOf } from "#edge/http/media-type.ts";
 import { createTranscoder } from "./transcoder.ts";
 
-/** The bytes through a transcoder, cut at the places. */
+/** Sends the bytes through a transcoder, cut at these places. */
 function transcoded(charset: string, bytes: Uint8Array, cuts: readonly number[] = []): string {
   const given: Buffer[] = [];
   const { write, end } = createTranscoder(charset, (text) => void given.push(Buffer.from(text)));
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   for (const [index, to] of places.slice(1).entries()) {
-    // A buffer that is overwritten at once, as the slabs are.
+    // Overwritten at once, as read buffers are.
     const scratch = Uint8Array.from(bytes.subarray(places[index] ?? 0, to));
     write(scratch);
     scratch.fill(0x2a);

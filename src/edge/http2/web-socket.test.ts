@@ -11,7 +11,7 @@ import { answerOf, type SecureEdge, startSecureEdge } from "../../../test/suppor
 
 let origin: TestOrigin;
 let edge: SecureEdge;
-/** What the origin was sent, and how it answers by path. */
+/** The origin's received bytes, and its responses by path. */
 let head = "";
 let received = "";
 let peer: Socket;
@@ -31,7 +31,7 @@ before(async () => {
     let text = "";
     socket.on("data", (bytes) => {
       text += bytes.toString("latin1");
-      // A connection serves another request where it did not switch.
+      // A connection that did not switch serves another request.
       if (head === "" && text.lastIndexOf("GET /") > 0) text = text.slice(text.lastIndexOf("GET /"));
       const end = text.indexOf("\r\n\r\n");
       if (end < 0) return;
@@ -62,7 +62,7 @@ async function ready(): Promise<ClientHttp2Session> {
 const ask = (session: ClientHttp2Session, path: string, more: Record<string, string> = {}, endStream = false): ClientHttp2Stream => {
   const fields = { ":method": "CONNECT", ":protocol": "websocket", ":scheme": "https", ":authority": "www.example.com", ":path": path };
   const stream = session.request({ ...fields, "sec-websocket-version": "13", ...more }, { endStream });
-  // Who is refused has nothing more to say.
+  // A refused client sends nothing more.
   stream.on("error", () => undefined).on("response", (fields) => void (fields[":status"] !== 200 && stream.end()));
   return stream;
 };

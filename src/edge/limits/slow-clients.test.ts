@@ -133,7 +133,7 @@ test("who holds most places loses his slowest first; who moves on his own is not
     stalled.observe(all, nowMs);
   }
   const rates = (count: number) => stalled.worst(count, 1000, 1000).map(({ bytesPerCheck }) => bytesPerCheck);
-  // Three of one /64, then equals by their rates.
+  // First three of one /64, then the others by their rates.
   assert.deepEqual(rates(4), [20, 30, 50, 1]);
   assert.deepEqual(rates(100), [20, 30, 50, 1, 40, 60]);
   assert.deepEqual(stalled.worst(9, 1000, 1001), []);

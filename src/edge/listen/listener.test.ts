@@ -55,7 +55,7 @@ async function start(
   return { accepted, open, port: listener.port };
 }
 
-/** Passes everything over, and ends with the other side. */
+/** Ignores all bytes, and ends when the other side does. */
 const endsBack = (transport: Transport): TransportHandler => ({
   onBytes: () => undefined,
   onDrain: () => undefined,

@@ -14,7 +14,7 @@ const aaaa = (name: string, data: string, ttl: number): Answer => ({ type: "AAAA
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 
-/** What the server says of a name and type; a number is a response code, and it says nothing of what is not here. */
+/** The server's answers by name and type. A number is a response code; queries that are missing here get no answer. */
 const ANSWERS: Readonly<Record<string, readonly Answer[] | number>> = {
   "both.example A": [a("both.example", "192.0.2.1", 300), a("both.example", "192.0.2.2", 60)],
   "both.example AAAA": [aaaa("both.example", "2001:db8::1", 120)],

@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { exchangeRaw, siteOps, startEdge } from "#edge/testing/edge.ts";
 import type { EdgeLimits } from "#edge/config.ts";
 
-/** What a visitor gets of an origin whose response has this head, in pieces of so many bytes. */
+/** The visitor's response if the origin's has this head, sent in pieces of `pieceBytes`. */
 async function answerTo(
   t: TestContext,
   lines: string,

@@ -62,7 +62,7 @@ test("whatever happened, each address is tried once, and those that work come fi
         else act[what as "fail" | "work"](address);
         const ordered = order();
         assert.deepEqual(ordered.toSorted(), ADDRESSES);
-        // The first may be one that is tried again; behind it, no bad one stands before a good one.
+        // The first address may be a retry; after it, no failed address precedes a good one.
         const rest = ordered.slice(1).map((one) => bad.has(one));
         assert.deepEqual(rest, rest.toSorted());
       }

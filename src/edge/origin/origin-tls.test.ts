@@ -14,7 +14,7 @@ import { exchangeRaw, rawOrigin, startEdge, type TestEdge } from "#edge/testing/
 import { eventually } from "../../../test/support/eventually.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
-/** What an origin saw of each request. */
+/** The origin's view of a request. */
 interface Seen {
   readonly host: string;
   readonly serverName: string;
@@ -29,7 +29,7 @@ const seen: Seen[] = [];
 let edge: TestEdge;
 const servers: Server[] = [];
 
-/** An HTTPS origin with this certificate, whatever name it is asked for. */
+/** An HTTPS origin with this certificate, whatever name is requested. */
 async function httpsOrigin(issued: IssuedCertificate, options: object = {}): Promise<number> {
   const server = createHttpsServer(
     { cert: issued.chain, key: issued.privateKey, ...options },
@@ -87,7 +87,7 @@ function site(ssl: EdgeSettings["ssl"], port: number, parameters: object = {}): 
 
 const REQUEST = "POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
 
-/** A request over HTTPS; all that came back. */
+/** Sends a request over HTTPS and returns everything received. */
 const visit = (request = REQUEST): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = "";
@@ -100,7 +100,7 @@ const visit = (request = REQUEST): Promise<string> =>
 
 const keyPair = (issued: IssuedCertificate) => ({ cert: issued.chain, key: issued.privateKey });
 
-/** The payload of a chunked body that is known to be valid. */
+/** The payload of a valid chunked body. */
 function dechunk(bytes: Buffer): Buffer {
   const pieces: Buffer[] = [];
   for (let at = 0; ;) {
@@ -114,7 +114,7 @@ function dechunk(bytes: Buffer): Buffer {
 
 const status = (response: string): string => response.slice(9, 12);
 
-/** Which origins each mode of a zone accepts, when the visitor came over HTTPS. */
+/** Results of each mode by the origin's certificate, for visitors over HTTPS. */
 const MODES: readonly (readonly [ssl: EdgeSettings["ssl"], trusted: string, otherName: string, unknown: string, expired: string])[] = [
   ["full", "200", "200", "200", "200"],
   ["strict", "200", "526", "526", "526"],
@@ -131,7 +131,7 @@ for (const [ssl, ...expected] of MODES) {
     const statuses: string[] = [];
     for (const certificate of certificates) {
       site(ssl, await httpsOrigin(certificate));
-      // Twice: neither the connection nor its session may make the second one easier.
+      // Twice: neither the connection nor its session may make the second request easier.
       const [first, second] = [await visit(), await visit()];
       assert.equal(status(first), status(second));
       statuses.push(status(second));
@@ -188,7 +188,7 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
     site("strict", port);
     const before = seen.length;
     assert.equal(status(await visit()), "200");
-    // The first connection is idle too long before the second request.
+    // The first connection is closed as idle before the second request.
     await eventually(() => edge.metrics.samples().some(({ name, value }) => name === "selvedge_edge_origin_connections" && value === 0));
     assert.equal(status(await visit()), "200");
     assert.deepEqual(
@@ -275,7 +275,7 @@ test("an upgraded connection is a tunnel over TLS as well, and each way ends by 
   assert.match(text, /^HTTP\/1\.1 101 [^]*\r\n\r\nhellobye$/);
 });
 
-/** What is no TLS server, or none that we can talk to. */
+/** Servers with which no handshake is possible. */
 const NO_HANDSHAKE: readonly (readonly [why: string, onSocket: (socket: Socket) => void])[] = [
   ["speaks plain HTTP", (socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))],
   ["closes at once", (socket) => void socket.end()],
@@ -335,7 +335,7 @@ test("a configuration rule speaks TLS to the origin for the requests that it is 
     seen.map(({ serverName }) => serverName),
     ["www.example.com"],
   );
-  // Plain HTTP to a port that speaks TLS: no answer of the origin's own comes back.
+  // Plain HTTP to a TLS port: nothing of the origin's content comes back.
   assert.doesNotMatch(await visit(), /^HTTP\/1\.1 200 /);
   assert.equal(seen.length, 1);
   edge.replica.apply([{ kind: "ruleset", id: "config", value: null }]);

@@ -10,7 +10,7 @@ const found = (ttlSeconds: number, ...addresses: string[]): LookedUp => ({ addre
 const NOTHING = found(0);
 const FAILS = null;
 
-/** A resolver whose look-ups a test answers one by one, in their order. */
+/** A resolver whose look-ups a test answers one by one, in order. */
 function resolver(limits: Partial<ResolverLimits> = {}) {
   const clock = fixedClock(1_000);
   const asked: { readonly name: string; answer(outcome: LookedUp | null): void }[] = [];
@@ -21,7 +21,7 @@ function resolver(limits: Partial<ResolverLimits> = {}) {
     lookUp: (name) =>
       new Promise((done, fail) => asked.push({ name, answer: (outcome) => (outcome === null ? fail(new Error("no")) : done(outcome)) })),
   });
-  /** What a name has, where its look-up, if there is one, ends so. */
+  /** Resolves a name; its look-up, if one starts, ends with `outcome`. */
   const ask = async (outcome: LookedUp | null = FAILS, name = "a.example") => {
     const before = asked.length;
     const addresses = resolve(name);

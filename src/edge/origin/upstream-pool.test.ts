@@ -14,7 +14,7 @@ const openConnections = (edge: TestEdge): number => gauge(edge, "selvedge_edge_o
 test("no more connections than allowed are open at any time, also while the origin breaks many of them", async () => {
   let most = 0;
   let turn = 0;
-  // The origin hears of an end only after the edge has made room for another connection: it is the edge that is asked.
+  // Counted at the edge: the origin sees a close only after the edge has made room for another connection.
   const count = (): number => (most = Math.max(most, openConnections(edge)));
   const origin = await rawOrigin((socket) => {
     count();
@@ -23,14 +23,14 @@ test("no more connections than allowed are open at any time, also while the orig
     socket.on("data", () => {
       count();
       turn++;
-      // Some close after their answer, some say that they will, some without a word.
+      // Some close after their response, some announce it, some close without notice.
       if (turn % 5 === 0) socket.end(OK);
       else if (turn % 7 === 0) socket.write(OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
       else if (turn % 11 === 0) socket.destroy();
       else setTimeout(() => socket.write(OK), turn % 3);
     });
   });
-  // Nobody waits in vain for a place, however busy the machine is.
+  // A busy machine must not make a request's wait time out.
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 4, connectTimeoutMs: PATIENCE_MS });
   const statuses = await Promise.all(
     Array.from({ length: 400 }, async (_, i) => (await exchangeRaw(edge.http, request(`/${i}`))).slice(9, 12)),
@@ -43,7 +43,7 @@ test("no more connections than allowed are open at any time, also while the orig
   origin.close();
 });
 
-/** An origin that answers when it is told, one request a connection at a time. */
+/** An origin that answers when told, one request of a connection at a time. */
 async function patientOrigin() {
   const asked: string[] = [];
   const sockets: Socket[] = [];
@@ -60,7 +60,7 @@ test("who came first is served first; who went away takes no place, and who wait
   const origin = await patientOrigin();
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 3_000 });
   const clients = Array.from({ length: 6 }, () => rawClient(edge.http));
-  // All are connected before the first asks, and they ask one after the other: so their order is known.
+  // All connect before the first sends its request, and they send one after the other, so the order is known.
   await eventually(() => gauge(edge, "selvedge_edge_connections") === clients.length);
   for (const [i, client] of clients.entries()) {
     client.send(request(`/${i}`));
@@ -153,7 +153,7 @@ test("while the edge drains, connections close with their responses and none sta
   late.send("GET /late HTTP/1.1\r\n");
   await eventually(() => origin.asked.length === 2);
   const closed = edge.close(5000);
-  // A head that was begun is still answered, over a connection that was not there when the draining began.
+  // A request whose head has begun is still answered, over a new connection to the origin.
   late.send("Host: www.example.com\r\n\r\n");
   await eventually(() => origin.asked.length === 3);
   origin.answer();

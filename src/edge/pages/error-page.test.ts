@@ -40,7 +40,7 @@ test("JSON pages are the API's envelope with the ray id", () => {
   });
 });
 
-/** Nothing of this machine, of the origin's address or of how the edge is made. */
+/** Details of this machine, the origin's address or the implementation. */
 const INTERNALS = /\d+\.\d+\.\d+\.\d+|[Ll]ocalhost|\bE[A-Z]{5,}\b|\bat \w+ \(|\/src\/|[Nn]ode|undefined|null|\[object/;
 
 for (const [name, error] of Object.entries(EDGE_ERRORS)) {

@@ -45,7 +45,7 @@ after(async () => {
   origin.close();
 });
 
-/** What a visitor gets, and which paths the origin saw. */
+/** The visitor's response, and the paths that reached the origin. */
 async function get(
   scheme: "http" | "https",
   target: string,

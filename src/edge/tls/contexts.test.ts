@@ -23,7 +23,7 @@ const certificateOp = (id: string, key = id): Op => ({
   },
 });
 
-/** Contexts by their address, as OpenSSL has them; freeing one that is not there is what must never be. */
+/** Contexts of OpenSSL by address. Freeing one that does not exist is an error. */
 function stage(certificatesMax: number, ...ids: readonly string[]) {
   const open = new Map<number, ServerContextOptions>();
   let last = 0;

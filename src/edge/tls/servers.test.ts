@@ -16,7 +16,7 @@ const { privateKey } = generateKeyPairSync("ec", {
   publicKeyEncoding: { type: "spki", format: "pem" },
 });
 
-/** A server needs no chain to be made; nobody shakes hands here. */
+/** A server can be made without a chain; no handshake happens here. */
 const certificateOp = (id: string): Op => ({
   kind: "certificate",
   id,

@@ -15,7 +15,7 @@ import { rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 for (const [way, socketCalls] of TLS_WAYS) {
   describe(way, () => {
     let origin: TestOrigin;
-    /** Two threads of one port, as far as a client can tell. */
+    /** Two threads on one port, from a client's point of view. */
     let edges: readonly [TestEdge, TestEdge];
     let ca: string;
     let certificateOp: (edge: TestEdge) => Op;
@@ -66,7 +66,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       readonly answer: string;
     }
 
-    /** One request over a connection of its own; waits for a session that can be resumed. */
+    /** Sends one request over a separate connection, and waits for a session that can be resumed. */
     function visit(edge: TestEdge, options: ConnectionOptions = {}): Promise<Visit> {
       return new Promise((resolve, reject) => {
         const socket: TLSSocket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca, ...options });
@@ -175,13 +175,13 @@ for (const [way, socketCalls] of TLS_WAYS) {
       return client.closed();
     }
 
-    // 2023-07-01: the draft variants were never in a standard; those of RFC 7905 are.
+    // 2023-07-01: no standard ever had the draft variants; RFC 7905 defines the others.
     test("SPEC 9: suites of ChaCha20-Poly1305 from RFC 7905 are spoken, and those of drafts are not", async () => {
       for (const suites of [[0xcc13], [0xcc14], [0xcc13, 0xcc14, 0xcc15]])
         assert.equal(await answerTo(hello("www.example.com", suites)), alert(40), "handshake_failure");
       const client = rawClient(edges[0].https);
       client.send(hello("www.example.com", [0xcc14, 0xcca9]));
-      // ServerHello: version, random, no session id, the suite.
+      // ServerHello: version, random, empty or given session id, the suite.
       assert.match(await client.until(/^\x16\x03\x03..\x02/s), /^\x16\x03\x03..\x02...\x03\x03.{32}(?:\0|\x20.{32})\xcc\xa9/s);
       client.socket.destroy();
     });
@@ -202,7 +202,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       client.send(hello("www.example.com", [0xc02b]));
       await client.until(/^\x16/);
       client.socket.end();
-      // Node's own limit for a handshake would be longer than this waits.
+      // The handshake limit of Node.js would be longer than this test waits.
       await client.closed();
     });
 

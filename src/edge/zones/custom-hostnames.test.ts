@@ -62,7 +62,7 @@ test("a custom hostname is served from the fallback origin, under its own name",
   assert.deepEqual([row?.zone_id, row?.host], ["zone", "shop.customer.example"]);
 });
 
-/** The page and the request row have the same cause. */
+/** The cause, which must be the same in the page and in the request row. */
 async function causeAt(host: string): Promise<EdgeErrorName> {
   const answer = await get(host);
   assert.match(answer, /^HTTP\/1\.1 530 [^]*Error 1016/);
@@ -237,7 +237,7 @@ test("whatever comes and goes, the index says what a fresh one says", () => {
     fc.property(fc.array(op, { maxLength: 25 }), (steps) => {
       const replica = createMemoryReplica([zoneOp("zone", "service.example")]);
       const zones = createZones(replica, () => undefined);
-      // At most one is active under a name, as control keeps it.
+      // At most one is active under a name, as control guarantees.
       const active = new Map<string, string>();
       for (const step of steps) {
         const id = `${step.host}-${step.id}`;

@@ -10,7 +10,7 @@ const ACCOUNT = "a";
 const PARTS = 8;
 const PER_PART = 4_096;
 
-/** The nth item of each kind, and what an expression asks with to find it. */
+/** The nth item of each kind, and the value that finds it. */
 const KINDS = {
   ip: [(n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`],
   asn: [(n: number) => n, (n: number) => n],
@@ -50,7 +50,7 @@ for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
     assert.equal(list.has(asked(last)), true);
     assert.equal(list.has(asked(1)), true);
     assert.ok(steps >= PARTS - 1, `${steps} steps`);
-    // A part of addresses is sorted at once.
+    // A part with addresses is sorted in one step.
     assert.ok(most <= 12 * PER_PART, `${most} in one step`);
   });
 

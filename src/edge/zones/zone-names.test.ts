@@ -19,7 +19,7 @@ const record = (name: string, type: string): RecordEntry => ({
   proxied: true,
 });
 
-/** The same by RFC 4592, slowly: a name exists where it or one below it has a record. */
+/** The expected answer by RFC 4592, computed slowly: a name exists if it or a name below it has a record. */
 function expected(records: readonly RecordEntry[], name: string): readonly RecordEntry[] {
   const exists = (at: string): boolean => at === ORIGIN || records.some((one) => one.name === at || one.name.endsWith(`.${at}`));
   const at = (owner: string): readonly RecordEntry[] =>
@@ -73,7 +73,7 @@ test("a large change is seen at once when it is released, whatever else comes an
       let staged: { readonly id: string; readonly comes: Set<RecordEntry>; readonly goes: Set<RecordEntry> } | null = null;
       let number = 0;
       for (const { do: what, name, type } of steps) {
-        // As in control: what a large change has written is its own until its release.
+        // As in control: only a large change itself may touch its records before its release.
         const one = [...present].find((other) => other.name === name && staged?.goes.has(other) !== true);
         if (what === "add") {
           const added = record(name, type);
@@ -83,7 +83,7 @@ test("a large change is seen at once when it is released, whatever else comes an
           present.delete(one);
           names.remove(one);
         } else if (what === "batch") {
-          // A delta that is staged and released before anything else, below what others have staged.
+          // A delta that is staged and released before anything else, below other staged changes.
           const id = `next ${number++}`;
           const comes = record(name, type);
           names.stage(id, one, comes, true);

@@ -120,7 +120,7 @@ test("large rulesets compile between requests: what was there runs until all of 
   assert.deepEqual(sizes(), [1, 1, 0]);
   replica.apply([custom("r1", "z1", large("a")), custom("r2", "z2", large("c"))]);
   assert.deepEqual(sizes(), [1, 1, 0]);
-  // Somebody else's does not wait for them, and one that is changed again is not put back.
+  // Rulesets of other zones do not wait for them, and one that is changed again keeps the newer change.
   replica.apply([custom("r3", "z3", [log("true")])]);
   await later[1];
   assert.deepEqual(sizes(), [1, 1, 1]);

@@ -95,7 +95,7 @@ test("what breaks off is not kept, and is seen to be broken", async (t) => {
   }
   const client = asks(edge, "/a.css");
   await eventually(() => sockets.length === 3);
-  // Without a length, the end of the connection may as well be a fault.
+  // Without a length, the end of the connection may also be a fault.
   sockets[2]!.end("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nwhole");
   assert.match(await client.closed(), /whole/);
   const again = asks(edge, "/a.css");

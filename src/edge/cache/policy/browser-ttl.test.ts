@@ -12,7 +12,7 @@ const exactly = (value: string): string =>
 const CASES: readonly (readonly [given: string, told: string])[] = [
   ["public, max-age=60", "public, max-age=5"],
   ['must-revalidate, ext="a, max-age=1", public', 'ext="a, max-age=1", public, max-age=5'],
-  // A quoted string that is not closed stays as it is, behind the time.
+  // An unclosed quoted string stays unchanged, after the TTL.
   [String.raw`max-age=60, x="\"\"\"`, String.raw`max-age=5, x="\"\"\"`],
   ['public, x="a, max-age=60', 'public, max-age=5, x="a, max-age=60'],
 ];

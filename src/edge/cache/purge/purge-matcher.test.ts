@@ -34,7 +34,7 @@ const ROWS: readonly (readonly [by: By, value: string, purged: boolean, more?: P
   ["files", "https://www.example.com/a/b.css", false, { query: "x" }],
   ["files", "https://www.example.com/a/b.css?b&a", true, { query: "a&b" }],
   ["files", "https://www.example.com/a/b.css?b&a", true, {}, "simplified"],
-  // A rule has rewritten the URL: visitors know it by theirs.
+  // A rule has rewritten the URL: visitors know the original one.
   ["files", "https://www.example.com/old.css", true, { received: ["/other.css", "/old.css"] }],
   ["files", "https://www.example.com/a/b.css", true, { received: ["/old.css"] }],
   ["files", "https://www.example.com/old.css?x=1", true, { received: ["/old.css?x=1"] }],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { BodyCut } from "#edge/detection/body-cut.ts";
 import { withoutCutEdges } from "./cut-edges.ts";
 
-/** What is left of a part that comes in pieces of so many bytes. */
+/** The rest of a part that arrives in pieces of `pieceBytes`. */
 function left(text: string, cut: BodyCut, pieceBytes: number): string {
   const parts: Buffer[] = [];
   const edges = withoutCutEdges(cut, { write: (bytes) => void parts.push(Buffer.from(bytes)), end: () => undefined });

@@ -8,7 +8,7 @@ import { fc } from "../../../../test/support/property.ts";
 const CARD = "4716461583322103";
 const base64 = (text: string | Buffer): string => Buffer.from(text).toString("base64").replaceAll(/.{20}/g, "$&\r\n");
 
-/** What a scan is shown of a body that comes in pieces of so many bytes. */
+/** The text to scan of a body that arrives in pieces of these sizes. */
 function shown(body: string | Buffer, sizes: readonly number[] = [1e6]): { readonly text: string; readonly isPartial: boolean } {
   const bytes = Buffer.from(body);
   let text = "";
@@ -16,7 +16,7 @@ function shown(body: string | Buffer, sizes: readonly number[] = [1e6]): { reado
   const parts = new Multipart(createTranscoder("", onText), onText);
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const size = sizes[i % sizes.length] ?? 1;
-    // The caller uses its memory again.
+    // The caller reuses its memory.
     const piece = Buffer.from(bytes.subarray(at, at + size));
     parts.write(piece);
     piece.fill(0x2d);
