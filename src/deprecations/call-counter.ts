@@ -1,6 +1,6 @@
 import type { IsoDate } from "#kernel/clock.ts";
 
-/** How often one caller used one route in a way that a row will end. */
+/** Calls of one caller to one route, in a form that a row will end. */
 export interface DeprecatedCalls {
   readonly day: IsoDate;
   /** Empty for routes without an account. */
@@ -11,7 +11,7 @@ export interface DeprecatedCalls {
   readonly calls: number;
 }
 
-/** How often one caller called one route in one form (call-shape.ts), whether a row ends it or not. */
+/** Calls of one caller to one route in one form (call-shape.ts), whether a row ends it or not. */
 export interface ShapedCalls {
   readonly day: IsoDate;
   readonly account_id: string;

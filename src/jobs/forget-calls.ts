@@ -3,7 +3,7 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes recorded calls that are too old for any rehearsal. */
+/** Deletes recorded calls that rehearsals no longer read. */
 export const forgetCalls = (calls: Pick<RecordedCalls, "forget">): Job => ({
   name: "forget-calls",
   everyMs: EVERY_MS,

@@ -1,6 +1,6 @@
 import { begins, JOB } from "#kernel/process/heartbeat.ts";
 
-/** Work at intervals; each file of this folder has some. */
+/** A task that runs at intervals; the files of this folder define them. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;

@@ -213,7 +213,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
       if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) return false;
       this.job = lastJob;
-      // The place taken here leaves room for the body's end, and for the end of the body that was cut.
+      // The ring still has room for this body's end, and for the end of the body that it may cut short.
       if (!isEnd) keep(this);
       this.isOver = isEnd;
       this.line.begun++;

@@ -2,7 +2,7 @@
 export interface Poller {
   /** There is work, or much of it: looks at once. */
   wake(): void;
-  /** The obstacle to existing work is gone: the next look need not wait for its interval. */
+  /** Looks soon, because the obstacle to the waiting work is gone. */
   hurry(): void;
   stop(): void;
 }

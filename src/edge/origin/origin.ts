@@ -114,8 +114,8 @@ const isProxied = (record: RecordEntry): boolean => record.proxied;
 const isAlias = (record: RecordEntry): boolean => record.type === "CNAME";
 
 /**
- * Follows a name through the zones that the account may use, as far as they go; these may be newer than public DNS. Stops
- * at another account's proxied name: its origin must not be reached past that account's rules.
+ * Follows a name through the zones that the account relies on (snapshot/reliance.ts), as far as they go; these may be newer
+ * than public DNS. Stops at another account's proxied name: its origin must not be reached past that account's rules.
  */
 function follow(zones: Zones, account: string, target: string): Found {
   let name = canonical(target);

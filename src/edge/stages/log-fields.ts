@@ -18,7 +18,7 @@ interface Named {
   readonly preserve_duplicates?: boolean;
 }
 
-/** Characters of logged values in a row, and of one value: longer values are cut, further ones left out. */
+/** Characters of one logged value, and of all logged fields of a row: longer values are cut, further ones left out. */
 const VALUE_LENGTH_MAX = 2048;
 const ROW_LENGTH_MAX = 16_384;
 

@@ -352,7 +352,7 @@ export class Session implements FrameSink, StreamSession {
     this.countReset();
   }
 
-  /** The connection's window is refilled at once, whether the bytes were taken or not. */
+  /** Refills the connection's window without waiting until the streams' bytes are taken. */
   private takeConnectionWindow(length: number): void {
     this.receiveWindow -= length;
     if (this.receiveWindow < 0) throw new ConnectionFault(ERROR.flowControl, "more data than the connection has room for");

@@ -1,8 +1,7 @@
 import { readPlaces } from "./buffer-slots.ts";
 import { doLateTasks, hasLateTasks } from "#kernel/process/tick-queue.ts";
 
-// Late tasks (turn-end.ts) still use the bytes of earlier reads. So a read goes to other memory, or the tasks run before
-// it.
+// Late tasks (tick-queue.ts) still use the bytes of earlier reads. So a read goes to other memory, or they run before it.
 
 /** Longer reads can be lent instead of copied, if no read follows them (ADR 0044). */
 const KEPT_BYTES_MAX = 16 * 1024;

@@ -31,7 +31,7 @@ export interface Waiting {
   readonly hasServed: boolean;
   /** Bytes of responses that the client has taken. */
   readonly bytesTaken: number | null;
-  /** Bytes of a request body that the client has sent, if somebody takes them. */
+  /** Bytes of a request body that the client has sent, if the plane reads it. */
   readonly bytesSent: number | null;
   /** Bytes both ways. */
   readonly bytesMoved: number;
