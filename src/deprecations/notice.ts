@@ -12,7 +12,7 @@ export function noticeHeaders(rows: Iterable<Deprecation>, linkTo: (id: string) 
     deprecation: `@${ms / 1000}`,
     // RFC 8594 §3: an HTTP date.
     sunset: new Date(ms).toUTCString(),
-    // RFC 9745 §3.
+    // RFC 9745 §3: links to the rows' descriptions.
     link: sorted.map((row) => `<${linkTo(row.id)}>; rel="deprecation"; type="application/json"`).join(", "),
   };
 }

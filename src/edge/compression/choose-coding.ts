@@ -64,7 +64,7 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
 
 const isCoded = (coding: string): boolean => coding.trim().toLowerCase() !== "identity";
 const forbidsTransforms = (control: string): boolean => NO_TRANSFORM.test(control);
-/** RFC 9110 §7.7 */
+/** The directive no-transform of Cache-Control (RFC 9110 §7.7). */
 // linear: pumped
 const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
 

@@ -51,7 +51,7 @@ function kindOf({ name, value }: Field): number {
  * every connection of a thread.
  */
 export class RequestFields implements FieldSink {
-  /** RFC 9113 §8.1.1. */
+  /** The request is malformed (RFC 9113 §8.1.1). */
   isMalformed = false;
   isTooLarge = false;
   method = "";

@@ -23,7 +23,7 @@ function readTrailers(given: readonly string[]): ReturnType<typeof readFields> {
 
 const BASE = [":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/a?b"];
 
-/** Fields as the parsed head has them, or what was refused. */
+/** The fields of the parsed head, or the status of the refusal. */
 function read(fields: readonly string[], endsWithHead = true): readonly (readonly [string, string])[] | number {
   const request = readRequestHead(fields, "https", endsWithHead);
   if (typeof request === "number") return request;

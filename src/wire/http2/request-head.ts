@@ -53,7 +53,7 @@ export function readRequestHead(request: RequestFields, scheme: string | null, e
 }
 
 const WEBSOCKET = "websocket";
-/** RFC 6455 §4.1; over HTTP/2 the client sends none of these (RFC 8441 §5). */
+/** The fields of an upgrade to WebSocket (RFC 6455 §4.1); over HTTP/2 the client sends none of them (RFC 8441 §5). */
 const upgradeLines = (key: string): string => `connection: Upgrade\r\nupgrade: ${WEBSOCKET}\r\nsec-websocket-key: ${key}\r\n`;
 
 /**

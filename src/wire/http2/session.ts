@@ -22,7 +22,7 @@ export interface SessionLimits {
   /** Streams that a client may reset, or make us reset: at once, and further ones per second. */
   readonly resetsMax: number;
   readonly resetsPerSecond: number;
-  /** Whether a stream may become a WebSocket (RFC 8441). */
+  /** True if a stream may become a WebSocket (RFC 8441). */
   readonly allowsWebSockets: boolean;
 }
 

@@ -7,7 +7,7 @@ import { decoderFor } from "./transfer-encodings.ts";
 
 /** Bytes of `--`, the boundary, `--` and spaces. */
 const DELIMITER_BYTES_MAX = 84;
-/** RFC 2046 §5.1.1. */
+/** A boundary (RFC 2046 §5.1.1). */
 const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
 /** Limit of a part's head; longer text is not a head. Bytes. */
 const HEAD_BYTES_MAX = 8192;

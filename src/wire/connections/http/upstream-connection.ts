@@ -36,7 +36,7 @@ export interface UpstreamSink extends BodySink {
   /** The origin takes more of the request. */
   onDrain(): void;
   onInterim(buffer: Buffer, head: Head): void;
-  /** 101: from here on both sides send what they like. */
+  /** 101: from here on both sides send whatever they like. */
   onSwitch(buffer: Buffer, head: Head): void;
   onHead(buffer: Buffer, head: Head, framing: Framing): void;
   onEnd(trailers: readonly Trailer[]): void;

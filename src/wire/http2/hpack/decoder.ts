@@ -91,7 +91,7 @@ export class HpackDecoder {
     }
   }
 
-  /** RFC 7541 §5.1; -1 if it does not end or is too large. */
+  /** Reads an integer (RFC 7541 §5.1); -1 if it does not end or is too large. */
   private integer(prefix: number): number {
     const { buffer, end } = this;
     let value = buffer[this.at++]! & prefix;
@@ -106,7 +106,7 @@ export class HpackDecoder {
     return -1;
   }
 
-  /** RFC 7541 §5.2. */
+  /** Reads a string (RFC 7541 §5.2); null if it is malformed. */
   private text(): string | null {
     const { buffer, end } = this;
     if (this.at >= end) return null;

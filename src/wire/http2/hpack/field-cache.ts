@@ -134,7 +134,7 @@ function literal(text: Uint8Array, nameLength: number, nameIndex: number, { patt
   return out.slice(0, at);
 }
 
-/** RFC 7541 §5.2, in the shorter of the two forms. */
+/** Writes a string (RFC 7541 §5.2), Huffman-coded if that is shorter. Returns the offset just past it. */
 export function writeText(text: Uint8Array, start: number, end: number, out: Uint8Array, at: number): number {
   const coded = huffmanLength(text, start, end);
   if (coded < end - start) return encodeHuffman(text, start, end, out, writeInteger(out, at, 0x80, 0x7f, coded));
@@ -143,7 +143,7 @@ export function writeText(text: Uint8Array, start: number, end: number, out: Uin
   return from + end - start;
 }
 
-/** RFC 7541 §5.1. */
+/** Writes an integer (RFC 7541 §5.1). Returns the offset just past it. */
 export function writeInteger(out: Uint8Array, at: number, pattern: number, prefix: number, value: number): number {
   if (value < prefix) {
     out[at] = pattern | value;
