@@ -206,7 +206,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     sleep: () => load.decoders === 0 && Array.from(taps.values(), ({ ring }) => ring?.sleep() ?? true).every(Boolean),
   });
 
-  /** Reports findings in a response that takes minutes before its end, as soon as there are some. */
+  /** Reports the findings of a long response before its end, as soon as it has some. */
   const lookAtLong = (): void => {
     const before = clock.monotonicMs() - LONG_MS;
     for (const { jobs } of taps.values()) {

@@ -36,7 +36,7 @@ export interface ExamineDeps {
   readonly mask: TextMasker;
 }
 
-/** Removes allowed findings, and gives the position and confidence of the others, never their text. */
+/** Removes allowed findings, and gives the position and confidence of the others, never their plain text. */
 export function examine(result: ScanResult, deps: ExamineDeps): Examined {
   const { subject, valueHash } = deps;
   const allowed = allowedAt(deps.allowed, subject.path);

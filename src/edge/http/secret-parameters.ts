@@ -55,7 +55,7 @@ function holdsSecret(value: string): boolean {
 
 const LAYERS_MAX = 4;
 
-/** The text without any layers of percent-encoding. */
+/** The text with up to `LAYERS_MAX` layers of percent-encoding removed. */
 function plain(text: string): string {
   let decoded = text;
   for (let layer = 0; layer < LAYERS_MAX && decoded.includes("%"); layer++) {

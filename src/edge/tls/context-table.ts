@@ -10,7 +10,7 @@ export type TlsPolicy = Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http
  * decided before the handshake begins.
  */
 export interface ContextTable<T> {
-  /** `ticketKeyName`: of an offered ticket, if its key is ours. Null if the certificate's key cannot be decrypted. */
+  /** `ticketKeyName`: of an offered ticket, if its key is ours; otherwise empty. Null if the certificate's key cannot be decrypted. */
   get(certificateId: string, policy: TlsPolicy, ticketKeyName: string): T | null;
   useTicketKeys(keys: TicketKeys): void;
   /** The name of the key that opens one of the offered tickets, which begin with these names; otherwise empty. */

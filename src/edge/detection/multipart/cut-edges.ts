@@ -21,7 +21,7 @@ const TO_LAST_END = /^.*(?:["'<>{}()[\],\r\n\t|]|(?<= )(?=[A-Z]*[a-z])[A-Za-z]{2
 /** Reads the beginning of a part byte by byte. Returns true where scanning may start. */
 function edgeReader(): (byte: number) => boolean {
   let left = EDGE_BYTES;
-  // Undefined if the bytes before are not a word, or a word whose beginning is unknown.
+  // Undefined until the first space: the beginning of a cut word is unknown.
   let word: string | undefined;
   return (byte) => {
     const isBehindWord = byte === SPACE && word !== undefined && WORD.test(word);
