@@ -52,8 +52,8 @@ export function createTranscoder(charset: string, onText: (bytes: Uint8Array) =>
 const HEAD_BYTES = 4;
 
 /**
- * Recognised by its byte order mark, or by a first character with zero upper bytes. The mark of UTF-16 before a zero is
- * not text.
+ * Recognised by its byte order mark, or by a first character with zero upper bytes. `FF FE 00 00` is UTF-32, because text in
+ * UTF-16 does not begin with a zero.
  */
 function utf32Of(bytes: Uint8Array): "le" | "be" | undefined {
   const [first, second, third, fourth] = bytes;

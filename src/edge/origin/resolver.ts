@@ -43,7 +43,7 @@ export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps)
   const entryOf = (name: string): Entry => {
     let entry = entries.get(name);
     if (entry === undefined) {
-      // In order of insertion, so the first is the oldest. A name in use is added again.
+      // In order of insertion, so the first is the oldest. If it is still used, its next request adds it again.
       for (const oldest of entries.keys()) {
         if (entries.size < limits.namesMax) break;
         entries.delete(oldest);
