@@ -1,23 +1,23 @@
 /**
- * What the rules of one request may cost, and as much again those of its response, in steps of about a nanosecond: an eighth of a
- * second of a thread. What walks over texts or arrays charges by their length, so that a request is ended at the same step on any
+ * Limit of the rules of one request, and again of its response, in steps of about a nanosecond: an eighth of a second of
+ * a thread. Code that walks over texts or arrays charges by their length, so that a request ends at the same step on any
  * machine (ADR 0075).
  */
 export const STEPS_MAX = 120_000_000;
 
-/** What an item of an array costs beside what is done with it. */
+/** Steps of an array's item, beside those of the work on it. */
 export const ITEM_STEPS = 30;
 
-/** The rule that was being evaluated when a request's steps were spent. */
+/** The rule under evaluation when a request's steps were spent. */
 export interface Exhausted {
   readonly phase: string;
   readonly ruleset_id: string;
-  /** Of several that were looked for at once, the first. */
+  /** The first, if several were evaluated at once. */
   readonly rule_id: string;
   readonly rule_description: string;
   /** The rule that executed its ruleset; empty in entry points. */
   readonly deployed_by: string;
-  /** Whether the request was ended by it; its response went out otherwise. */
+  /** Whether it ended the request; a response is sent anyway. */
   readonly ended: boolean;
 }
 
@@ -29,7 +29,7 @@ export const exhaustedAt = (
   ended: boolean,
 ): Exhausted => ({ phase, ruleset_id: id, rule_id: rule.id, rule_description: rule.description ?? "", deployed_by: deployedBy, ended });
 
-/** What one request has spent, from phase to phase. */
+/** Steps that one request has spent in all phases so far. */
 export interface Spending {
   steps: number;
   exhausted: Exhausted | null;
@@ -39,33 +39,33 @@ class StepsSpent extends Error {
   override readonly name = "StepsSpent";
 }
 
-// Made once: it is thrown where time is short, and nobody reads where from.
+// Made once: it is thrown under load, and nobody reads its stack.
 const STEPS_SPENT = new StepsSpent("the rules of this request take too many steps");
 
-// Evaluation never waits, so a thread has one under way at a time. Small integers alone, which cost no memory.
+// Evaluation is synchronous, so a thread has only one at a time. Small integers only, which need no allocation.
 let left = STEPS_MAX;
 let most = 0;
 let isCharging = false;
 let current = 0;
 
-/** Counts steps. Throws, where they are too many, what `isStepsSpent` knows. */
+/** Counts steps. If they are too many, throws an error that `isStepsSpent` recognizes. */
 export function charge(steps: number): void {
   if ((left -= steps) < 0) refuse();
 }
 
-/** Outside of an evaluation nobody is charged. */
+/** Outside of an evaluation nothing is charged. */
 function refuse(): void {
   if (isCharging) throw STEPS_SPENT;
   left = STEPS_MAX;
 }
 
-/** What `charge` throws. */
+/** Whether `charge` threw the error. */
 export const isStepsSpent = (error: unknown): boolean => error === STEPS_SPENT;
 
-/** From here on this request is charged, until `endCharging`, which has to follow in the same turn whatever is thrown. */
+/** Charges this request until `endCharging`, which must be called in the same tick, also after an error. */
 export function beginCharging({ steps }: Spending, side: "request" | "response"): void {
   current = (current + 1) & 0x3fff_ffff;
-  // What a visitor makes the request cost takes nothing from the rules of the response.
+  // The visitor's request must not use up the steps of the response.
   most = side === "request" ? STEPS_MAX : 2 * STEPS_MAX;
   left = most - steps;
   isCharging = true;
@@ -77,12 +77,12 @@ export function endCharging(spending: Spending): void {
   isCharging = false;
 }
 
-/** The number of the evaluation under way: what is remembered is paid for once in each. */
+/** The number of the current evaluation: a remembered result is charged once in each. */
 export const evaluation = (): number => current;
 
 /**
- * Remembers the last result, and charges what making it has cost once in each evaluation, whoever made it. `isSame`: whether the
- * arguments are those of the last time.
+ * Remembers the last result, and charges its cost once in each evaluation, for any caller. `isSame`: whether the
+ * arguments equal the previous ones.
  */
 export function rememberCharged<A, T>(compute: (argument: A) => T, isSame: (a: A, b: A) => boolean): (argument: A) => T {
   let known: { readonly argument: A; readonly result: T; readonly steps: number } | undefined;
@@ -102,7 +102,7 @@ export function rememberCharged<A, T>(compute: (argument: A) => T, isSame: (a: A
   };
 }
 
-/** Charges for a text once in an evaluation, where what is made of it is remembered. */
+/** Charges for a text once per evaluation, for a result that is remembered. */
 export function createToll(stepsPerByte: number): (text: string) => void {
   let paidIn = -1;
   let paid = "";

@@ -5,7 +5,7 @@ import type { RuleContext } from "#rules/parameters/rule-context.ts";
 import { isObject, type RuleProblem } from "#rules/parameters/shape.ts";
 import { rateLimit } from "./rate-limit/shape.ts";
 
-/** The parts of a rule that can be wrong; as a client sent them, hence unknown. */
+/** The parts of a rule that are validated; from a client, so of unknown types. */
 export interface RuleDraft {
   readonly action?: unknown;
   readonly action_parameters?: unknown;
@@ -13,7 +13,7 @@ export interface RuleDraft {
   readonly ratelimit?: unknown;
 }
 
-/** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
+/** Every problem of a rule in an entry point of `phase`, by JSON pointers below the rule. Empty if it can be saved and run. */
 export function ruleProblems(rule: RuleDraft, phase: string, around: RuleContext): readonly RuleProblem[] {
   return [
     ...actionProblems(rule, phase, around),
@@ -32,17 +32,17 @@ function actionProblems(rule: RuleDraft, phaseName: string, around: RuleContext)
   const parameters = rule.action_parameters ?? {};
   if (!isObject(parameters)) return [{ pointer: "/action_parameters", message: "action_parameters must be an object" }];
   const problems = action.parameters(parameters, "", { phase: phaseName as PhaseName, around });
-  // Last, since what is wrong with the rule itself says more.
+  // Last, because problems of the rule itself say more.
   if (problems.length === 0 && !phase.runs) return [{ pointer: "/action", message: notRun(phase) }];
   return problems.map((problem) => ({ pointer: `/action_parameters${problem.pointer}`, message: problem.message }));
 }
 
-/** Why a phase that no plane runs takes no rules, and what serves in its place. */
+/** Why a phase that no plane runs takes no rules, and what replaces it. */
 export const notRun = (phase: Phase): string => `this version does not run the phase ${phase.name}${insteadOf(phase)}`;
 
 const insteadOf = ({ instead }: Phase): string => (instead === undefined ? "" : `: ${instead}`);
 
-/** Rules of one phase count, and those of no other do. */
+/** Rules of the rate limit phase need a limit, and rules of other phases must not have one. */
 function limitProblems(rule: RuleDraft, phase: string, around: RuleContext): readonly RuleProblem[] {
   const counts = phase === "http_ratelimit" && rule.action !== "execute";
   const at = "/ratelimit";

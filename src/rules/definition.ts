@@ -1,4 +1,4 @@
-/** A rule as it is stored and snapshotted; more fields do no harm. */
+/** A rule as it is stored and in the snapshot; other fields are ignored. */
 export interface RuleDefinition {
   readonly id: string;
   readonly action: string;
@@ -9,7 +9,7 @@ export interface RuleDefinition {
   readonly version?: string;
   readonly logging?: { readonly enabled: boolean };
   readonly ratelimit?: Readonly<Record<string, unknown>>;
-  /** What events call its action, where an older name is to be seen. */
+  /** The name of the action in events, if they show an older name. */
   readonly event_action?: string;
 }
 

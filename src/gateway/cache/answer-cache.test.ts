@@ -174,7 +174,7 @@ test("a client that leaves does not take the others' answer with it", async (t) 
   await settled(20);
   leaving.abort();
   await assert.rejects(left);
-  // If the other request does not wait for the first one, it gets an answer of its own.
+  // If the other request does not wait for the first one, it sends its own one to the provider.
   answerFirst?.();
   assert.match((await other).text, /there/);
 });

@@ -96,7 +96,7 @@ export class SocketAnswer implements AnswerSink {
     this.#settle();
   }
 
-  /** Ignores the last bytes of a cut stream, because a message of its own kind tells the client about the cut. */
+  /** Ignores the last bytes of a cut stream, because a separate message tells the client about the cut. */
   cut(_last: Buffer | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -7,17 +7,17 @@ import { object, type Shape, whole } from "#rules/parameters/shape.ts";
 import { type ActionName, PHASES, type PhaseName } from "#rules/phases.ts";
 
 export interface Action {
-  /** Of `action_parameters`. */
+  /** Shape of `action_parameters`. */
   readonly parameters: Shape;
-  /** No later rule of the phase runs once a rule with it applied (waf.md, "Terminating actions"). */
+  /** No later rule of the phase runs after a rule with this action has matched (waf.md, "Terminating actions"). */
   readonly terminates: boolean;
-  /** Leaves a security event, unless the rule's `logging` says otherwise. */
+  /** Writes a security event, unless the rule's `logging` says otherwise. */
   readonly logs: boolean;
 }
 
 const NONE = object({});
 
-/** What a rule may do. The rules' own engine runs `execute`, `skip` and `score`; an edge stage carries out the others. */
+/** Actions of rules. The rule engine itself runs `execute`, `skip` and `score`; stages of the edge carry out the others. */
 export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   block: { parameters: block, terminates: true, logs: true },
   challenge: { parameters: NONE, terminates: true, logs: true },
@@ -39,10 +39,10 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   skip: { parameters: skip, terminates: false, logs: true },
 };
 
-/** `action_parameters` with what the service fills in (SPEC 2.6: `version` is `latest`). */
+/** `action_parameters` with defaults (SPEC 2.6: `version` is `latest`). */
 export const completeParameters = (action: string, parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   action === "execute" ? { ...parameters, version: parameters["version"] ?? "latest" } : parameters;
 
-/** The phases whose entry points may hold rules with this action. */
+/** The phases whose entry points may have rules with this action. */
 export const phasesOf = (action: ActionName): readonly PhaseName[] =>
   PHASES.filter((phase) => (phase.actions as readonly ActionName[]).includes(action)).map((phase) => phase.name);

@@ -9,7 +9,7 @@ const CONTENT_TYPES = ["application/json", "text/html", "text/plain", "text/xml"
 const BLOCK_CONTENT_BYTES_MAX = 30 * 1024;
 const ERROR_CONTENT_BYTES_MAX = 10 * 1024;
 
-/** A response of one's own instead of the edge's page. */
+/** A custom response instead of the edge's page. */
 export const block = object({
   response: object({
     status_code: whole(400, 499),
@@ -18,7 +18,7 @@ export const block = object({
   }),
 });
 
-/** With an asset it leaves the response as it is, since assets do not exist here (inert.ts). */
+/** A rule with an asset leaves the response unchanged, because assets do not exist here (inert.ts). */
 export const serveError = object(
   {
     content: text({ bytesMax: ERROR_CONTENT_BYTES_MAX }),
@@ -44,7 +44,7 @@ const fromValue = object(
 
 const LIST_NAME = text({ pattern: /^[a-z0-9_]{1,50}$/, what: "the name of a list" });
 
-/** Of a list that the account has, as expressions need it too: a rule that can never redirect is somebody's mistake. */
+/** The list must exist in the account and hold redirects: a rule that can never redirect is a mistake. */
 const redirectList: Shape = (value, at, place) => {
   const problems = LIST_NAME(value, at, place);
   if (problems.length > 0) return problems;
@@ -55,14 +55,14 @@ const redirectList: Shape = (value, at, place) => {
 
 const fromList = object({ name: redirectList, key: valueExpression }, { required: ["name", "key"] });
 
-/** Lists of redirects are looked at in the account's own phase; everywhere else the rule says where to. */
+/** Only the account's own phase may use lists of redirects; in all other phases the rule names the target. */
 export const redirect: Shape = byPlace(({ phase }) =>
   phase === "http_request_redirect"
     ? object({ from_value: fromValue, from_list: fromList }, { one: ["from_value", "from_list"] })
     : object({ from_value: fromValue }, { required: ["from_value"] }),
 );
 
-/** Tried in this order; what the visitor does not take is passed over. */
+/** Tried in this order; codings that the visitor does not accept are skipped. */
 export const compressResponse = object(
   { algorithms: array(object({ name: oneOf("none", "auto", "default", "gzip", "brotli", "zstd") }, { required: ["name"] }), { max: 6 }) },
   { required: ["algorithms"] },

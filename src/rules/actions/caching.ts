@@ -18,7 +18,7 @@ const SECONDS_MAX = 31_536_000;
 const names = array(text({ bytesMax: 256 }));
 const headerName = { pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, what: "the name of a header field" };
 
-/** Cookies have a part of their own, in which one can be named. */
+/** Cookies have a separate setting, which names them one by one. */
 const keyedHeader: Shape = (value, at, place) => {
   const problems = text(headerName)(value, at, place);
   if (problems.length > 0 || String(value).toLowerCase() !== "cookie") return problems;
@@ -28,10 +28,10 @@ const headerNames = array(keyedHeader);
 
 const allOrList = object({ all: oneOf(true), list: names }, { one: ["all", "list"] });
 const oneQueryPart = object({ include: allOrList, exclude: allOrList }, { one: ["include", "exclude"] });
-/** Clients write a part of the settings that says nothing as an empty object. */
+/** Clients write empty settings as an empty object. */
 const queryString: Shape = (value, at, place) => (isObject(value) && Object.keys(value).length === 0 ? [] : oneQueryPart(value, at, place));
 
-/** A flag, one of whose values would choose what does not exist here. */
+/** A flag with one value that would choose a missing feature. */
 const never =
   (refused: boolean, why: string): Shape =>
   (value, at, place) =>
@@ -69,7 +69,7 @@ const statusRange: Shape = (value, at, place) => {
   return from > to ? [problem(at, "from must not be greater than to")] : [];
 };
 
-/** A status of its own or a range of them; -1 keeps nothing in the cache and 0 has it asked for again each time. */
+/** A status or a range of statuses; -1 does not store the response, and 0 revalidates it for each request. */
 const statusTtl = object(
   {
     status_code: whole(100, 999),

@@ -1,23 +1,23 @@
-/** One field of a head as something changes it: `set` replaces what there is, `add` stands beside it. */
+/** A change of one header field: `set` replaces the existing field, `add` adds another one. */
 export interface FieldChange {
   readonly name: string;
   readonly lower: string;
   readonly operation: FieldOperation;
-  /** One character a byte. */
+  /** One character per byte. */
   readonly value: string;
-  /** As it is written, with its CRLF; empty where there is nothing to write, or where it cannot be written. */
+  /** The field line with its CRLF; empty if there is none, or if it would be invalid. */
   readonly line: string;
 }
 
 export type FieldOperation = "set" | "add" | "remove";
 
-/** Anything else would end the line, or not be a field at all (RFC 9110 §5.5). */
+/** Other characters would end the line or make the field invalid (RFC 9110 §5.5). */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export const fieldChange = (name: string, operation: FieldOperation, value = ""): FieldChange => changing(name, operation)(value);
 
-/** Makes changes of one field that differ in its value. */
+/** Returns a function that makes changes of one field with different values. */
 export function changing(name: string, operation: FieldOperation): (value: string) => FieldChange {
   const lower = name.toLowerCase();
   const begin = operation !== "remove" && NAME.test(name) ? `${name}: ` : "";

@@ -5,7 +5,7 @@ import type { RequestView, ResponseView } from "#rules/views.ts";
 
 export type ReadChanges = (request: RequestView, response: ResponseView | null) => readonly FieldChange[];
 
-/** As the rules' own shapes let them through. */
+/** As validated by the shapes of rules. */
 interface Edit {
   readonly operation: FieldOperation;
   readonly value?: string;
@@ -15,8 +15,8 @@ interface Edit {
 const NONE: readonly FieldChange[] = [];
 
 /**
- * What the parameters of a `rewrite` make of a head's fields: the changes, made ready to be sent, or how they are read for a
- * request where a value is computed. A value that is missing then changes nothing.
+ * Compiles the header changes of a `rewrite`: changes that are ready to be sent, or a function that reads them for a
+ * request if a value is computed. A computed value that is missing changes nothing.
  */
 export function compileHeaderChanges(
   parameters: Readonly<Record<string, unknown>>,

@@ -21,7 +21,7 @@ const uri = object(
 
 const HEADER_VALUE = { pattern: /^[\t\x20-\x7e\x80-\u{10ffff}]*$/u, what: "a value that a header field may have" };
 
-/** What writes a value needs one; what removes the field must not have any. */
+/** `set` and `add` need a value; `remove` must not have one. */
 const headerEdit: Shape = (value, at, place) => {
   const removes = isObject(value) && value["operation"] === "remove";
   const operation = oneOf("set", "add", "remove");
@@ -35,7 +35,7 @@ const headerEdit: Shape = (value, at, place) => {
     : [...members.operation(given, `${at}/operation`, place), ...written];
 };
 
-/** Fields that frame messages, say who the visitor is, or belong to one connection. */
+/** Fields that frame messages, identify the visitor, or belong to one connection. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -62,12 +62,12 @@ const headers: Shape = (value, at, place) => {
   return [...problems, ...kept.map((name) => problem(`${at}/${name}`, `the header ${name} is the edge's own and cannot be changed`))];
 };
 
-/** Each of the phases that rewrite has its own part of the message. */
+/** Each rewriting phase changes one part of the message. */
 export const rewrite: Shape = byPlace(({ phase }) =>
   phase === "http_request_transform" ? object({ uri }, { required: ["uri"] }) : object({ headers }, { required: ["headers"] }),
 );
 
-/** Settings that a request may have otherwise than its zone. */
+/** Settings that a rule can change for a request. */
 export const SETTABLE = ["ssl", "cache_level", "browser_cache_ttl", "sort_query_string_for_cache"] as const;
 
 const SETTINGS = {
@@ -80,7 +80,7 @@ const SETTINGS = {
 const REWRITING = "bodies pass through unchanged";
 const NO_PRODUCT = "there is no such product here";
 
-/** Settings of other installations that are what they are here: a rule may say so, and choose nothing else. */
+/** Vendor settings that are fixed here: a rule may name them, but only with this value. */
 const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = {
   automatic_https_rewrites: [false, REWRITING],
   autominify: [{ css: false, html: false, js: false }, REWRITING],
@@ -110,7 +110,7 @@ const fixed =
   (value, at) =>
     isSame(value, known) ? [] : [problem(at, `${at.slice(at.lastIndexOf("/") + 1)} can be ${JSON.stringify(known)} alone: ${why}`)];
 
-/** Of an object, each member that is given. */
+/** Compares only the given members of an object. */
 const isSame = (value: unknown, known: unknown): boolean =>
   isObject(value) && isObject(known) ? Object.entries(value).every(([key, member]) => known[key] === member) : value === known;
 

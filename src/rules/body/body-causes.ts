@@ -1,16 +1,19 @@
-/** Why a program behind the edge may read a body otherwise than rules do. */
+/** A reason why a program behind the edge may read a body differently from rules. */
 export interface BodyCauseRow {
   readonly title: string;
-  /** What to do about a client that is no attacker. */
+  /** Advice for a client that is not an attacker. */
   readonly hint: string;
   /**
-   * Whether a part of the body may have been read by nobody: parts that readers tell apart differently, or that could not be read.
-   * Others are odd, and everything in them was read.
+   * Whether a part of the body may be unread: parts that readers separate differently, or that could not be read. Other
+   * causes are unusual, but everything in them was read.
    */
   readonly isUnread: boolean;
 }
 
-/** Each is a rule of both managed rulesets for requests, and makes `http.request.body.truncated` true. Names never change. */
+/**
+ * Each cause is a rule of both managed rulesets for requests and makes `http.request.body.truncated` true. Names never
+ * change.
+ */
 export const BODY_CAUSES = {
   size: {
     title: "A body longer than what rules read of it",

@@ -3,31 +3,34 @@ import type { BodyCause } from "./body-causes.ts";
 export type ArgumentSource = "query" | "form" | "multipart" | "json" | "xml" | "cookie";
 
 /**
- * A named value of a request as the programs behind the edge may read it. Texts have one char for each byte; what was sent in another
- * character set is UTF-8. Most arguments have one reading, and none has more than three of its name or of its value.
+ * A named value of a request as the programs behind the edge may read it. Texts have one char per byte; values in another
+ * character set are converted to UTF-8. Most arguments have one reading; a name and a value have at most three each.
  */
 export interface Argument {
   readonly source: ArgumentSource;
-  /** Decoded. Of JSON the member's own name; empty for items and for what has none. */
+  /** Decoded. In JSON the name of the member; empty for items and for values without a name. */
   readonly name: string;
-  /** Decoded. Empty for JSON members that hold an object or an array. */
+  /** Decoded. Empty for JSON members that are objects or arrays. */
   readonly value: string;
   readonly otherNames: readonly string[];
   readonly otherValues: readonly string[];
-  /** Of JSON the names that lead there with dots between, without places in arrays, cut at 200 characters; elsewhere the name. */
+  /**
+   * In JSON the names on the way to the member, joined by dots, without array indexes, cut at 200 characters; elsewhere
+   * the name.
+   */
   readonly path: string;
 }
 
-/** A part of a multipart body that has a file name; programs differ in which of these are files. */
+/** A part of a multipart body with a file name; programs differ in which of these are files. */
 export interface BodyFile {
   readonly name: string;
   readonly filenames: readonly string[];
-  /** As the part says; empty without. */
+  /** The type that the part names; empty without one. */
   readonly type: string;
   readonly text: string;
 }
 
-/** A part of a multipart body as it was sent; of what it has none of, the list is empty. */
+/** A part of a multipart body as it was sent; lists of missing fields are empty. */
 export interface Part {
   readonly names: readonly string[];
   readonly filenames: readonly string[];
@@ -35,31 +38,34 @@ export interface Part {
   readonly dispositions: readonly string[];
   readonly encodings: readonly string[];
   readonly value: string;
-  /** What a Content-Transfer-Encoding or a character set makes of the value, where that is something else. */
+  /** The value decoded by its Content-Transfer-Encoding or character set, if that differs. */
   readonly otherValues: readonly string[];
 }
 
-/** Everything that programs behind the edge may find in a request's body, and why they may find something else. */
+/** Everything that programs behind the edge may find in a request's body, and the reasons why they may find something else. */
 export interface BodyReading {
   readonly kind: BodyKind;
-  /** The body with its content codings undone; as it was sent where it has none, or where that is impossible. */
+  /** The body with its content codings decoded; as it was sent if it has none, or if that is impossible. */
   readonly text: string;
   readonly args: readonly Argument[];
   readonly files: readonly BodyFile[];
-  /** Of multipart bodies, without those within parts. */
+  /** Of multipart bodies, without nested parts. */
   readonly parts: readonly Part[];
   /** The texts of an XML document: with nothing in place of its tags, and with spaces. */
   readonly xml: readonly string[];
-  /** All that an XML document has in it, once: its text with spaces for tags, its markup, and what tags stand within a word of. */
+  /** The contents of an XML document, once: its text with spaces for tags, its markup, and the text around tags inside words. */
   readonly pieces: readonly string[];
-  /** Texts to be looked at as a whole: what is neither form nor parts nor JSON nor XML, and what programs may read differently. */
+  /**
+   * Texts to inspect as a whole: bodies that are neither form nor multipart nor JSON nor XML, and texts that programs may
+   * read differently.
+   */
   readonly texts: readonly string[];
   readonly causes: ReadonlySet<BodyCause>;
 }
 
 export type BodyKind = "none" | "form" | "multipart" | "json" | "xml" | "text" | "binary";
 
-/** A reading under way. */
+/** A reading under construction. */
 export interface Findings {
   readonly args: Argument[];
   readonly files: BodyFile[];
@@ -72,7 +78,7 @@ export interface Findings {
 
 export const createFindings = (): Findings => ({ args: [], files: [], parts: [], xml: [], pieces: [], texts: [], causes: new Set() });
 
-/** What an argument costs, however short it is. */
+/** Steps of an argument of any length. */
 export const ARGUMENT_STEPS = 300;
 
 export const NO_READINGS: readonly string[] = [];

@@ -4,19 +4,19 @@ import { rememberLast } from "#rules/text/memo.ts";
 const DECODE_STEPS = 1000;
 const BYTE_STEPS = 30;
 
-/** Texts of one char for each byte become texts of UTF-8, again of one char for each byte. */
+/** Converts a text of one char per byte to UTF-8, again with one char per byte. */
 type Decode = (bytes: string) => readonly string[];
 
 /**
- * Character sets in which every byte of ASCII is that character and no other byte is a part of one: whatever programs make of the rest,
- * they see what rules see (WHATWG Encoding, single-byte encodings, and UTF-8).
+ * Character sets that contain ASCII, and in which no ASCII byte is part of another character: however programs decode the
+ * rest, they see the ASCII that rules see (WHATWG Encoding, single-byte encodings, and UTF-8).
  */
 const PLAIN = /^(?:utf-?8|unicode-1-1-utf-8|us-ascii|ascii|latin-?1|l1|iso-?8859-?\d{1,2}|(?:windows|cp)-?125\d|koi8-[ru]|macintosh)$/;
 
-/** Whether ASCII is ASCII in it; true for none. In lower case. */
+/** Whether the character set contains ASCII; true for an empty name. Takes lower case. */
 export const isPlainCharset = (charset: string): boolean => charset === "" || PLAIN.test(charset);
 
-/** The readings of bytes in a character set, in UTF-8; none where it is not known. Utf-16 is read in both orders of bytes. */
+/** The bytes decoded from a character set, in UTF-8; empty if it is unknown. UTF-16 is read in both byte orders. */
 export function decodeCharset(charset: string, bytes: string): readonly string[] {
   charge(DECODE_STEPS + bytes.length * BYTE_STEPS);
   const own = DECODERS.find(([pattern]) => pattern.test(charset));
@@ -25,7 +25,7 @@ export function decodeCharset(charset: string, bytes: string): readonly string[]
   return decoder === null ? [] : [utf8Bytes(decoder.decode(Buffer.from(bytes, "latin1")))];
 }
 
-/** The last one, since all values of a body ask for the same. */
+/** Remembers the last decoder, because all values of a body use the same one. */
 const decoderOf = rememberLast((charset: string): InstanceType<typeof TextDecoder> | null => {
   try {
     return new TextDecoder(charset);
@@ -46,14 +46,14 @@ const DECODERS: readonly (readonly [pattern: RegExp, decode: Decode])[] = [
   [/^(?:utf-?32|ucs-?4)be$/, (bytes) => [decodeUtf32(bytes, 3)]],
   [/^(?:utf-?32|ucs-?4)/, (bytes) => [decodeUtf32(bytes, 0), decodeUtf32(bytes, 3)]],
   [/^(?:utf-?7|unicode-1-1-utf-7|csutf7)/, (bytes) => [decodeUtf7(bytes)]],
-  // Those of EBCDIC have letters and digits at the same places.
+  // EBCDIC code pages with letters and digits at the same places.
   [
     /^(?:x-|cs)?(?:ebcdic|(?:ibm|cp)[-_]?(?:0?37|27[378]|28[045]|297|42[04]|500|871|875|1026|1047|114\d)$)/,
     (bytes) => [decodeEbcdic(bytes)],
   ],
 ];
 
-/** `lowAt`: where in four bytes the lowest is. */
+/** `lowAt`: index of the lowest of four bytes. */
 function decodeUtf32(bytes: string, lowAt: 0 | 3): string {
   let text = "";
   for (let at = 0; at + 3 < bytes.length; at += 4) {
@@ -71,7 +71,7 @@ const decodeUtf7 = (bytes: string): string =>
     base64 === "" ? "+" : decodeUtf16(Buffer.from(base64, "base64").toString("latin1"), "big"),
   );
 
-/** IBM code page 37 from 0x40 on; those before are controls, of which these matter. */
+/** IBM code page 37 from 0x40 on; below are controls, of which these matter. */
 const EBCDIC_037 =
   " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!$*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ`:#@'=\"Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]" +
   "¯¨´×{ABCDEFGHI\u00adôöòóõ}JKLMNOPQR¹ûüùúÿ\\÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ ";

@@ -2,17 +2,20 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, constant
 import { charge } from "#rules/budget.ts";
 import type { BodyCause } from "./body-causes.ts";
 
-/** So many codings of one body are undone (RFC 9110 §8.4 allows any number). */
+/** Codings of one body that are decoded (RFC 9110 §8.4 allows any number). */
 const CODINGS_MAX = 2;
-/** A body may become so many times as long, or this long: what is smaller costs a client nothing to make and us time to read. */
+/**
+ * A body may grow by this factor, or to this size: a smaller one would cost a client almost nothing to send, and the edge
+ * time to read.
+ */
 const GROWTH_MAX = 100;
 const SMALL_BYTES = 65_536;
-/** What a byte costs that is decompressed. */
+/** Steps per decompressed byte. */
 const DECODE_STEPS = 4;
 
 /**
- * The body with the codings of Content-Encoding undone, up to `bytesMax` bytes; null where it has none that are known. Of what is
- * damaged or too long, the beginning.
+ * The body with the codings of Content-Encoding decoded, up to `bytesMax` bytes; null if it has no known coding. Of a
+ * damaged or longer body, the beginning.
  */
 export function undoCodings(
   lines: readonly string[],
@@ -39,7 +42,7 @@ export function undoCodings(
     const { decoded, isWhole } = decodeFirst(tries, bytes, most, isCut);
     if (decoded !== null) text = decoded.toString("latin1");
     if (!isWhole) {
-      // What goes on behind what rules look at is a matter of its size.
+      // A body that is cut is a matter of its size, not of its coding.
       causes.add(isCut || (decoded !== null && decoded.length >= bytesMax * NEARLY) ? "size" : "coding");
       break;
     }
@@ -47,7 +50,7 @@ export function undoCodings(
   return text;
 }
 
-/** Of a body that is cut at the bound, so much comes out at least. */
+/** Least share of the bound that a cut body decodes to. */
 const NEARLY = 0.9;
 
 interface Decoded {
@@ -55,7 +58,7 @@ interface Decoded {
   readonly isWhole: boolean;
 }
 
-/** `bytes` whole and with nothing behind it, or a beginning of it, in at most `bytesMax` bytes. Throws otherwise. */
+/** Decodes `bytes` to at most `bytesMax` bytes: all of them, or with `isPart` a beginning. Throws otherwise. */
 type Decode = (bytes: Buffer, bytesMax: number, isPart: boolean) => Buffer;
 
 interface Engine {
@@ -75,7 +78,7 @@ const zlibWith =
 const DECODERS: Readonly<Record<string, readonly Decode[]>> = {
   gzip: [zlibWith(gunzipSync)],
   "x-gzip": [zlibWith(gunzipSync)],
-  // RFC 9110 §8.4.1.2: with the header of zlib; many send and read it without.
+  // RFC 9110 §8.4.1.2: with the header of zlib; many programs send and read it without.
   deflate: [zlibWith(inflateSync), zlibWith(inflateRawSync)],
   br: [
     (bytes, maxOutputLength, isPart) =>
@@ -90,7 +93,7 @@ const DECODERS: Readonly<Record<string, readonly Decode[]>> = {
   ],
 };
 
-/** By the first decoder that takes all of it, else the longest beginning that one takes. */
+/** Decodes with the first decoder that accepts all bytes, otherwise returns the longest beginning that one of them accepts. */
 function decodeFirst(decoders: readonly Decode[], bytes: Buffer, bytesMax: number, isCut: boolean): Decoded {
   for (const decode of decoders) {
     const decoded = isCut ? null : attempt(decode, bytes, bytesMax, false);
@@ -104,10 +107,10 @@ function decodeFirst(decoders: readonly Decode[], bytes: Buffer, bytesMax: numbe
   return { decoded: longest, isWhole: false };
 }
 
-/** The part that is found is short by a thousandth of the whole at most. */
+/** The found part is shorter than the longest by at most a thousandth of the whole. */
 const HALVINGS = 10;
 
-/** zlib gives nothing of what it has made before damage, so the longest part without is looked for. */
+/** zlib returns no output before damaged data, so this searches the longest undamaged beginning. */
 function decodeBeginning(decode: Decode, bytes: Buffer, bytesMax: number): Buffer | null {
   let longest = attempt(decode, bytes, bytesMax, true);
   if (longest !== null) return longest;
@@ -126,7 +129,7 @@ function attempt(decode: Decode, bytes: Buffer, bytesMax: number, isPart: boolea
   try {
     decoded = decode(bytes, bytesMax, isPart);
   } catch {
-    // Told of by who asks: null.
+    // Reported as null.
   }
   const madeBytes = decoded?.length ?? Math.min(bytesMax, bytes.length * GROWTH_MAX);
   charge((bytes.length + madeBytes) * DECODE_STEPS);

@@ -2,11 +2,11 @@ import type { BodyCause } from "./body-causes.ts";
 import { isToken, readFieldValue, unescaped } from "./field-value.ts";
 
 export interface ContentType {
-  /** In lower case, without parameters; empty where there is none. */
+  /** In lower case, without parameters; empty without a type. */
   readonly type: string;
-  /** In lower case; empty where none is named. */
+  /** In lower case; empty without one. */
   readonly charset: string;
-  /** Every boundary that some reader may take, the likeliest first. */
+  /** Every boundary that some reader may use, the likeliest first. */
   readonly boundaries: readonly string[];
 }
 
@@ -16,10 +16,10 @@ const NO_TYPE: ContentType = { type: "", charset: "", boundaries: [] };
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 const MULTIPART_PARAMETERS: ReadonlySet<string> = new Set(["boundary", "charset", "type", "start", "start-info"]);
 const BOUNDARIES_MAX = 3;
-/** More lines of it are not read one by one. */
+/** Further lines are not read. */
 const LINES_MAX = 4;
 
-/** The types that readers may take from the lines of Content-Type; one, unless the lines are odd. */
+/** The types that readers may take from the lines of Content-Type; only one, unless the lines are unusual. */
 export function readContentTypes(lines: readonly string[], causes: Set<BodyCause>): readonly ContentType[] {
   if (lines.length === 0) return [NO_TYPE];
   if (lines.length > 1) causes.add("content-type");
@@ -33,7 +33,7 @@ export function readContentType(line: string, causes: Set<BodyCause>): ContentTy
   const charsets = parameters.filter(({ name }) => name === "charset");
   const [type = "", subtype = "", ...more] = main.split("/", 3);
   const isType = isToken(type) && isToken(subtype) && more.length === 0;
-  // Quoted in a way of its own, a boundary is a matter of the boundary.
+  // An unusually quoted boundary is reported as a boundary, not as a type.
   if (!isType || charsets.length > 1 || (!isStrict && !isMultipart)) causes.add("content-type");
   return {
     type: isType ? main : looseType(main),
@@ -42,7 +42,7 @@ export function readContentType(line: string, causes: Set<BodyCause>): ContentTy
   };
 }
 
-/** Of what is no type, what some readers look for in it. */
+/** The type that some readers find in an invalid one. */
 const looseType = (main: string): string =>
   /x-www-form-urlencoded/.test(main) ? "application/x-www-form-urlencoded" : (/^[^\s,]+/.exec(main)?.[0] ?? "");
 
@@ -60,7 +60,7 @@ function boundariesOf(
   return guessedBoundaries(line);
 }
 
-/** What follows each mention of a boundary: as one word, and up to what ends it for others. */
+/** The value after each mention of a boundary: as one word, and up to the ends that other readers use. */
 function guessedBoundaries(line: string): readonly string[] {
   const found = new Set<string>();
   // linear: pumped

@@ -1,7 +1,10 @@
 import { decodePercent } from "#rules/text/url-functions.ts";
 import { type Argument, NO_READINGS } from "./body-reading.ts";
 
-/** Adds the cookies of one header line, as the programs read them that split at semicolons, and those that split at commas and spaces too. */
+/**
+ * Adds the cookies of one header line, as programs read them that split at semicolons, and programs that also split at
+ * commas and spaces.
+ */
 export function cookieArguments(line: string, args: Argument[]): void {
   for (const piece of line.split(";")) {
     addCookie(piece.trim(), args);
@@ -11,7 +14,7 @@ export function cookieArguments(line: string, args: Argument[]): void {
   if (line.includes('"')) addQuoted(line, args);
 }
 
-/** A piece without `=` is a name to some and a value to others. */
+/** Without `=`, some programs read a piece as a name and others as a value. */
 function addCookie(piece: string, args: Argument[]): void {
   if (piece === "") return;
   const equals = piece.indexOf("=");
@@ -29,7 +32,7 @@ function addCookie(piece: string, args: Argument[]): void {
   });
 }
 
-/** Quoted texts that go beyond a semicolon or have escapes in them (RFC 2109, and `\105` as Python's http.cookies writes it). */
+/** Quoted texts that contain a semicolon or escapes (RFC 2109, and `\105` as in Python's http.cookies). */
 function addQuoted(line: string, args: Argument[]): void {
   for (let start = line.indexOf('"'); start !== -1;) {
     const end = closingQuote(line, start);

@@ -2,12 +2,12 @@ import { decodePercent } from "#rules/text/url-functions.ts";
 import type { BodyCause } from "./body-causes.ts";
 import { type FieldParameter, readFieldValue, unescaped } from "./field-value.ts";
 
-/** What the Content-Disposition of a part says, as any program may read it. */
+/** The Content-Disposition of a part, as any program may read it. */
 export interface Disposition {
-  /** Every name that some program takes, the likeliest first; at most three. */
+  /** Every name that some program uses, the likeliest first; at most three. */
   readonly names: readonly string[];
   readonly filenames: readonly string[];
-  /** As fields show them: one of each line, without backslashes. */
+  /** As fields show them: one per line, without backslashes. */
   readonly shownNames: readonly string[];
   readonly shownFilenames: readonly string[];
 }
@@ -19,8 +19,8 @@ const EXTENDED = /^[\w-]*'[\w-]*'[\w%.!~*()+$&^`|#-]*$/;
 const INNER = /;[ \t]{0,9}(?:file)?name\*?[ \t]{0,9}=/i;
 
 /**
- * Reads the lines of Content-Disposition that a part has: one, with one name, in a form. `needsName`: in multipart/form-data, where
- * every part has one (RFC 7578 §4.2).
+ * Reads the Content-Disposition lines of a part; a form's part has one line with one name. `needsName`: in
+ * multipart/form-data, every part needs a name (RFC 7578 §4.2).
  */
 export function readDisposition(lines: readonly string[], needsName: boolean, causes: Set<BodyCause>): Disposition {
   const values = lines.map((line) => ({ line, ...readFieldValue(line) }));
@@ -54,7 +54,7 @@ const shown = (parameters: readonly FieldParameter[], wanted: string): readonly 
   return first === undefined ? [] : [unescaped(first.value)];
 };
 
-/** With backslashes and without: curl and Chromium send them as they are, others double them. */
+/** With and without backslashes: curl and Chromium send them unescaped, other programs double them. */
 function readings(parameters: readonly FieldParameter[], wanted: "name" | "filename"): readonly string[] {
   const found = new Set<string>();
   for (const { name, value } of parameters) {

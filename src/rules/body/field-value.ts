@@ -3,25 +3,25 @@ import { lowerBytes } from "#rules/text/text-functions.ts";
 export interface FieldParameter {
   /** In lower case. */
   readonly name: string;
-  /** Between the quotes where it has some, backslashes as they were sent. */
+  /** Inside the quotes if it has some, with backslashes as sent. */
   readonly value: string;
 }
 
-/** `type; name=value; name="value"`, as Content-Type and Content-Disposition are. */
+/** `type; name=value; name="value"`, the form of Content-Type and Content-Disposition. */
 export interface FieldValue {
   /** Before the first semicolon, in lower case. */
   readonly main: string;
   readonly parameters: readonly FieldParameter[];
-  /** Written so that every reader takes it for the same (RFC 9110 §5.6.6, without spaces around `=`). */
+  /** Whether every reader takes the same value (RFC 9110 §5.6.6, without spaces around `=`). */
   readonly isStrict: boolean;
 }
 
 // RFC 9110 §5.6.2.
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Of MIME, which lets more characters stand without quotes. */
+/** A value in MIME, which allows more characters without quotes. */
 const PLAIN_VALUE = /^[^\s";,=\\]+(?:=[^\s";,=\\]*)*$/;
 
-/** Reads every parameter that any reader could mean, and says whether all readers mean the same. */
+/** Reads every parameter that any reader could find, and whether all readers find the same. */
 export function readFieldValue(text: string): FieldValue {
   const semicolon = text.indexOf(";");
   const main = lowerBytes((semicolon === -1 ? text : text.slice(0, semicolon)).trim());
@@ -52,7 +52,7 @@ export function readFieldValue(text: string): FieldValue {
   return { main, parameters, isStrict };
 }
 
-/** The same without a backslash before any character. */
+/** The text with each backslash escape replaced by its character. */
 export const unescaped = (text: string): string => (text.includes("\\") ? text.replace(/\\([^])/g, "$1") : text);
 
 export const isToken = (text: string): boolean => TOKEN.test(text);
@@ -72,7 +72,7 @@ function nextSemicolon(text: string, at: number): number {
   return found === -1 ? text.length : found;
 }
 
-/** Where the quoted text that begins there ends; the text's end where it does not. */
+/** Index of the closing quote of the text that begins at `start`, or of the end of the text. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;

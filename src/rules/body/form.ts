@@ -18,7 +18,7 @@ export function eachPair(text: string, take: (name: string, value: string) => vo
   }
 }
 
-/** Adds the arguments of a query or of a form, as programs that split at `&` and programs that split at `;` too read them. */
+/** Adds the arguments of a query or of a form, for programs that split at `&` and for programs that also split at `;`. */
 export function formArguments(text: string, source: ArgumentSource, charset: string, args: Argument[]): void {
   const take = (name: string, value: string): void => void args.push(formArgument(name, value, source, charset));
   const first = MARKS.exec(text)?.[0].length ?? 0;
@@ -27,7 +27,7 @@ export function formArguments(text: string, source: ArgumentSource, charset: str
   if (text.includes(";")) eachInnerPair(text, take);
 }
 
-/** Those that only programs see that split at `;` too: what stands between two `&` without any is a pair to all. */
+/** Pairs that only programs see that also split at `;`; text between two `&` without a `;` is the same pair for all. */
 function eachInnerPair(text: string, take: (name: string, value: string) => void): void {
   for (let at = 0, semicolon = text.indexOf(";"); semicolon !== -1; semicolon = text.indexOf(";", at)) {
     const ampersand = text.indexOf("&", semicolon);
@@ -38,7 +38,7 @@ function eachInnerPair(text: string, take: (name: string, value: string) => void
   }
 }
 
-/** What some programs take away before the first name: a question mark, a byte order mark, line breaks. */
+/** Bytes before the first name that some programs remove: a question mark, a byte order mark, line breaks. */
 const MARKS = /^(?:\?|\xef\xbb\xbf|[\r\n]+)/;
 
 function formArgument(rawName: string, rawValue: string, source: ArgumentSource, charset: string): Argument {
@@ -54,7 +54,7 @@ const OTHERS_MAX = 2;
 
 const decodePlus = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** With `%u0041` as IIS and others take it: what is beyond a byte is UTF-8. */
+/** Also decodes `%u0041`, as IIS and others do; characters above a byte become UTF-8. */
 const decodeWide = (text: string): string =>
   decodePlus(
     text.replace(/%u([0-9A-Fa-f]{4})/g, (_whole, point: string) =>
@@ -62,10 +62,10 @@ const decodeWide = (text: string): string =>
     ),
   );
 
-/** Bytes that decoding must leave alone. */
+/** Escapes bytes that the decoding must not change. */
 const encodeBytes = (bytes: string): string => bytes.replace(/[%+]/g, (char) => (char === "%" ? "%25" : "%2B"));
 
-/** What PHP makes of a name, and what stands before and in the brackets of a name (PHP, Rack, qs). At most two. */
+/** The name in PHP, and the parts of a name before and inside its brackets (PHP, Rack, qs). At most two. */
 export function otherNames(name: string, rawName = name): readonly string[] {
   if (!UNUSUAL_NAME.test(name)) return rawName.includes("%u") ? [decodeWide(rawName)] : NO_READINGS;
   const readings = new Set<string>();

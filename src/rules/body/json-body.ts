@@ -5,16 +5,19 @@ import { decodeCharset } from "./charsets.ts";
 import { formArguments } from "./form.ts";
 import { DEPTH_MAX, readJson } from "./json.ts";
 
-/** Types of which each line is a document. */
+/** Types with a JSON document per line. */
 const LINES = /ndjson|jsonl|json-?lines|json-seq|stream\+json/;
 const BYTE_STEPS = 12;
 const STRICT_STEPS = 8;
 
-/** Whether a text begins as JSON does that is an object, an array or a string, behind blanks, a byte order mark and perhaps a comment. */
+/**
+ * Whether a text begins like a JSON object, array or string, after blanks, a byte order mark or a comment.
+ * linear: pumped
+ */
 // linear: pumped
 export const beginsAsJson = (text: string): boolean => /^(?:\xef\xbb\xbf)?[ \t\r\n]*(?:[{["]|\/[/*])/.test(text);
 
-/** Adds every name and value of a text that some program may take for JSON. */
+/** Adds every name and value of a text that some program may read as JSON. */
 export function addJson(text: string, { args }: Findings): { readonly depth: number; readonly hasRepeats: boolean } {
   charge(text.length * BYTE_STEPS);
   return readJson(text, (name, value, path) => {
@@ -23,14 +26,17 @@ export function addJson(text: string, { args }: Findings): { readonly depth: num
   });
 }
 
-/** Whether each line of a text is an object or an array of JSON. */
+/** Whether each line of a text is a JSON object or array. */
 export function isJsonLines(text: string): boolean {
   if (!/^[{[]/.test(text) || !text.includes("\n")) return false;
   charge(text.length * STRICT_STEPS);
   return text.split("\n").every((line) => line.trim() === "" || (/^[{[]/.test(line) && parse(line) !== undefined));
 }
 
-/** Adds a body whose type says JSON, and why programs may read something else in it. `isCut`: there is more of it than `body`. */
+/**
+ * Adds a body with a JSON type, and the reasons why programs may read it differently. `isCut`: the body is longer than
+ * `body`.
+ */
 export function addJsonBody(body: string, type: string, isCut: boolean, findings: Findings): void {
   const { causes } = findings;
   const text = textOf(body, isCut, findings);
@@ -43,7 +49,7 @@ export function addJsonBody(body: string, type: string, isCut: boolean, findings
   for (const document of documents) {
     const value = parse(document);
     if (value === undefined) return void causes.add("json-invalid");
-    // Some programs take a text that is all of a document for a form.
+    // Some programs read a document that is only a string as a form.
     if (typeof value === "string") formArguments(value, "form", "", findings.args);
   }
 }
@@ -63,7 +69,7 @@ const BOMS: readonly (readonly [bom: string, charset: string])[] = [
   ["\xfe\xff", "utf-16be"],
   ["\xef\xbb\xbf", ""],
 ];
-/** Where the first four bytes are NUL, of texts that begin with two characters of ASCII (RFC 4627 §3). */
+/** Positions of NUL in the first four bytes of texts that begin with two ASCII characters (RFC 4627 §3). */
 const NULS: Readonly<Record<string, string>> = { "0111": "utf-32le", "1110": "utf-32be", "0101": "utf-16le", "1010": "utf-16be" };
 
 /** The body as UTF-8, without a byte order mark. */
@@ -82,7 +88,7 @@ function textOf(body: string, isCut: boolean, { causes }: Findings): string {
   return rest;
 }
 
-/** A cut may have gone through a character, of which up to three bytes are left. */
+/** A cut may split a character, of which up to three bytes remain. */
 function isUtf8Text(text: string, isCut: boolean): boolean {
   const bytes = Buffer.from(text, "latin1");
   return [0, 1, 2, 3].slice(0, isCut ? 4 : 1).some((missing) => isUtf8(bytes.subarray(0, Math.max(0, bytes.length - missing))));

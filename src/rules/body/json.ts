@@ -1,33 +1,33 @@
-/** What a JSON text is made of beside its values. */
+/** Facts about a JSON text beside its values. */
 export interface JsonShape {
-  /** Objects and arrays within each other, at the deepest place. */
+  /** The greatest depth of nested objects and arrays. */
   readonly depth: number;
-  /** An object has a name twice. */
+  /** Whether an object has a name twice. */
   readonly hasRepeats: boolean;
 }
 
-/** Takes a value and the name it has; both are empty texts where there is none. A name without a value is that of an object or array. */
+/** Called with a value and its name; each is empty if missing. A name without a value is that of an object or array. */
 export type TakeJson = (name: string, value: string, path: string) => void;
 
-/** Deeper ones are read as if they stood at this depth. */
+/** Deeper values are read as if they were at this depth. */
 export const DEPTH_MAX = 512;
 const PATH_CHARACTERS_MAX = 200;
-/** From so many on, names are looked up rather than compared with each. */
+/** From this number on, names are looked up in a set instead of compared one by one. */
 const FEW_NAMES = 8;
 
 interface Frame {
-  /** Names so far; the set is there once they are many. */
+  /** Names so far; the set exists once they are many. */
   readonly names: string[];
   set: Set<string> | null;
   readonly path: string;
-  /** Behind a name and its colon. */
+  /** The name before the colon. */
   name: string;
 }
 
 /**
- * Every name, string, number and word of a JSON text in one pass, whatever is wrong with it: comments, single quotes, names without
- * quotes, missing or superfluous commas, several documents, text behind them (what Gson, Jackson, Oj and others take). Texts have one
- * char for each byte and are UTF-8.
+ * Reads every name, string, number and word of a JSON text in one pass, even if it is invalid: comments, single quotes,
+ * names without quotes, missing or additional commas, several documents, text after them (as accepted by Gson, Jackson,
+ * Oj and others). Texts have one char per byte and are UTF-8.
  */
 export function readJson(text: string, take: TakeJson): JsonShape {
   let frame: Frame = newFrame("");
@@ -35,14 +35,14 @@ export function readJson(text: string, take: TakeJson): JsonShape {
   let depth = 0;
   let deepest = 0;
   let hasRepeats = false;
-  /** What may be a name or a value: a colon behind it tells. */
+  /** A name or a value; the next character, a colon or not, tells which. */
   let pending: string | undefined;
   const settle = (): void => {
     if (pending === undefined) return;
     take(frame.name, pending, joined(frame.path, frame.name));
     pending = undefined;
   };
-  /** The next backslash, found once. */
+  /** The next backslash, so that it is searched once. */
   let slash = text.indexOf("\\");
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
@@ -72,7 +72,7 @@ export function readJson(text: string, take: TakeJson): JsonShape {
         break;
       case 0x2c:
         settle();
-        // Names are of one member of an object; items of an array have none.
+        // A name belongs to one member of an object; items of an array have none.
         if (frames.length > 0) frame.name = "";
         at++;
         break;
@@ -103,7 +103,7 @@ export function readJson(text: string, take: TakeJson): JsonShape {
         }
         settle();
         const end = wordEnd(text, at);
-        // Numbers in a list have no name and are nothing that anybody could take for something else.
+        // Numbers in a list have no name, and no program reads them as anything else.
         if (frame.name !== "" || frames.length === 0 || !isNumber(text, at, end)) pending = text.slice(at, end);
         at = end;
       }
@@ -121,7 +121,7 @@ function joined(path: string, name: string): string {
   return path === "" ? short : `${path}.${short}`;
 }
 
-/** Whether the object had it already. */
+/** Whether the object already had the name. */
 function addName(frame: Frame, name: string): boolean {
   const { names } = frame;
   if (frame.set === null) {
@@ -134,7 +134,7 @@ function addName(frame: Frame, name: string): boolean {
   return frame.set.add(name).size === before;
 }
 
-/** The quote that ends it, or the end of the text; `slash`: where the first backslash behind `start` is, or -1. */
+/** Index of the closing quote, or the end of the text; `slash`: index of the first backslash after `start`, or -1. */
 function stringEnd(text: string, start: number, quote: number, slash: number): number {
   const found = text.indexOf(quote === 0x22 ? '"' : "'", start + 1);
   const end = found === -1 ? text.length : found;
@@ -147,7 +147,7 @@ function stringEnd(text: string, start: number, quote: number, slash: number): n
   return text.length;
 }
 
-/** Behind the comment that begins there; the same place where none does. */
+/** Index after the comment that begins at `at`; `at` if none does. */
 function commentEnd(text: string, at: number): number {
   const next = text.charCodeAt(at + 1);
   if (next === 0x2a) return endOf(text, "*/", at + 2);
@@ -168,7 +168,7 @@ const NUMBER_CHARACTERS: readonly boolean[] = Array.from({ length: 256 }, (_, co
   "0123456789+-.eE".includes(String.fromCharCode(code)),
 );
 
-/** Words end where a value, a name or a blank does; the first character belongs to one whatever it is. */
+/** A word ends before a value, a name or a blank; its first character may be any. */
 function wordEnd(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && !WORD_ENDS[text.charCodeAt(at) & 0xff]) at++;
@@ -177,7 +177,7 @@ function wordEnd(text: string, start: number): number {
 
 const WORD_ENDS: readonly boolean[] = Array.from({ length: 256 }, (_, code) => " \t\r\n\"',:[]{}".includes(String.fromCharCode(code)));
 
-/** The bytes that the text between the quotes of a JSON string stands for; what is no escape is what stands behind the backslash. */
+/** The bytes that a JSON string stands for; in an unknown escape, the character after the backslash. */
 export function unescapeJson(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(ESCAPED, (whole, hex: string | undefined, char: string | undefined) => {
@@ -189,7 +189,7 @@ export function unescapeJson(text: string): string {
   });
 }
 
-// Halves of a pair stand beside each other.
+// Surrogates of a pair are adjacent, so a run of escapes is decoded together.
 // linear: pumped
 const ESCAPED = /(?:\\u[0-9A-Fa-f]{4})+|\\x([0-9A-Fa-f]{2})|\\([^])/g;
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };

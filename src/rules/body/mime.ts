@@ -1,4 +1,4 @@
-/** First bytes of what people upload (WHATWG MIME Sniffing §6, and formats it leaves out). */
+/** First bytes of common uploads (WHATWG MIME Sniffing §6, and formats that it lacks). */
 const MAGIC: readonly (readonly [at: number, bytes: string, type: string])[] = [
   [0, "\x89PNG\r\n\x1a\n", "image/png"],
   [0, "\xff\xd8\xff", "image/jpeg"],

@@ -15,14 +15,14 @@ const DEPTH_MAX = 2;
 const READINGS_MAX = 2;
 const PART_STEPS = 3000;
 
-/** Adds the parts of a multipart body, and of the multipart bodies within them. */
+/** Adds the parts of a multipart body, and of nested multipart bodies. */
 export function addMultipart(body: string, type: ContentType, isCut: boolean, findings: Findings, depth = 0): void {
   const { causes } = findings;
   const from = findings.args.length;
   const needsName = type.type === "multipart/form-data" && depth === 0;
   const take = (part: string, isLast: boolean): void => addPart(part, needsName, isCut && isLast, findings, depth);
   for (const boundary of type.boundaries) {
-    // The last part is told from the others by what follows it.
+    // A part is known to be the last one only when no other follows.
     let waiting: string | undefined;
     const isThere = eachPart(body, boundary, isCut, causes, (part) => {
       if (waiting !== undefined) take(waiting, false);
@@ -46,7 +46,7 @@ const alsoIn = (charset: string, argument: Argument): Argument => ({
 
 function addPart(part: string, needsName: boolean, isCut: boolean, findings: Findings, depth: number): void {
   charge(PART_STEPS);
-  // Of a head that goes on behind what is kept, nothing can be said.
+  // An incomplete head is not judged, because the body is cut there.
   const causes = new Set<BodyCause>();
   const head = readPartHead(part, causes);
   const dispositions = head.values("content-disposition");
@@ -79,7 +79,7 @@ function addValue(
   const [name = "", ...others] = names;
   const isFile = filenames.some((filename) => filename !== "");
   if (filenames.length > 0) findings.files.push({ name, filenames, type, text: value });
-  // Some programs take it for a field where it has no type, and all of them where they see no file name in it.
+  // Some programs read it as a field if it has no type, and all do if they see no file name.
   const isSure = findings.causes.size === 0 || (findings.causes.size === 1 && findings.causes.has("size"));
   if (isFile && isSure && (type !== "" || !mimeOf(value).startsWith("text/"))) return;
   const allNames = [...new Set([...others, ...otherNames(name)])].slice(0, READINGS_MAX);
@@ -94,7 +94,7 @@ function addValue(
   if (/json/i.test(type)) addJson(value, findings);
 }
 
-/** What transfer encodings and character sets of the part make of its value. */
+/** The part's value decoded by its transfer encodings and character set. */
 function otherReadings(head: PartHead, type: string, causes: Set<BodyCause>): readonly string[] {
   const readings: string[] = [];
   for (const encoding of head.values("content-transfer-encoding")) {

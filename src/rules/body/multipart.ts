@@ -5,16 +5,17 @@ import type { BodyCause } from "./body-causes.ts";
 const BYTE_STEPS = 4;
 
 /**
- * The parts of a multipart body (RFC 2046 §5.1.1), head and all: what stands between delimiters that begin a line, with any line end, in
- * any case, behind the closing one too. All programs read one canonical form alike; whatever departs from it is a cause.
- * `isCut`: there is more of the body than `body`. Returns whether there is a delimiter at all.
+ * Calls `take` with the parts of a multipart body (RFC 2046 §5.1.1), including their heads: the text between delimiters
+ * at the start of a line, with any line end, in any case, also after the closing delimiter. All programs read the
+ * canonical form alike; any other form is a cause. `isCut`: the body is longer than `body`. Returns whether the body has
+ * a delimiter.
  */
 export function eachPart(body: string, boundary: string, isCut: boolean, causes: Set<BodyCause>, take: (part: string) => void): boolean {
   charge(body.length * BYTE_STEPS);
   const mark = `--${boundary.toLowerCase()}`;
   const lower = lowerBytes(body);
   const first = lower.indexOf(mark);
-  // One line end may stand before it: some programs write it.
+  // A line end before the first delimiter is normal: some programs write it.
   const isBegun = first === -1 && isCut && (mark.startsWith(lower) || `\r\n${mark}`.startsWith(lower));
   if (first !== 0 && !(first === 2 && body.startsWith("\r\n")) && !isBegun) causes.add("delimiters");
   let partFrom = -1;
@@ -35,13 +36,13 @@ export function eachPart(body: string, boundary: string, isCut: boolean, causes:
   if (partFrom === -1) return false;
   const rest = body.slice(partFrom);
   if (isClosed && /^(?:\r\n)*$/.test(rest)) return true;
-  // What follows in a body that goes on may be the beginning of a delimiter.
+  // In a cut body, the last bytes may be the beginning of a delimiter.
   if (!isCut) causes.add("end");
   take(rest);
   return true;
 }
 
-/** On a line of its own between two CR LF, spelled as the boundary is. */
+/** Whether the delimiter is alone on a line between two CR LF, in the boundary's exact case. */
 function isCanonical(body: string, at: number, boundary: string, isCut: boolean): boolean {
   const behind = at + 2 + boundary.length;
   const isLine = at === 0 || body.startsWith("\r\n", at - 2);
@@ -49,7 +50,7 @@ function isCanonical(body: string, at: number, boundary: string, isCut: boolean)
   return isLine && isEnded && body.startsWith(boundary, at + 2);
 }
 
-/** Where the line before a delimiter ends: its line end belongs to the delimiter. */
+/** End of the line before a delimiter: its line end belongs to the delimiter. */
 const lineEndBefore = (body: string, delimiter: number): number => delimiter - (body[delimiter - 2] === "\r" ? 2 : 1);
 
 function lineAfter(body: string, at: number): number {

@@ -3,20 +3,20 @@ import type { BodyCause } from "./body-causes.ts";
 import { isToken } from "./field-value.ts";
 
 export interface PartHead {
-  /** The values of a header field of the part, by its name in lower case. */
+  /** The values of a header field of the part, by lower-case name. */
   values(name: string): readonly string[];
-  /** What stands behind the head. */
+  /** The bytes after the head. */
   readonly value: string;
-  /** The empty line behind it is there. */
+  /** Whether the empty line after the head is there. */
   readonly isEnded: boolean;
 }
 
 const LINES_MAX = 16;
 const HEAD_BYTES_MAX = 8192;
-/** Of heads that no program may read whole. */
+/** Lines read of a head that programs may read differently. */
 const LOOSE_LINES_MAX = 64;
 
-/** Reads the head of a part as any program may, and says where they would not agree. */
+/** Reads the head of a part as any program may, and adds the causes for which programs would differ. */
 export function readPartHead(part: string, causes: Set<BodyCause>): PartHead {
   const { head, value, isEnded } = splitHead(part);
   if (!isEnded) causes.add("part-head");
@@ -28,7 +28,7 @@ export function readPartHead(part: string, causes: Set<BodyCause>): PartHead {
   const fields: [name: string, value: string][] = [];
   for (const line of lines) {
     const last = fields.at(-1);
-    // RFC 5322 §2.2.3: a line that begins with a blank goes on with the last one, for some.
+    // RFC 5322 §2.2.3: for some programs, a line that begins with a blank continues the previous one.
     const isFolded = /^[ \t]/.test(line);
     if (isFolded && last !== undefined) last[1] += ` ${line.trim()}`;
     const colon = line.indexOf(":");
@@ -39,7 +39,7 @@ export function readPartHead(part: string, causes: Set<BodyCause>): PartHead {
   return { value, isEnded, values: (name) => fields.flatMap(([own, text]) => (own === name ? [text] : [])) };
 }
 
-/** A head ends at the first empty line; where no CR LF makes one, at the first that LF alone makes. */
+/** A head ends at the first empty line with CR LF; without one, at the first empty line with LF. */
 function splitHead(part: string): { readonly head: string; readonly value: string; readonly isEnded: boolean } {
   if (part.startsWith("\r\n")) return { head: "", value: part.slice(2), isEnded: true };
   const blank = part.indexOf("\r\n\r\n");

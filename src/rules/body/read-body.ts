@@ -10,23 +10,23 @@ import { addJson, addJsonBody, beginsAsJson, isJsonLines } from "./json-body.ts"
 import { addMultipart } from "./multipart-body.ts";
 import { addXmlBody } from "./xml.ts";
 
-/** A request's body as it was sent, with the header fields that say how to read it. */
+/** A request's body as it was sent, with the header fields that tell how to read it. */
 export interface SentBody {
-  /** As far as it is kept, one char for each byte. */
+  /** As far as it is kept, one char per byte. */
   readonly raw: string;
-  /** There is more of it than `raw`. */
+  /** Whether the body is longer than `raw`. */
   readonly truncated: boolean;
-  /** The lines of each. */
+  /** The lines of each field. */
   readonly contentType: readonly string[];
   readonly contentEncoding: readonly string[];
-  /** What is read at most of what it decompresses to. */
+  /** Limit of the decompressed bytes that are read. */
   readonly decodedBytesMax?: number;
 }
 
 const DECODED_BYTES_MAX = 1_048_576;
 const BYTE_STEPS = 2;
 
-/** The body with its content codings undone; as it was sent where it has none, or where that is impossible. */
+/** The body with its content codings decoded; as it was sent if it has none, or if that is impossible. */
 export const sentText = (body: SentBody): string => decode(body, new Set()) ?? body.raw;
 
 const decode = (
@@ -35,9 +35,9 @@ const decode = (
 ): string | null => undoCodings(contentEncoding, raw, truncated, decodedBytesMax, causes);
 
 /**
- * Everything that programs behind the edge may find in the body, as 23 of them were measured to (docs/adr/0085), and why they may find
- * something else. Never throws, and takes time in proportion to the body. A body with a content coding is read decoded and as it was
- * sent, since most programs do not look at Content-Encoding.
+ * Everything that programs behind the edge may find in the body, as measured for 23 of them (docs/adr/0085), and the
+ * reasons why they may find something else. Never throws, and takes time linear in the body. A body with a content coding
+ * is read both decoded and as it was sent, because most programs ignore Content-Encoding.
  */
 export function readBody(body: SentBody): BodyReading {
   const findings = createFindings();
@@ -49,7 +49,7 @@ export function readBody(body: SentBody): BodyReading {
   const types = readContentTypes(body.contentType, findings.causes);
   const text = decoded ?? body.raw;
   const isCut = body.truncated || causes.size > 0;
-  // Compressed bytes are no form or document to their ends, so what they lack is no cause.
+  // Compressed bytes are not a form or document, so their faults are not causes.
   const asSent: Findings = { ...findings, causes: new Set() };
   let kind: BodyKind = "none";
   for (const type of types) {
@@ -66,13 +66,13 @@ function readAs(type: ContentType, text: string, isCut: boolean, findings: Findi
   charge(text.length * BYTE_STEPS);
   const kind = kindOf(type.type, text);
   READERS[kind](text, type, isCut, findings);
-  // Programs that are told to read JSON do not look at the type.
+  // Programs that expect JSON do not look at the type.
   if (kind !== "json" && kind !== "xml" && beginsAsJson(text)) addJson(text, findings);
   if (!isPlainCharset(type.charset) && kind !== "multipart") readInCharset(text, type, isCut, kind, findings);
   return kind;
 }
 
-/** The whole body in the character set that its type names, as if that had been sent. */
+/** Reads the whole body in the character set of its type, as if it had been sent in UTF-8. */
 function readInCharset(text: string, type: ContentType, isCut: boolean, kind: BodyKind, findings: Findings): void {
   findings.causes.add("charset");
   for (const decoded of decodeCharset(type.charset, text)) {
@@ -95,7 +95,7 @@ const READERS: Readonly<Record<BodyKind, Reader>> = {
   json: (text, { type }, isCut, findings) => addJsonBody(text, type, isCut, findings),
   xml: (text, _type, isCut, findings) => addXmlBody(text, isCut, findings),
   text: (text, _type, _isCut, findings) => {
-    // Events that are sent as lines of JSON have been read as that to their ends: there is no other text in them.
+    // Events in lines of JSON were read as JSON; no other text is left.
     if (isJsonLines(text)) return;
     findings.texts.push(text);
     if (/[=&]/.test(text)) formArguments(text, "form", "", findings.args);
@@ -103,7 +103,7 @@ const READERS: Readonly<Record<BodyKind, Reader>> = {
   binary: () => undefined,
 };
 
-/** What a form says of itself (HTML, `_charset_`), where that is a character set in which ASCII is not ASCII. */
+/** The character set that a form declares (HTML, `_charset_`), if it does not contain ASCII. */
 function declaredCharset(text: string, { causes }: Findings): string {
   const charset = /(?:^|&)_charset_=([\w.:-]{1,40})/.exec(text)?.[1]?.toLowerCase() ?? "";
   if (isPlainCharset(charset)) return "";
@@ -111,9 +111,9 @@ function declaredCharset(text: string, { causes }: Findings): string {
   return charset;
 }
 
-/** Java objects by their first bytes: what is in them is text to whom reads it. */
+/** The first bytes of serialized Java objects, whose contents are inspected as text. */
 const JAVA_OBJECT = "\xac\xed\0\x05";
-/** Types of which programs take the body for a form or for text, whatever is in it. */
+/** Types whose body programs may read as a form or text, whatever it contains. */
 const TEXT_TYPES = /^$|^text\/|graphql|yaml|script|html/;
 
 function kindOf(type: string, text: string): BodyKind {

@@ -3,10 +3,10 @@ import type { RequestView } from "#rules/views.ts";
 import type { BodyReading } from "./body-reading.ts";
 import { readBody, sentText, type SentBody } from "./read-body.ts";
 
-/** What the body of a request was found to be; read once, whoever asks. Nothing where the request has none or it has not come yet. */
+/** The reading of a request's body, made once for all callers. Empty if the request has no body, or it has not arrived yet. */
 export const bodyReading = (request: RequestView): BodyReading => reading(sentBody(request));
 
-/** The body with its content codings undone; as it was sent where it has none. */
+/** The body with its content codings decoded; as it was sent if it has none. */
 export function bodyText(request: RequestView): string {
   const raw = request.body?.raw ?? "";
   return raw === "" || request.headers("content-encoding").length === 0 ? raw : text(sentBody(request));

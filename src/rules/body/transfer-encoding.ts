@@ -1,4 +1,4 @@
-/** What a Content-Transfer-Encoding stands for (RFC 2045 §6); undefined where it is none that is known. Those that change nothing are null. */
+/** Decodes a Content-Transfer-Encoding (RFC 2045 §6); undefined if it is unknown, null if it changes nothing. */
 export function undoTransferEncoding(encoding: string, value: string): string | null | undefined {
   const decode = DECODERS[encoding.trim().toLowerCase()];
   return decode === undefined ? undefined : decode(value);

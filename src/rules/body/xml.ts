@@ -7,8 +7,9 @@ const BYTE_STEPS = 6;
 const TAG_STEPS = 100;
 
 /**
- * Adds what an XML document says, without carrying out its declarations: its text twice, with nothing and with spaces in place of tags,
- * its tags, and the values of its attributes. Comments, processing instructions and the marks of CDATA are taken out, as every parser does.
+ * Adds the contents of an XML document, without processing its declarations: its text twice, with nothing and with spaces
+ * in place of tags, its tags, and the values of its attributes. Comments, processing instructions and CDATA marks are
+ * removed, as every parser does.
  */
 export function addXmlBody(body: string, isCut: boolean, findings: Findings): void {
   charge(body.length * BYTE_STEPS);
@@ -16,7 +17,7 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
   if (!BEGINS_AS_XML.test(text)) findings.causes.add("xml-invalid");
   let [joined, spaced, markup] = ["", "", ""];
   const seams: number[] = [];
-  // Reading what a text under way ends with would copy it together each time.
+  // Flags, because reading the end of the growing text would flatten its copy each time.
   let [isBehindTag, endsBlank] = [false, true];
   const add = (piece: string): void => {
     if (piece === "") return;
@@ -51,10 +52,10 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
 
 const isBlank = (char: string | undefined): boolean => char === undefined || char <= " ";
 
-/** Behind so many bytes the text with spaces says the same. */
+/** Bytes around a seam; beyond them, the text with spaces has the same words. */
 const SEAM_BYTES = 64;
 
-/** The surroundings of tags that words go on behind: without a space there, nothing else is new. */
+/** The text around tags inside words: without a space there, only it differs. */
 function aroundSeams(joined: string, seams: readonly number[]): string {
   let around = "";
   for (let i = 0; i < seams.length;) {
@@ -75,7 +76,7 @@ const SECTIONS: readonly (readonly [begin: string, end: string, kind: "text" | "
   ["<![CDATA[", "]]>", "text"],
 ];
 
-/** Takes the attributes of a tag, or what a DOCTYPE says; returns the place behind it, beyond the text where it does not end. */
+/** Reads the attributes of a tag, or a DOCTYPE; returns the index after it, beyond the text if it does not end. */
 function readTag(text: string, start: number, { args, causes }: Findings): number {
   charge(TAG_STEPS);
   const isDoctype = /^!doctype/i.test(text.slice(start, start + 8));
@@ -128,7 +129,7 @@ const NAME_BYTES_MAX = 128;
 
 const NAMED: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' };
 
-/** References to characters, as UTF-8, and to the entities that every document has (XML 1.0 §4.6). */
+/** Decodes character references, to UTF-8, and the entities that every document has (XML 1.0 §4.6). */
 const decodeXml = (text: string): string =>
   text.includes("&")
     ? text.replace(
@@ -151,7 +152,7 @@ const MARKS: readonly (readonly [mark: string, charset: string])[] = [
 ];
 
 const DECLARATION_BYTES_MAX = 512;
-// linear: at most 512 bytes (what is asked of a declaration)
+// linear: at most 512 bytes (the part of a document that is searched for a declaration)
 const DECLARATION = /^(?:\xef\xbb\xbf)?[ \t\r\n]*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([\w.:-]{1,40})["']/;
 
 /** The document as UTF-8, as far as ASCII is concerned. */

@@ -16,10 +16,13 @@ import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.t
 
 type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
 
-/** Rules of the Core Rule Set as one rule executes them: the engine finds those that apply, all at once, at the highest level that is on. */
+/**
+ * Rules of the Core Rule Set as one rule executes them: the engine finds all matching rules at once, at the highest
+ * enabled level.
+ */
 export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
   const paranoia = rules.reduce((most, { core: number, suspicion }) => (number === undefined ? most : Math.max(most, suspicion ?? 1)), 1);
-  // Before requests come rather than with the first of them.
+  // Now, so that the first request does not wait for it.
   core.prepare();
   const numbers = new Map(rules.map(({ id, core: number }) => [id, number]));
   const causes = new Map(rules.map(({ id, cause }) => [id, cause]));
@@ -56,7 +59,7 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   return { ...withFind(core.find(paranoia), null), excepting };
 }
 
-/** Asks the rules that have been found, and those that the set does not decide, in their order. */
+/** Evaluates the found rules, and those that the set does not decide, in their order. */
 function createCoreDispatch(rules: readonly CompiledRule[], numbers: ReadonlyMap<string, number | undefined>, find: Find): Dispatch {
   const always: number[] = [];
   const places = new Map<number, number>();
@@ -83,6 +86,6 @@ const excludedTargets = ({ parts }: PartExceptions, numbers: ReadonlyMap<string,
   parts.map(({ rule_ids, part, name, target }) => ({
     ids: [...rule_ids].flatMap((id) => numbers.get(id) ?? []),
     ...(target === undefined ? {} : { target: compileTarget(target) }),
-    // What XPath chooses is a collection for itself.
+    // Each XPath selects a separate collection.
     ...(part === "XML" ? { collection: `XML:${name}`, name: "" } : { collection: part, name }),
   }));

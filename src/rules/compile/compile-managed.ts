@@ -14,14 +14,14 @@ import type { LeftOut, SignatureSet } from "#rules/managed/signatures/signature-
 import { OWN_SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
-/** Compiles a definition; rules that have a predicate of their own need no expression. */
+/** Compiles a definition; rules with a predicate need no expression. */
 export type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
 
-/** Whether something else than the rules' own engine runs it. */
+/** Whether another engine runs the ruleset. */
 export const runsElsewhere = (ruleset: ManagedRuleset): boolean =>
   ruleset.rules.every((rule) => [rule.expression, rule.signature, rule.cause, rule.core].every((decides) => decides === undefined));
 
-/** A managed ruleset as one rule executes it. Zones that execute it alike share what comes of it. */
+/** Compiles a managed ruleset as one rule executes it. Zones with equal executions share the result. */
 export function compileManaged(ruleset: ManagedRuleset, execution: ManagedExecution, compile: Compile): CompiledRuleset {
   const known = COMPILED.get(ruleset) ?? new Map<string, CompiledRuleset>();
   COMPILED.set(ruleset, known);
@@ -50,7 +50,7 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const explained = compiled.rules.map((rule) => judging(rule, byId.get(rule.definition.id)!, set));
   const isDispatched = predicates.size > 0;
-  // Before requests come rather than with the first of them.
+  // Now, so that the first request does not wait for it.
   if (isDispatched) set();
   const looksAtBody = (signature = -1): boolean => ((signatures[signature]?.targets ?? 0) & BODY_PLACES) !== 0;
   const withRules = (changed: readonly CompiledRule[]): CompiledRuleset => ({
@@ -65,10 +65,10 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   return { ...withRules(explained), excepting };
 }
 
-/** Made before requests come; the same one for as long as its ruleset is. */
+/** Made before requests arrive, and kept as long as its ruleset. */
 type GetSet = () => SignatureSet;
 
-/** The rule where it does not look at some parts. */
+/** The rule without the parts that an exception names. */
 function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut: LeftOut | null, set: GetSet): CompiledRule {
   if (leftOut === null) return rule;
   if (signature === undefined) return exceptingWhole(rule, leftOut);
@@ -80,7 +80,7 @@ function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut:
   };
 }
 
-/** With where it found what it looks for, and, of a rule that adds to a score, as much for each value that it hits. */
+/** Adds the explanation to a rule, and for a scoring rule the score of each value that it hits. */
 function judging(compiled: CompiledRule, rule: ManagedRule, set: GetSet): CompiledRule {
   const explain = explanation(rule, set);
   const { signature } = rule;
@@ -93,7 +93,7 @@ function judging(compiled: CompiledRule, rule: ManagedRule, set: GetSet): Compil
   };
 }
 
-/** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
+/** The parts of a request that a rule has matched; undefined for rules that read no part. */
 function explanation({ signature, shows, cause }: ManagedRule, set: GetSet): CompiledRule["explain"] {
   if (cause !== undefined) return (request) => [shownCause(cause, request)];
   if (signature !== undefined) return (request) => set().explain(request, signature);
@@ -106,7 +106,7 @@ function explanation({ signature, shows, cause }: ManagedRule, set: GetSet): Com
 
 const BODY_PLACES = ARGUMENTS | BODY | FILES | UPLOADS;
 
-/** Asks the rules whose signatures may be in the request or whose cause its body has, and those that have neither, in their order. */
+/** Evaluates, in their order, the rules whose signatures may match or whose cause the body has, and the rules with neither. */
 function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>, set: GetSet): Dispatch {
   const bySignature = new Map<number, number>();
   const byCause = new Map<BodyCause, number>();

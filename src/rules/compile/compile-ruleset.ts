@@ -24,27 +24,27 @@ import type { RuleDefinition, RulesetDefinition } from "#rules/definition.ts";
 import { compileParameters } from "#rules/parameters/values.ts";
 import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 
-/** What rulesets may lead to beside themselves. */
+/** Rulesets, lists and counters that rules may refer to. */
 export interface CompileDeps {
-  /** The account's custom rulesets, as they are when a rule executes one. */
+  /** The account's custom rulesets, read when a rule executes one. */
   custom?(id: string): CompiledRuleset | undefined;
   /** The account's lists. */
   readonly lists?: NamedLists;
-  /** What rate limits count in; without it none is ever reached. */
+  /** Counters of rate limits; without them no limit is ever reached. */
   readonly counters?: RateCounters;
-  /** What decides instead of a rule's expression, by its id. */
+  /** Predicates that replace the expressions of rules, by rule id. */
   readonly predicates?: ReadonlyMap<string, Predicate>;
-  /** Those that ship with the program unless said. */
+  /** Defaults to the rulesets that the program includes. */
   readonly managed?: ReadonlyMap<string, ManagedRuleset>;
-  /** Where its regular expressions are found again, if another version of the ruleset has been compiled before. */
+  /** Regular expressions of earlier versions of the ruleset, which are used again. */
   readonly regexes?: RegexTable;
 }
 
-/** Compiles a ruleset's enabled rules. Never throws: what does not compile is left out and listed in `problems`. */
+/** Compiles a ruleset's enabled rules. Never throws: rules that do not compile are omitted and listed in `problems`. */
 export const compileRuleset = (definition: RulesetDefinition, deps?: CompileDeps): CompiledRuleset =>
   finish(compilingRuleset(definition, deps));
 
-/** The same in pieces of a few milliseconds, so that a thread has turns for others meanwhile. */
+/** The same in steps of a few milliseconds, so that other work on the thread can run between them. */
 export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): Work<CompiledRuleset> {
   const regexes = deps.regexes ?? createRegexTable();
   const rules: CompiledRule[] = [];
@@ -63,14 +63,14 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
     } catch (error) {
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
     }
-    // What another version or a hand has stored may be no text.
+    // A stored expression may be something other than a string, after another version or a manual change.
     yield RULE_UNITS + String(rule.expression).length * CHARACTER_UNITS;
     for (const regex of regexes.takeNew()) {
       regex.prepare();
       yield regex.size * PLACE_UNITS;
     }
   }
-  // Limits count also where their rule does not apply: each of those is asked.
+  // A rate limit may count requests that its rule does not match, so every rule is evaluated.
   const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
   const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
   const steps = rules.reduce((sum, rule) => sum + rule.definition.expression.length * CHARACTER_STEPS, 0);
@@ -88,19 +88,19 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
   };
 }
 
-/** Whether the rules of a phase, and what they execute, look at the request's body. */
+/** Whether the rules of a phase, and the rulesets that they execute, read the request's body. */
 export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
   rulesets.some((ruleset) => ruleset.readsBody || ruleset.rules.some(({ executes }) => executes?.ruleset()?.readsBody === true));
 
-/** What compiling takes (`Work`), measured: a rule, a character of its expression, and a place of a regular expression. */
+/** Measured units of compilation (`Work`): for a rule, a character of its expression, and a position of a regular expression. */
 const RULE_UNITS = 10;
 const CHARACTER_UNITS = 1;
 const PLACE_UNITS = 8;
 
-/** What a character of an expression costs that only compares. */
+/** Steps per character of an expression that only compares. */
 const CHARACTER_STEPS = 5;
 
-// Fewer rules are asked one by one in less time than a look-up needs to begin.
+// Fewer rules are evaluated one by one in less time than a look-up takes to begin.
 const DISPATCH_RULES_MIN = 16;
 
 function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {
@@ -135,13 +135,13 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
   };
 }
 
-/** What a rule can execute that ships with the program; customers' rules can name the first of them alone. */
+/** Rulesets that the program includes; customers' rules can only name managed ones. */
 const shipped = (id: string): ManagedRuleset | undefined => MANAGED_RULESETS.get(id) ?? PACKAGE_RULESETS.get(id);
 
 const NO_CHANGES: readonly FieldChange[] = [];
 const NOTHING_FOUND: Match["found"] = [];
 
-/** A limit that nothing counts is never reached, rather than always. */
+/** Without counters a limit is never reached, rather than always. */
 const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
 
 function limitOf(
@@ -153,7 +153,7 @@ function limitOf(
   return rule.ratelimit === undefined ? null : compileLimit(rule, ruleset, counters, options);
 }
 
-/** Skipping ends what it names (waf.md, "Skip"). */
+/** A skip ends the ruleset or phase that it names (waf.md, "Skip"). */
 function endedBy(rule: RuleDefinition, terminates: boolean): CompiledRule["ends"] {
   if (terminates) return "phase";
   if (rule.action !== "skip") return null;
@@ -186,7 +186,7 @@ function executed(rule: RuleDefinition, deps: CompileDeps, phase: string): Execu
 
 const compileWith: Compile = (definition, predicates) => compileRuleset(definition, { predicates });
 
-/** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
+/** Null if the rule skips nothing beyond its own ruleset or phase. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
   const { phases = [], products = [], rulesets = [], rules = {}, matched = [] } = parameters as SkipParameters;
   const all = [...phases, ...products.flatMap((product) => PRODUCT_PHASES[product] ?? [])];
@@ -207,7 +207,7 @@ function partExceptions(ruleIds: readonly string[], matched: readonly SkipPlace[
   return { key: JSON.stringify(parts.map(({ rule_ids, part, name }) => [...rule_ids, part, name])), parts };
 }
 
-/** As the rules' own shapes let them through. */
+/** As validated by the shapes of rules. */
 interface SkipParameters {
   readonly phases?: readonly string[];
   readonly products?: readonly string[];

@@ -6,7 +6,10 @@ import type { SecLangRuleset } from "#rules/managed/seclang-ruleset.ts";
 import { type Control, type Rule, rulesOf } from "#rules/seclang/program/program.ts";
 import { type Compile, compileManaged } from "./compile-managed.ts";
 
-/** A customer's rules in SecLang. Where they name rules of the Core Rule Set they become exceptions of that ruleset, for the request. */
+/**
+ * A customer's rules in SecLang. Rules that name rules of the Core Rule Set become exceptions of that ruleset, for the
+ * request.
+ */
 export function compileSecLang(ruleset: SecLangRuleset, compile: Compile): CompiledRuleset {
   const { program } = ruleset;
   const byId = new Map(rulesOf(program).map((rule) => [String(rule.id), rule]));
@@ -21,14 +24,14 @@ export function compileSecLang(ruleset: SecLangRuleset, compile: Compile): Compi
   return { ...withSkips(compiled), ...(excepting === undefined ? {} : { excepting: (parts) => withSkips(excepting(parts)) }) };
 }
 
-/** `rule`: undefined for the one that stands for directives. */
+/** `rule`: undefined for the rule that stands for directives. */
 function told(compiled: CompiledRule, rule: Rule | undefined, directives: readonly Control[]): CompiledRule {
   const controls = rule === undefined ? directives : rule.links.flatMap((link) => link.controls);
   const match = { ...compiled.match, logs: rule?.isLogged ?? false };
   return { ...compiled, match, skips: skipListOf(controls) };
 }
 
-/** Null where nothing of the Core Rule Set is left out. */
+/** Null if no rule of the Core Rule Set is excluded. */
 function skipListOf(controls: readonly Control[]): SkipList | null {
   const rules: (readonly [string, readonly string[]])[] = [];
   const parts: (readonly [string, PartExceptions])[] = [];

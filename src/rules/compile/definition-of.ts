@@ -1,7 +1,7 @@
 import type { RuleDefinition } from "#rules/definition.ts";
 import type { ManagedRule } from "#rules/managed/managed-ruleset.ts";
 
-/** A managed rule as rulesets are compiled from. */
+/** A managed rule in the form from which rulesets are compiled. */
 export const definitionOf = (rule: ManagedRule): RuleDefinition => ({
   id: rule.id,
   action: rule.action,

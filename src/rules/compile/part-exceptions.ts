@@ -3,14 +3,14 @@ import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 import type { LeftOut, Place } from "#rules/managed/signatures/signature-set.ts";
 import type { RequestView } from "#rules/views.ts";
 
-/** The places that a rule does not look at; null where it looks at all. */
+/** Whether a rule ignores a place; null if it ignores none. */
 export function leftOutOf({ parts }: PartExceptions, ruleId: string): LeftOut | null {
   const own = parts.filter(({ rule_ids }) => rule_ids.has(ruleId));
   if (own.length === 0) return null;
   return ({ part, name }) => own.some((excepted) => excepted.part === part && excepted.name === name);
 }
 
-/** A rule that judges whole parts, and applies unless all that it has found are left out. */
+/** A rule that judges whole parts, and matches unless all its findings are excepted. */
 export function exceptingWhole(rule: CompiledRule, leftOut: LeftOut): CompiledRule {
   const { applies, explain } = rule;
   if (explain === undefined) return rule;
@@ -18,7 +18,7 @@ export function exceptingWhole(rule: CompiledRule, leftOut: LeftOut): CompiledRu
   return { ...rule, applies: (request, response) => applies(request, response) && left(request).length > 0, explain: left };
 }
 
-/** Makes each variant once, for as long as there are few. Which exceptions apply, and in which order, is up to requests. */
+/** Remembers the variants, up to a bound: requests decide which exceptions apply and in which order. */
 export function rememberVariants(make: (exceptions: PartExceptions) => CompiledRuleset): (exceptions: PartExceptions) => CompiledRuleset {
   const known = new Map<string, CompiledRuleset>();
   return (exceptions) => {

@@ -32,7 +32,7 @@ const CURL = "------------------------d74496d66958873e";
 
 const body = (name: string, type: string, text: string): OddRequest => ({ name, body: text, ...(type === "" ? {} : { types: [type] }) });
 
-/** Requests of programs that mean no harm, as they were captured or as their sources say. */
+/** Requests of harmless programs, as captured or as their sources write them. */
 export const HONEST_REQUESTS: readonly OddRequest[] = [
   sent("Chromium: fields, a file, one that was not chosen", CHROMIUM, [
     field("text", "hello"),

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 
-/** A request that some program behind the edge finds EVIL in. Texts have one char for each byte. */
+/** A request in which some program behind the edge finds EVIL. Texts have one char per byte. */
 export interface OddRequest {
   readonly name: string;
   readonly query?: string;
@@ -45,7 +45,7 @@ const coded = (name: string, coding: string, body: Buffer, type = FORM): OddRequ
 const part = (head: string, value: string, boundary = "X"): string => `--${boundary}${CRLF}${head}${CRLF}${CRLF}${value}${CRLF}`;
 const q = (value: string, boundary = "X"): string => part(`${DISPOSITION}name="q"`, value, boundary);
 const END = `--X--${CRLF}`;
-/** One part, whose header says what stands there. */
+/** A multipart body with one part, whose head has these lines. */
 const head = (name: string, lines: string, value = "EVIL"): OddRequest => multipart(`head: ${name}`, part(lines, value) + END);
 const named = (name: string, parameters: string): OddRequest => head(name, DISPOSITION + parameters);
 
@@ -53,7 +53,7 @@ const utf16 = (text: string, order: "le" | "be"): string => {
   const bytes = Buffer.from(text, "utf16le");
   return (order === "le" ? bytes : bytes.swap16()).toString("latin1");
 };
-/** IBM037 of capitals, small letters and what forms and documents are made of. */
+/** IBM037 of letters and of the characters in forms and documents. */
 const ebcdic = (text: string): string => {
   const table: Readonly<Record<string, number>> = {
     "=": 0x7e,
@@ -82,13 +82,13 @@ const ebcdic = (text: string): string => {
 };
 
 const EVIL_FORM = Buffer.from("q=EVIL");
-/** A gzip header has a name in it that is a form to who does not look at Content-Encoding (RFC 1952 §2.3). */
+/** A gzip header with a name that is a form to programs that ignore Content-Encoding (RFC 1952 §2.3). */
 const namedGzip = (name: string): Buffer => {
   const plain = gzipSync(Buffer.from("q=ok"));
   return Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.from(`${name}\0`), plain.subarray(10)]);
 };
 
-/** From the measurements of 23 stacks: each of these is read by some of them, as a field q or as a name or value of another. */
+/** From the measurements of 23 stacks: some of them read EVIL in each of these, as the field q or as another name or value. */
 export const ODD_REQUESTS: readonly OddRequest[] = [
   query("semicolon", "a=1;q=EVIL"),
   query("twice", "q=EVIL&q=ok"),
@@ -278,7 +278,7 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
   cookie("brackets", "q[]=EVIL"),
 ];
 
-/** The same with base64 of what the reference of measurements has as bytes. */
+/** The same as base64 of the bytes in the reference of measurements. */
 export const MEASURED_BYTES: readonly OddRequest[] = [
   coded("gzip as measured", "gzip", Buffer.from("H4sIAPx8B2sC/yu0dQ3z9AEACgAnsgYAAAA=", "base64")),
   coded("raw deflate as measured", "deflate", Buffer.from("K7R1DfP0AQA=", "base64")),

@@ -1,7 +1,7 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { DETECTORS } from "./table.ts";
 
-/** Detectors under one name, as policies of data loss prevention choose them. Ids never change: stored policies name them. */
+/** Detectors under one name, for policies of data loss prevention. Ids never change: stored policies name them. */
 export interface Profile {
   readonly id: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * Rules of detectors that are gone, by the ids that stored rulesets and policies may name: overrides and exceptions of them are kept and
- * change nothing. No id is used again.
+ * Rules of removed detectors, by the ids that stored rulesets and policies may name: overrides and exceptions of them are
+ * kept and change nothing. Ids are never used again.
  */
 export const RETIRED_RULE_IDS: ReadonlySet<string> = new Set([
   "07eb6c29f5d841f1b80a84e54b9b9b16", // pii.tax_id_mt
@@ -101,5 +101,5 @@ export const RETIRED_RULE_IDS: ReadonlySet<string> = new Set([
   "a7360c6ae37b0d9a34fc0340a594686f", // pii.phone_bare
 ]);
 
-/** Tags that only those had. */
+/** Tags that only removed detectors had. */
 export const RETIRED_TAGS: ReadonlySet<string> = new Set(["bare", "vehicle"]);

@@ -23,7 +23,7 @@ import { OBSERVABILITY_SECRETS } from "#rules/detectors/secrets/secrets-observab
 import { PAYMENT_SECRETS } from "#rules/detectors/secrets/secrets-payment.ts";
 import { GENERAL_SECRETS } from "#rules/detectors/secrets/secrets.ts";
 
-/** Every detector, in the order in which the managed ruleset lists its rules. Of two that fit the same text, the first has it. */
+/** Every detector, in the order of the rules in the managed ruleset. If two match the same text, the first one counts. */
 export const DETECTORS: readonly Detector[] = [
   ...CARD_DETECTORS,
   IBAN_DETECTOR,
@@ -51,7 +51,7 @@ export const DETECTORS: readonly Detector[] = [
   ]),
 ];
 
-/** Those that are on by default, as far as what they find leaves no doubt. */
+/** Detectors that are on by default, restricted to findings without doubt. */
 export const UNDOUBTED_DETECTORS: readonly Detector[] = DETECTORS.flatMap((detector) => {
   const { accepts, undoubted, category, enabled, confidence, context } = detector;
   if (!enabled) return [];

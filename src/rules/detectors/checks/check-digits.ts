@@ -1,13 +1,16 @@
-/** What each character counts for: a digit itself, a letter its place in the alphabet, from A as 10, anything else no number. */
+/** The value of each character: of a digit itself, of a letter its place in the alphabet, from A as 10; NaN for others. */
 const VALUES = Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 36));
 
-/** The value of the character at a place, 0 behind the end. Read by code: dozens of detectors ask for the digits of one number. */
+/**
+ * The value of the character at a place, 0 after the end. Read by character code, because dozens of detectors read the
+ * digits of one number.
+ */
 const valueAt = (text: string, place: number): number =>
   place >= 0 && place < text.length ? (VALUES[text.charCodeAt(place)] ?? Number.NaN) : 0;
 
 const value = (char = "0"): number => valueAt(char, 0);
 
-/** The sum of each digit times its weight; as many digits as there are weights. */
+/** The sum of each digit times its weight; as many digits as weights. */
 export function weighted(digits: string, weights: readonly number[]): number {
   let sum = 0;
   for (let place = 0; place < weights.length; place++) sum += (weights[place] as number) * valueAt(digits, place);
@@ -67,7 +70,7 @@ export function verhoeff(digits: string): boolean {
 /** EAN-13: weights 1 and 3 in turn. */
 export const ean13 = (digits: string): boolean => weighted(digits, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0;
 
-/** Month and day as they may stand in an identifier. */
+/** Whether month and day can be part of an identifier. */
 export function isDay(month: number, day: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
 }
@@ -82,10 +85,13 @@ export const hasYearFirst = (digits: string, place = 0): boolean =>
 export const hasDayFirst = (digits: string, place = 0): boolean =>
   isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place, place + 2)));
 
-/** One digit all the way, which nobody is given. */
+/**
+ * A number of one repeated digit, which is never issued.
+ * linear: pumped
+ */
 // linear: pumped
 export const isUniform = (digits: string): boolean => /^(.)\1*$/.test(digits);
 
-/** The check digit that makes the weighted sum a multiple of 11; a remainder that would need 10 is never given out. */
+/** Whether the check digit makes the weighted sum a multiple of 11; numbers with a remainder that needs 10 are not issued. */
 export const mod11 = (digits: string, weights: readonly number[]): boolean =>
   (11 - (weighted(digits, weights) % 11)) % 11 === valueAt(digits, weights.length);

@@ -1,6 +1,6 @@
 import { withoutSpelled } from "./separators.ts";
 
-/** The decimal digits of a text, separators dropped. */
+/** The decimal digits of a text, without separators. */
 export const digitsOf = (text: string): string => withoutSpelled(text).replace(/\D/g, "");
 
 /** ISO/IEC 7812-1 Annex B. */
@@ -27,7 +27,7 @@ export function mod97(iban: string): boolean {
   return rest === 1;
 }
 
-/** Repeated or counting digits, which people type where no real number should stand. The last digit may be a check digit. */
+/** Repeated or counting digits, which people type as examples. The last digit may be a check digit. */
 export function isPlaceholder(digits: string): boolean {
   const body = digits.slice(0, -1);
   const step = (body.charCodeAt(1) - body.charCodeAt(0) + 10) % 10;

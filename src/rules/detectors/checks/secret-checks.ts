@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** Bits a character, by how often each stands in the text; random text of 20 characters and more has over 3. */
+/** Bits per character, from the frequency of each in the text; random text of 20 characters and more has over 3. */
 export function entropy(text: string): number {
   for (let place = 0; place < text.length; place++) (counts[text.charCodeAt(place) & 255] as number)++;
   let bits = 0;
@@ -14,22 +14,22 @@ export function entropy(text: string): number {
   return bits;
 }
 
-/** By character, as what is scanned is one char a byte; all 0 between two texts. */
+/** Counts by character, because scanned text has one char per byte; all 0 between two texts. */
 const counts = new Uint16Array(256);
 
-// Documentation everywhere uses keys that say so, and words that no generator makes.
+// Documentation uses keys with such words, which generators do not make.
 // linear: pumped
 const PLACEHOLDER = /example|xxxx|your[_-]?|placeholder|changeme|dummy|redacted|insert|sample|12345678|abcdefg|00000000|(.)\1{7}/i;
 
-/** What people write where a secret would stand. */
+/** Whether the text is a placeholder for a secret. */
 export const isPlaceholderSecret = (text: string): boolean => PLACEHOLDER.test(text);
 
-/** Random enough, and no placeholder. */
+/** Random enough, and not a placeholder. */
 export const looksRandom = (text: string, bitsMin = 3): boolean => entropy(text) >= bitsMin && !isPlaceholderSecret(text);
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Six characters at the end hold the CRC-32 of the thirty before them, in base 62 (GitHub, npm). */
+/** The last six characters hold the CRC-32 of the thirty before them, in base 62 (GitHub, npm). */
 export function hasCrcSuffix(text: string): boolean {
   const random = text.slice(-36, -6);
   let rest = crc32(random);
@@ -45,7 +45,7 @@ export function hasCrcSuffix(text: string): boolean {
 export function isJwt(text: string): boolean {
   const [encoded = ""] = text.split(".", 1);
   const head = Buffer.from(encoded, "base64url").toString("utf8");
-  // What is thrown costs ten times as much as a look: a page may be full of what only begins like one.
+  // An exception costs ten times as much as this check, and a page may be full of text that only begins like a token.
   if (!head.startsWith("{") || !head.includes('"alg"') || !head.trimEnd().endsWith("}")) return false;
   try {
     const parsed: unknown = JSON.parse(head);
@@ -55,7 +55,7 @@ export function isJwt(text: string): boolean {
   }
 }
 
-/** A token without anybody's rights but everybody's, as Supabase gives to pages: its claims say so. */
+/** A token with only the public's rights, such as Supabase gives to pages: its claims say so. */
 export function isAnonymousJwt(text: string): boolean {
   const claims = Buffer.from(text.split(".", 2)[1] ?? "", "base64url").toString("latin1");
   return /"role"\s{0,4}:\s{0,4}"(?:anon|anonymous|public)"/.test(claims);

@@ -1,9 +1,9 @@
-/** What a separator of several bytes stands for. */
+/** The kind of a separator of several bytes. */
 export type SeparatorKind = "space" | "dash";
 
 /**
- * Separators as pages, data and addresses write them where one character is not enough: by their spelling in small letters.
- * Of Unicode: the no-break space, typesetters' spaces and dashes (U+2000 to U+200B, U+2010 to U+2015, U+202F), and the minus.
+ * Separators of several characters in pages, data and addresses: by their spelling in lower case. In Unicode: the
+ * no-break space, typographic spaces and dashes (U+2000 to U+200B, U+2010 to U+2015, U+202F), and the minus.
  */
 const NAMED: readonly (readonly [SeparatorKind, readonly string[]])[] = [
   ["space", ["&nbsp;", "&ensp;", "&emsp;", "&thinsp;", "%20", "%c2%a0", "%e2%80%af"]],
@@ -24,16 +24,16 @@ const KINDS: ReadonlyMap<string, SeparatorKind> = new Map([
   ...DASHES.flatMap((code) => spellings(code).map((text) => [text, "dash"] as const)),
 ]);
 
-/** What they begin with. */
+/** First characters of the spellings. */
 export const SPELLED_STARTS = "&%\\";
 
-/** A separator that is spelled out, and the bytes it takes. */
+/** A spelled separator, and its length in bytes. */
 export interface SpelledSeparator {
   readonly kind: SeparatorKind;
   readonly width: number;
 }
 
-/** A step of a spelling, by bytes in either case. */
+/** A node of the tree of spellings, by bytes in either case. */
 interface Step {
   readonly next: (Step | undefined)[];
   found: SpelledSeparator | null;
@@ -41,7 +41,7 @@ interface Step {
 
 const newStep = (): Step => ({ next: Array.from({ length: 128 }), found: null });
 
-/** The spellings as a tree: a body may be full of what they begin with, and none of that is a candidate yet. */
+/** The spellings as a tree: a body may be full of their first characters, most of which begin no separator. */
 const TREE = newStep();
 for (const [text, kind] of KINDS) {
   let step = TREE;
@@ -54,12 +54,12 @@ for (const [text, kind] of KINDS) {
   step.found = { kind, width: text.length };
 }
 
-/** The separator that is spelled out at `at`, where one of SPELLED_STARTS stands. */
+/** The spelled separator at `at`, where the byte is one of SPELLED_STARTS. */
 export function spelledSeparator(bytes: Uint8Array, at: number): SpelledSeparator | null {
   let step: Step | undefined = TREE;
   for (let i = at; i < bytes.length; i++) {
     const byte = bytes[i] as number;
-    // None is the beginning of another.
+    // No spelling is the beginning of another.
     step = byte < 128 ? step.next[byte] : undefined;
     if (step === undefined) return null;
     if (step.found !== null) return step.found;
@@ -73,11 +73,11 @@ const GAP_PATTERN = /<[^<>]*>|\\[nrt]/g;
 const SPELLED = [...KINDS.keys()].toSorted((a, b) => b.length - a.length).map((text) => text.replace(/\\/g, "\\\\"));
 const SPELLED_PATTERN = new RegExp(SPELLED.join("|"), "gi");
 
-// Dozens of detectors look at the same number one after the other.
+// Dozens of detectors read the same number one after the other.
 let lastText = "";
 let lastBare = "";
 
-/** A number or code without the separators and markup that are spelled out, which have letters and digits of their own. */
+/** A number or code without spelled separators and markup, which contain letters and digits. */
 export function withoutSpelled(text: string): string {
   if (text === lastText) return lastBare;
   lastText = text;
@@ -86,12 +86,12 @@ export function withoutSpelled(text: string): string {
 }
 
 /**
- * What separates groups of a number beside a blank, as the alternatives of a pattern over bytes: dash, dot, plus (a space in queries), a no-break
- * space or a typesetter's space or dash in UTF-8, and those that are spelled out.
+ * Separators between groups of a number, other than a blank, as the alternatives of a pattern over bytes: dash, dot, plus
+ * (a space in queries), a no-break space or a typographic space or dash in UTF-8, and the spelled ones.
  */
 export const SEPARATOR_BUT_BLANK = String.raw`[.+\-]|\xc2?\xa0|\xe2(?:\x80[\x80-\x8b\x90-\x95\xaf]|\x88\x92)|[&%\\](?:${either(SPELLED)})`;
 
-/** In either case, without what they begin with. */
+/** In either case, without their first character. */
 function either(spelled: readonly string[]): string {
   return spelled
     .map((text) => text.replace(/^(?:\\\\|.)/, "").replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`))

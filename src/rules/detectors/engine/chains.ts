@@ -3,7 +3,7 @@ import { gapEnd, GAP_STARTS } from "./gaps.ts";
 import { formsOf, type NumberForms } from "./number-forms.ts";
 import { SPELLED_STARTS, spelledSeparator } from "#rules/detectors/checks/separators.ts";
 
-/** What a byte is within a number or code: the columns of the automaton. */
+/** Classes of bytes within a number or code: the columns of the automaton. */
 export const DIGIT = 1;
 export const LETTER = 2;
 const SPACE = 3;
@@ -25,7 +25,7 @@ const CODES: ReadonlyMap<string, number> = new Map([
   [")", CLOSING],
 ]);
 
-/** The class of each byte, 0 for those that no template has. A no-break space in Latin-1 is a space. */
+/** The class of each byte, 0 for bytes that no template has. A no-break space in Latin-1 is a space. */
 export const CHAIN_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   if (/[0-9]/.test(char)) return DIGIT;
@@ -33,22 +33,22 @@ export const CHAIN_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte === 0xa0 ? SPACE : (CODES.get(char) ?? 0);
 });
 
-/** A place where the text from the start of a chain is as a template says. */
+/** A position at which the text from the start of a chain matches a template. */
 export interface ChainEnd {
   readonly end: number;
   readonly detectors: readonly Detector[];
 }
 
 /**
- * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template `#` is
- * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places, and `_` a wide gap; ` `, `-`, `.`, `/`,
- * `(` and `)` stand for themselves.
+ * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template, `#` is
+ * a digit, `A` a letter, `*` either, `~` a space, a dash or a dot, the same at each of its places, and `_` a wide gap; `
+ * `, `-`, `.`, `/`, `(` and `)` stand for themselves.
  */
 export class Chains {
-  /** Next state by state and class; 0 where no template goes on. */
+  /** Next state by state and class; 0 if no template continues. */
   readonly #next: Uint16Array;
   readonly #detectors: readonly (readonly Detector[] | undefined)[];
-  /** Of what the templates say. */
+  /** Forms of the numbers in the templates. */
   readonly forms: NumberForms;
 
   constructor(detectors: readonly Detector[]) {
@@ -60,7 +60,7 @@ export class Chains {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
         for (const template of anchor.templates.flatMap(expanded)) {
-          // Without a digit there is no place to begin at.
+          // Without a digit, a template has no position to begin at.
           if (!template.includes("#")) continue;
           // Many detectors share their templates.
           const state = templates.get(template) ?? automaton.add(template);
@@ -77,7 +77,7 @@ export class Chains {
     this.forms = formsOf(templates.keys(), stuck);
   }
 
-  /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
+  /** Finds the ends of templates that start at `at`, the shortest first; fills `found` and returns the count. */
   read(bytes: Uint8Array, at: number, found: ChainEnd[]): number {
     let count = 0;
     let state = 0;
@@ -130,7 +130,7 @@ class Automaton {
     return this.#next.slice(0, this.#count * COLUMNS);
   }
 
-  /** Gives the state in which the template ends. */
+  /** Returns the state in which the template ends. */
   add(template: string): number {
     let state = 0;
     for (const char of template) {
@@ -139,7 +139,7 @@ class Automaton {
       const at = state * COLUMNS + column;
       state = this.#next[at] as number;
       if (state !== 0) continue;
-      // Which may move the states.
+      // A separate statement, because it may replace the array.
       state = this.#made();
       this.#next[at] = state;
     }
@@ -165,7 +165,7 @@ function expanded(template: string): readonly string[] {
   return [template];
 }
 
-/** Nothing may follow that would make it a part of something longer: no word character, no further `.5` or `-5`. */
+/** Whether the number ends here: no word character, and no `.5` or `-5`, may follow. */
 function isEnd(bytes: Uint8Array, at: number): boolean {
   const byte = bytes[at] ?? 0;
   const column = CHAIN_CLASSES[byte] as number;
@@ -185,12 +185,12 @@ const WIDE_SPACE: WideSeparator = { width: 3, column: SPACE };
 const WIDE_DASH: WideSeparator = { width: 3, column: DASH };
 /** In queries. */
 const PLUS: WideSeparator = { width: 1, column: SPACE };
-/** What they begin with. */
+/** First bytes of separators of several bytes. */
 const MAY_SEPARATE = Uint8Array.from({ length: 256 }, (_, byte) =>
   `\xc2\xe2+${SPELLED_STARTS}`.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** A space or dash of several bytes, in UTF-8 or spelled out: those that may not break, and those of typesetters. */
+/** A space or dash of several bytes, in UTF-8 or spelled: no-break and typographic ones. */
 function wideSeparator(bytes: Uint8Array, at: number): WideSeparator | null {
   const byte = bytes[at];
   if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? NBSP : null;

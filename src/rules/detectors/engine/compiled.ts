@@ -7,7 +7,7 @@ import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.
 import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "./prefilter.ts";
 import { HINTS } from "./rendered.ts";
 
-/** Detectors by what starts them. */
+/** Detectors by their anchors. */
 export interface CompiledDetectors {
   readonly chains: Chains;
   readonly country_check: readonly DetectorGroup[];
@@ -18,7 +18,7 @@ export interface CompiledDetectors {
   readonly number: readonly DetectorGroup[];
   readonly literals: LiteralIndex;
   readonly prefilter: Prefilter;
-  /** The detectors with words beside their hits (`context`, or else `sureBeside`) that a text names. */
+  /** Detectors with words near their hits (`context`, or `sureBeside`) that the text contains. */
   readonly named: NamedIndex<Detector>;
 }
 
@@ -38,12 +38,12 @@ const ALL_DIGITS = 0xffff;
 const BANK_OF_LETTERS = 0xef03;
 
 /**
- * What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves, and not
- * before it is asked for, since most threads never look.
+ * Forms of numbers without templates: computed once, because each zone with custom patterns is compiled separately, and
+ * only when needed, because most threads never scan.
  */
 const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map([
-  // Two check digits behind two letters. All else may be letters; behind small ones, which texts are full of, and where the country
-  // stands by itself, digits have to follow.
+  // Two check digits after two letters. The others may be letters; after lower-case letters, which are common in texts,
+  // and if the country stands alone, digits must follow.
   [
     "country_check",
     once(() => ({
@@ -54,7 +54,7 @@ const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map
     })),
   ],
   ["number", once(() => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }))],
-  // Eight digits, of which a separator may stand before each, and two parentheses.
+  // Eight digits; each may have a separator before it, and there may be two parentheses.
   ["plus", once(() => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }))],
 ]);
 

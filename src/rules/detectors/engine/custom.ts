@@ -10,21 +10,21 @@ export interface CustomPattern {
   /** Also the id of its rule in events. */
   readonly id: string;
   readonly name: string;
-  /** A regular expression as rules have them: Rust's syntax, bytes. */
+  /** A regular expression as in rules: Rust's syntax, over bytes. */
   readonly pattern: string;
-  /** One of these, in lower case, has to stand shortly before. */
+  /** One of these words, in lower case, must be shortly before the match. */
   readonly context: readonly string[];
   readonly validator: "none" | "luhn" | "mod97";
   readonly tags: readonly string[];
-  /** False where only an override switches it on. */
+  /** False if only an override switches it on. */
   readonly enabled?: boolean;
 }
 
-/** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */
+/** Compiles the pattern to a detector. Throws RegexError for a pattern that cannot be run or has no anchor. */
 export function customDetector({ id, name, pattern, context, validator, tags }: CustomPattern): Detector {
-  // First as it was written, so that a mistake is told where it stands there.
+  // Checked unchanged first, so that the error has the position in the customer's pattern.
   checkBytes(bytesOf(pattern));
-  // What is repeated is the character, and not the last of its bytes.
+  // A repetition must repeat the whole character, not the last of its bytes.
   const bytes = bytesOf(pattern.replace(/[^\x00-\x7f](?=[?*+{])/gu, "(?:$&)"));
   const parsed = parseRegex(bytes);
   const start = startOf(parsed);
@@ -59,7 +59,10 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
   };
 }
 
-/** Of stored patterns: what an older version let through and this one does not must not stop the others. */
+/**
+ * Compiles stored patterns, without those that this version refuses: a pattern that an older version accepted must not
+ * stop the others.
+ */
 export function customDetectors(patterns: readonly CustomPattern[]): readonly Detector[] {
   return patterns.flatMap((pattern) => {
     try {
@@ -71,7 +74,7 @@ export function customDetectors(patterns: readonly CustomPattern[]): readonly De
   });
 }
 
-/** Texts are scanned as they come, which is UTF-8 nearly always: so is the pattern, one char a byte. */
+/** Texts are scanned as bytes, which are nearly always UTF-8; so is the pattern, one char per byte. */
 const bytesOf = (pattern: string): string => Buffer.from(pattern).toString("latin1");
 
 function checkBytes(bytes: string): void {
@@ -86,13 +89,13 @@ function checkBytes(bytes: string): void {
 
 const charactersIn = (bytes: string): number => Buffer.from(bytes, "latin1").toString().length;
 
-/** What it begins with could not be told without its tables of characters. */
+/** In Unicode mode, the first bytes of a match cannot be known without character tables. */
 const UNICODE = /^\(\?[imsUx]*u/;
 const NO_UNICODE = "(?u) is not taken here: characters beyond ASCII stand for themselves, and (?:ä|ö) for one of several";
 const LITERAL_CHARACTERS_MIN = 3;
-/** An automaton's time is linear in its size: of the largest, 1,000, a try at 512 bytes takes a millisecond and more. */
+/** An automaton's time is linear in its size: the largest, with 1,000 states, takes over a millisecond for a try at 512 bytes. */
 const TRY_SIZE = 64;
-/** The runtime's own engine takes a third of a microsecond, as do managed rules: a page full of numbers is none too many. */
+/** The runtime's own engine takes a third of a microsecond, like managed rules, so even a page full of numbers may be tried. */
 const NATIVE_TRIES = 1 / 32;
 const NO_START = `the pattern must begin with at least ${LITERAL_CHARACTERS_MIN} characters that stand for themselves, such as EMP-, or with a digit`;
 
@@ -102,7 +105,7 @@ const VALIDATORS: Readonly<Record<CustomPattern["validator"], (text: string) => 
   mod97: (text) => mod97(text.replace(/[^A-Za-z0-9]/g, "").toUpperCase()),
 };
 
-/** What every match begins with: one of the texts, or a digit. */
+/** The beginning of every match: one of the texts, or a digit. */
 interface Start {
   readonly texts: readonly string[];
   readonly digits: boolean;
@@ -128,15 +131,15 @@ function startOf(regex: Regex): Start | null {
   return first.kind === "assert" || first.kind === "sequence" ? null : startOf(first);
 }
 
-/** In each way to write them, such as letters in both cases; none where they begin with a digit or with anything else. */
+/** All spellings of the beginning, such as letters in both cases; empty if it is a digit or anything else. */
 function leadingTexts(items: readonly Regex[]): readonly string[] {
   let texts = [""];
   for (const item of items) {
     const bytes = item.kind === "set" ? fewBytes(item.bytes) : [];
-    // A number is found by its digits, whatever they are.
+    // A number is found by any of its digits.
     const isNumber = texts[0] === "" && bytes.some((byte) => byte >= 0x30 && byte <= 0x39);
     if (bytes.length === 0 || isNumber || texts.length * bytes.length > TEXTS_MAX) break;
-    // What is certain enough to begin at is not multiplied any further.
+    // A text that is long enough for an anchor gets no further alternatives.
     if (bytes.length > 1 && (texts[0] as string).length >= LITERAL_CHARACTERS_MIN) break;
     texts = texts.flatMap((text) => bytes.map((byte) => text + String.fromCharCode(byte)));
   }
@@ -145,7 +148,7 @@ function leadingTexts(items: readonly Regex[]): readonly string[] {
 
 const BYTES_MAX = 3;
 
-/** Those of the set; none where it has more than a few. */
+/** The bytes of the set; empty if they are more than a few. */
 function fewBytes(set: bigint): readonly number[] {
   const bytes: number[] = [];
   for (let rest = set; rest !== 0n; rest &= rest - 1n) {

@@ -1,40 +1,43 @@
 import type { ValuePlace } from "./place.ts";
 
-/** Where a detector may begin to look. Every detector has an anchor, so that a scan stays linear. */
+/** A position at which a detector begins to look. Every detector has an anchor, so that a scan stays linear. */
 export type Anchor =
-  /** A number or code of one of these forms (chains.ts) that stands by itself. The detector has no patterns then. `stuck`: also right behind a name such as `VISA` (scan.ts). */
+  /**
+   * A number or code in one of these forms (chains.ts), not part of a longer word. The detector then has no patterns.
+   * `stuck`: also directly after a name such as `VISA` (scan.ts).
+   */
   | { readonly kind: "chain"; readonly templates: readonly string[]; readonly stuck?: true }
-  /** A digit before which a plus stands; the match begins with the plus. */
+  /** A digit after a plus; the match begins with the plus. */
   | { readonly kind: "plus" }
-  /** A word of letters and digits that begins with 1, 2 or 3, and is long. */
+  /** A long word of letters and digits that begins with 1, 2 or 3. */
   | { readonly kind: "base58" }
-  /** The first digit of a number that stands by itself. */
+  /** The first digit of a number that is not part of a longer word. */
   | { readonly kind: "number" }
   /** The name before an at sign. */
   | { readonly kind: "at_sign" }
-  /** The group of hexadecimal digits before a colon, or the colon itself where none stands before it. */
+  /** The group of hexadecimal digits before a colon, or the colon itself without one. */
   | { readonly kind: "colon" }
-  /** Two letters and two digits at the start of a word, as an IBAN begins. */
+  /** Two letters and two digits at the start of a word, as in an IBAN. */
   | { readonly kind: "country_check" }
   /**
-   * This text, exactly; at the start of a word where `word` says so. The character that it `needs` has to follow before any
-   * white space, quote, slash or angle bracket: a cheap look that spares the patterns most places of a common text. With
-   * `behindName` the match begins with the name before the text, as it does with an at sign.
+   * This exact text; with `word` only at the start of a word. The character `needs` must follow before any white space,
+   * quote, slash or angle bracket: a cheap check that saves the patterns most positions of a common text. With
+   * `behindName` the match begins with the name before the text, as with an at sign.
    */
   | { readonly kind: "literal"; readonly text: string; readonly word: boolean; readonly needs?: string; readonly behindName?: true };
 
-/** What detectors use of a sticky regular expression. */
+/** The members of a sticky regular expression that detectors use. */
 export interface Pattern {
   lastIndex: number;
   exec(window: string): readonly string[] | null;
 }
 
-/** Characters of a text, the last one excluded. */
+/** A range of characters in a text; the end is exclusive. */
 export type ValueRange = readonly [from: number, to: number];
 
 export type Category = "pii" | "financial" | "secrets" | "custom";
 
-/** One kind of sensitive data. Rows never change their ids: stored overrides and events name them. */
+/** One kind of sensitive data. Ids never change: stored overrides and events name them. */
 export interface Detector {
   readonly id: string;
   /** The rule of the managed ruleset: 32 hexadecimal characters. */
@@ -42,36 +45,43 @@ export interface Detector {
   readonly name: string;
   readonly category: Category;
   readonly anchors: readonly Anchor[];
-  /** What an anchor alone does not decide, tried in order there. Sticky, without lookbehind, bounded: a pattern sees WINDOW_BYTES (scan.ts), one char a byte. */
+  /**
+   * Patterns for detectors that an anchor alone does not decide, tried in order. Sticky, without lookbehind, bounded: a
+   * pattern sees WINDOW_BYTES (scan.ts), one char per byte.
+   */
   readonly patterns: readonly Pattern[];
-  /** Decides on what a pattern found; the checks that make a detector precise. */
+  /** Decides whether a match counts; these checks make a detector precise. */
   readonly accepts: (text: string) => boolean;
   /**
-   * Where in what was found the value stands, for those that take a name or a heading along: the hit is the value alone, so that it has
-   * the value's place and the same `value_hash` whatever name stands before it. Absent: all of it.
+   * Range of the value in a match that includes a name or a heading: the hit is the value alone, so that its position and
+   * its `value_hash` do not depend on the name. Absent: the whole match.
    */
   readonly valueIn?: (text: string) => ValueRange;
-  /** When present, one of these words must stand shortly before the match, or label it in markup (context.ts). */
+  /** If present, one of these words must be shortly before the match, or label it in markup (context.ts). */
   readonly context?: readonly string[];
-  /** For numbers with `context`: what may stand right behind the number instead of a word before it; tried on BEHIND_BYTES (scan.ts). */
+  /**
+   * For numbers with `context`: text directly after the number that replaces a word before it; tried on BEHIND_BYTES
+   * (scan.ts).
+   */
   readonly namedBehind?: RegExp;
-  /** Of two detectors that share their patterns, each has the values in such a place, or the others (place.ts). */
+  /** Of two detectors that share their patterns, one gets the values in such a place, and the other one the rest (place.ts). */
   readonly place?: ValuePlace;
-  /** Further tags than the category, which overrides may name. */
+  /** Tags beside the category, which overrides may name. */
   readonly tags?: readonly string[];
-  /** Of customers' patterns: how many tries (CUSTOM_TRIES_MAX) one of it counts for. */
+  /** For customers' patterns: the number of tries (CUSTOM_TRIES_MAX) that one try counts as. */
   readonly tries?: number;
   readonly confidence: "low" | "medium" | "high";
-  /** Beside one of these words a hit is of high confidence, whatever `confidence` says; without them it counts all the same. */
+  /** Near one of these words a hit has high confidence, whatever `confidence` says; without them it still counts. */
   readonly sureBeside?: readonly string[];
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;
   /**
-   * Of what it finds, what no product number, date or hash looks like: that is masked in every zone's rows, whatever the zone has
-   * chosen (ADR 0074). Absent: all of it for secrets that are on, of high confidence and without `context`; of others nothing.
+   * Accepts hits that cannot be a product number, date or hash: they are masked in every zone's rows, whatever the zone
+   * has chosen (ADR 0074). Absent: all hits of secrets that are on, have high confidence and no `context`; otherwise
+   * none.
    */
   readonly undoubted?: (text: string) => boolean;
-  /** Texts that it must find, and texts that it must not find anything in. */
+  /** Texts with a hit, and texts without one. */
   readonly hits: readonly string[];
   readonly misses: readonly string[];
 }

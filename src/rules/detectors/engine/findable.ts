@@ -1,5 +1,5 @@
 /**
- * Characters of the shortest text that a detector finds anything in, or fewer: what is shorter need not be shown to it. Apart from
- * the detectors, so that whoever has only shorter texts need not load them.
+ * Characters of the shortest text with a find, or fewer: shorter texts need no scan. In a separate file, so that a caller
+ * with only short texts does not load the detectors.
  */
 export const FINDABLE_CHARS_MIN = 8;

@@ -1,21 +1,21 @@
 /**
- * What stands between the groups of a number where pages and forms put more than one separator: several spaces, tabs and line ends,
- * also as JSON escapes them, and elements of running text. A single space is none: it is a separator as any other.
+ * Gaps between the groups of a number in pages and forms: several spaces, tabs and line ends, also as JSON escapes, and
+ * inline elements. A single space is not a gap but an ordinary separator.
  */
 const INLINE = "b bdi bdo br code em font i kbd mark nobr s samp small span strong tt u var wbr".split(" ");
 const NAME_BYTES_MAX = 6;
-/** A name in either case as a number of five bits a letter. */
+/** An element's name, in either case, as a number of five bits per letter. */
 const withLetter = (name: number, byte: number): number => (name << 5) | (byte & 31);
 const INLINE_NAMES: ReadonlySet<number> = new Set(INLINE.map((name) => [...Buffer.from(name)].reduce(withLetter, 0)));
 const GAP_BYTES_MAX = 96;
 
-/** What gaps begin with. */
+/** First characters of gaps. */
 export const GAP_STARTS = " \t\r\n<\\";
 
-/** A part of one as a pattern, for those that are not read by an automaton. */
+/** A part of a gap as a pattern, for forms that the automaton does not read. */
 export const GAP_PART = String.raw`[ \t\r\n]|\\[nrt]|</?(?:${INLINE.join("|")})(?: [^<>]{0,48})?/?>`;
 
-/** Where the gap ends that begins at `at`, where one of GAP_STARTS stands; `at` where there is none. */
+/** End of the gap that begins at `at`, where the byte is one of GAP_STARTS; `at` if there is no gap. */
 export function gapEnd(bytes: Uint8Array, at: number): number {
   const stop = Math.min(bytes.length, at + GAP_BYTES_MAX);
   let end = at;
@@ -30,7 +30,7 @@ export function gapEnd(bytes: Uint8Array, at: number): number {
 
 const escapeEnd = (bytes: Uint8Array, at: number): number => (ESCAPED.has(bytes[at + 1] ?? 0) ? at + 2 : at);
 
-/** Behind the tag of an inline element, at most at `stop`; `at` where something else stands. */
+/** Index after the tag of an inline element, at most `stop`; `at` if there is no such tag. */
 export function tagEnd(bytes: Uint8Array, at: number, stop: number): number {
   const from = bytes[at + 1] === SLASH ? at + 2 : at + 1;
   let name = 0;

@@ -1,17 +1,17 @@
 /** Literals are found by three of their bytes. */
 export const GRAM_BYTES = 3;
 
-/** Which three bytes of a literal stand for it, and the group of the prefilter that they are told apart by. */
+/** The three bytes by which a literal is found, and their group in the prefilter. */
 export interface GramChoice {
-  /** How far behind the literal's start the three bytes stand. */
+  /** Offset of the three bytes in the literal. */
   readonly behind: number;
   readonly group: number;
 }
 
 /**
- * Spreads literals over the prefilter's groups. A group lets every combination of its bytes' halves pass, so what counts is
- * how seldom the bytes of a group stand in other text: alike and rare ones together. Each literal in turn goes where it costs
- * least, and again when all the others have a place.
+ * Distributes literals over the prefilter's groups. A group accepts every combination of the halves of its bytes, so
+ * similar and rare bytes belong together: the goal is that other text rarely has the bytes of a group. Each literal in
+ * turn goes to the group where it costs least, and once more when all the others have a group.
  */
 export function chooseGrams(literals: readonly Uint8Array[], groups: number): readonly GramChoice[] {
   const grams = literals.map(gramsOf);
@@ -57,17 +57,17 @@ export function chooseGrams(literals: readonly Uint8Array[], groups: number): re
 }
 
 const NOWHERE = -1;
-/** Later ones hardly change anything. */
+/** Further turns change hardly anything. */
 const TURNS = 2;
 
-/** For each of the three bytes which lower and which upper halves are let pass, a bit for each of the sixteen. */
+/** For each of the three bytes the accepted lower and upper halves, a bit for each of the sixteen. */
 type Masks = readonly [number, number, number, number, number, number];
 
 const NO_BYTES: Masks = [0, 0, 0, 0, 0, 0];
 
 interface OwnGram {
   readonly masks: Masks;
-  /** What its own hits in other text cost, beside what its group lets pass. */
+  /** Cost of its own hits in other text, beside that of its group. */
   readonly cost: number;
 }
 
@@ -80,12 +80,12 @@ function gramsOf(literal: Uint8Array): readonly OwnGram[] {
   });
 }
 
-/** A hit costs so many times what a combination of a group's bytes does that is no gram. */
+/** Cost of a hit, in multiples of the cost of an accepted combination that is not a gram. */
 const HIT_COST = 8;
-/** Letters stand together in words; so many times as often as by chance. */
+/** Letters are adjacent in words, this many times as often as by chance. */
 const WORD_FACTOR = 20;
 
-/** A byte that follows the three is compared as well (prefilter.ts). */
+/** The byte after the three is compared as well (prefilter.ts). */
 function ownCost(bytes: Uint8Array): number {
   const perMillion = COMMON.get(Buffer.from(bytes).toString("latin1"));
   if (perMillion !== undefined) return (HIT_COST * perMillion) / 1_000_000;
@@ -93,7 +93,7 @@ function ownCost(bytes: Uint8Array): number {
   return bytes.reduce((product, byte) => product * (SHARES[byte] ?? RARE / 10_000), HIT_COST * (isWord ? WORD_FACTOR : 1));
 }
 
-/** What of our literals stands in words that every text has, as counted in a million bytes. */
+/** Parts of our literals in common words, counted in a million bytes. */
 const COMMON: ReadonlyMap<string, number> = new Map([
   ...["tion", "ctio", "ment", "http", "pat", "://", "key", "----", "ttps", "s://", "ps:/", "tps:", "oken"].map(
     (text) => [text, 500] as const,
@@ -113,11 +113,11 @@ const COMMON: ReadonlyMap<string, number> = new Map([
 
 const joined = (a: Masks, b: Masks): Masks => [a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3], a[4] | b[4], a[5] | b[5]];
 
-/** How often the bytes of both together let other text pass. */
+/** How often other text has bytes that the joined group accepts. */
 const costOf = (a: Masks, b: Masks): number =>
   share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]);
 
-/** How many of all bytes of text have one of the lower and one of the upper halves. */
+/** The share of text bytes with one of the lower and one of the upper halves. */
 function share(lower: number, upper: number): number {
   let sum = 0;
   for (let high = 0; high < HALVES; high++)
@@ -125,7 +125,7 @@ function share(lower: number, upper: number): number {
   return sum;
 }
 
-/** Bytes of pages, data and scripts by how often they stand there, as counted in the documentation and packages of a machine. */
+/** Bytes of pages, data and scripts by frequency, counted in a machine's documentation and packages. */
 const CHARACTERS_BY_SHARE: readonly (readonly [perTenThousand: number, characters: string])[] = [
   [1430, " "],
   [710, "e"],
@@ -150,7 +150,10 @@ for (const [perTenThousand, characters] of CHARACTERS_BY_SHARE)
 
 /** Upper halves of ASCII. */
 const HALVES = 8;
-/** For each upper half, the shares of the bytes with the first eight lower halves by each set of these, and with the others. */
+/**
+ * For each upper half, the shares of the bytes with the first eight lower halves, by each set of these, and of those with
+ * the other eight.
+ */
 const SUMS = Float64Array.from({ length: HALVES * 512 }, (_, place) => {
   const [first, set] = [(place >> 9) * 16 + ((place >> 8) & 1) * 8, place & 0xff];
   let sum = 0;

@@ -3,41 +3,41 @@ import type { DetectorGroup } from "./detector-group.ts";
 import { chooseGrams, GRAM_BYTES } from "./gram-groups.ts";
 import { GRAM_GROUPS, type Gram } from "./prefilter.ts";
 
-/** A text that detectors begin at. */
+/** A text that anchors detectors. */
 export interface Literal {
   readonly bytes: Buffer;
-  /** Only at the start of a word. */
+  /** Whether it counts only at the start of a word. */
   readonly word: boolean;
-  /** The byte that has to follow (detector.ts). */
+  /** The byte that must follow (detector.ts). */
   readonly needs: number | undefined;
-  /** The match begins with the name before the text (detector.ts). */
+  /** Whether the match begins with the name before the text (detector.ts). */
   readonly behindName: boolean;
   readonly groups: readonly DetectorGroup[];
-  /** No detector's: a value may be hidden here (rendered.ts). */
+  /** Whether the literal belongs to no detector, but hints at a hidden value (rendered.ts). */
   readonly isHint: boolean;
 }
 
-/** A literal, and how far behind its start the bytes stand that it is found by. */
+/** A literal, and the offset of the bytes by which it is found. */
 export interface FiledLiteral {
   readonly literal: Literal;
   readonly behind: number;
-  /** The byte behind those, where the literal has one. */
+  /** The byte after those, if the literal has one. */
   readonly following: number | undefined;
 }
 
 /** Literals by three of their bytes. */
 export interface LiteralIndex {
   readonly grams: readonly Gram[];
-  /** Those whose three bytes may stand at the place: the caller compares the rest. */
+  /** The literals whose three bytes may be at the place; the caller compares the rest. */
   at(bytes: Uint8Array, place: number): readonly FiledLiteral[];
 }
 
-/** Behind the end of a block, so much is looked at for those that begin before it. */
+/** Bytes after the end of a block that are searched for literals that begin before it. */
 export const LITERAL_BYTES_MAX = 64;
 
 const NONE: readonly FiledLiteral[] = [];
 
-/** Each literal is filed under those three of its bytes that other text has least. */
+/** Files each literal under those three of its bytes that are rarest in other text. */
 export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
   for (const { bytes } of literals) {
     if (bytes.length < GRAM_BYTES) throw new Error(`the literal "${bytes.toString("latin1")}" is too short to be found by`);

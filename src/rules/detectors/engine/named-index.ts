@@ -1,9 +1,9 @@
-/** A word as short as this counts only by itself: `sin` is a part of `using`. */
+/** A word up to this length counts only as a separate word: `sin` is a part of `using`. */
 const SHORT_CHARACTERS_MAX = 3;
 
-/** Tells which of many things a text names. */
+/** Finds the things whose words a text contains. */
 export interface NamedIndex<Thing> {
-  /** `before` is what `textBefore` gives. */
+  /** `before`: the result of `textBefore`. */
   in(before: string): Named<Thing>;
 }
 
@@ -12,7 +12,7 @@ export interface Named<Thing> {
 }
 
 interface Entry<Thing> {
-  /** The word's characters as small letters and as capitals, GAP between its parts. */
+  /** The word's characters as lower-case letters and as capitals, with GAP between its parts. */
   readonly small: readonly number[];
   readonly capital: readonly number[];
   readonly isShort: boolean;
@@ -20,10 +20,10 @@ interface Entry<Thing> {
 }
 
 /**
- * Finds the words of all detectors in one pass: dozens of them may ask what stands before the same number. Words hold for small
- * letters and capitals, with and without accents, with up to two separators between their parts or none. Those of up to three
- * letters must not have letters of the same word beside them, as in `nhs-no` and `nhsNumber`; longer ones may be a part of a key
- * such as `customerpassportno`.
+ * Finds the words of all detectors in one pass, because dozens of them may search the text before the same number. Words
+ * match lower-case letters and capitals, with and without accents, with up to two separators between their parts. Words
+ * of up to three letters must not be next to letters of the same word, as in `nhs-no` and `nhsNumber`; longer ones may be
+ * a part of a key such as `customerpassportno`.
  */
 export function namedIndex<Thing>(words: Iterable<readonly [thing: Thing, words: readonly string[]]>): NamedIndex<Thing> {
   const things = new Map<string, Set<Thing>>();
@@ -43,7 +43,7 @@ export function namedIndex<Thing>(words: Iterable<readonly [thing: Thing, words:
     in: (before) => {
       const found: ReadonlySet<Thing>[] = [];
       let start = 0;
-      // Where the third character of a word may stand, which shorter ones have not.
+      // To two characters after the end, because shorter words have no third character.
       for (let at = 0; at < before.length + 2; at++) {
         start = ((start << 5) | (before.charCodeAt(at) & 31)) & (STARTS - 1);
         if (isStart[start] === 0 || at < 2) continue;
@@ -58,7 +58,7 @@ export function namedIndex<Thing>(words: Iterable<readonly [thing: Thing, words:
   };
 }
 
-/** Where the word ends that begins at `at`; -1 where it does not stand there. */
+/** End of the word that begins at `at`; -1 if the text has another word there. */
 function wordEnd({ small, capital }: Entry<unknown>, text: string, at: number): number {
   let end = at;
   for (let i = 0; i < small.length; i++) {
@@ -75,11 +75,11 @@ function wordEnd({ small, capital }: Entry<unknown>, text: string, at: number): 
 }
 
 const GAP = 0;
-/** What may stand where a word has a space: none, one or two of these. */
+/** Separators for a space in a word: none, one or two of these. */
 const IS_SEPARATOR = Uint8Array.from({ length: 128 }, (_, code) => (" _.-".includes(String.fromCharCode(code)) ? 1 : 0));
 
 function charactersOf(word: string): Pick<Entry<unknown>, "small" | "capital"> {
-  // No part begins with a separator, so that what a gap takes is never the next part's.
+  // No part may begin with a separator, because the gap before it would take it.
   if (/ [ _.-]|^ | $/.test(word)) throw new Error(`the word "${word}" has a part that begins with a separator`);
   const codes = (text: string): readonly number[] => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
   return { small: codes(word).map(gapped), capital: Array.from(codes(word), capitalOf).map(gapped) };
@@ -87,20 +87,20 @@ function charactersOf(word: string): Pick<Entry<unknown>, "small" | "capital"> {
 
 const gapped = (code: number): number => (code === 0x20 ? GAP : code);
 
-/** The capital where it is one character, else the small letter. */
+/** The capital if it is one character, otherwise the lower-case letter. */
 function capitalOf(code: number): number {
   const capital = String.fromCharCode(code).toUpperCase();
   return capital.length === 1 ? capital.charCodeAt(0) : code;
 }
 
-/** The lower five bits of three characters, which are the same for small letters and capitals. */
+/** The lower five bits of three characters; they are equal for lower-case letters and capitals. */
 const STARTS = 2 ** 15;
 
-/** What a word may begin with; after its second character or a separator anything may come. */
+/** Possible beginnings of a word; after its second character or a separator, any character may follow. */
 function startsOf(word: string): readonly number[] {
   const [first = "", second = "", third = ""] = word.split(" ", 1)[0] ?? "";
   const bits = (char: string): readonly number[] =>
-    // Both letters of a pair, whose bits are the same in ASCII only.
+    // Both cases, because their lower bits are equal in ASCII only.
     char === "" ? ANY_BITS : [char, char.toUpperCase()].map((one) => one.charCodeAt(0) & 31);
   const starts = bits(first).flatMap((a) => bits(second).flatMap((b) => bits(third).map((c) => (((a << 5) | b) << 5) | c)));
   return [...new Set(starts)];
@@ -108,11 +108,11 @@ function startsOf(word: string): readonly number[] {
 
 const ANY_BITS = Array.from({ length: 32 }, (_, value) => value);
 
-/** Whether no letter of the same word stands beside `text[from, to)`. */
+/** Whether no letter of the same word is next to `text[from, to)`. */
 const standsAlone = (text: string, from: number, to: number): boolean =>
   beginsWord(text, from) && (to === text.length || beginsWord(text, to) || (isCapital(text[to]) && isSmall(text[to + 1])));
 
-/** Whether what stands at `at` belongs to another word than what stands before it. */
+/** Whether the character at `at` belongs to another word than the one before it. */
 const beginsWord = (text: string, at: number): boolean =>
   !isLetter(text[at - 1]) || !isLetter(text[at]) || (isSmall(text[at - 1]) && isCapital(text[at]));
 

@@ -1,15 +1,16 @@
 /**
- * Which of the sixteen bytes from a number's first digit on are digits, as a mask whose lowest bit is the first byte: the masks
- * that a number of ours may have, as sets of bits. A text has many digits, and few that stand as they do in a number.
+ * The digits among the sixteen bytes from a number's first digit on, as a mask whose lowest bit is the first byte: the
+ * possible masks of our numbers, as sets of bits. A text has many digits, few of which have the positions of such a
+ * number.
  */
 export interface NumberForms {
-  /** Where something else than a letter stands before the first digit. */
+  /** After a character that is not a letter. */
   readonly alone: MaskSet;
-  /** Where a small letter does. */
+  /** After a lower-case letter. */
   readonly afterSmall: MaskSet;
-  /** Where a capital does. */
+  /** After a capital. */
   readonly afterCapital: MaskSet;
-  /** How many digits stand there at least where separators may be wider than a byte: entities, and characters beyond ASCII. */
+  /** Least number of digits if separators may take several bytes: entities, and characters beyond ASCII. */
   readonly spacedDigitsMin: number;
 }
 
@@ -43,7 +44,7 @@ function addSet(masks: MaskSet, more: MaskSet): void {
   for (let i = 0; i < masks.length; i++) masks[i] = (masks[i] as number) | (more[i] as number);
 }
 
-/** Of templates (chains.ts) without `*`; those of `stuck` may have a letter before them that is none of theirs. */
+/** Forms of templates (chains.ts) without `*`; those of `stuck` may follow a letter that does not belong to them. */
 export function formsOf(templates: Iterable<string>, stuck: Iterable<string> = []): NumberForms {
   const forms = noForms();
   let spacedDigitsMin = NO_SPACED;
@@ -62,14 +63,14 @@ export function formsOf(templates: Iterable<string>, stuck: Iterable<string> = [
   return { ...forms, afterCapital: forms.afterSmall, spacedDigitsMin };
 }
 
-/** Masks that hold for all of these digits; what a byte is that is not told does not matter. */
+/** The set of the masks that satisfy the condition. */
 export function masksWhere(holds: (mask: number) => boolean): MaskSet {
   const masks = noMasks();
   for (let mask = 0; mask < 2 ** FORM_BYTES; mask++) if (holds(mask)) add(masks, mask);
   return masks;
 }
 
-/** Behind a number stands no digit (chains.ts), and what comes after that may be anything. */
+/** No digit follows a number (chains.ts), and the bytes after that may be anything. */
 function addTemplate(masks: MaskSet, template: string): void {
   const [beforeGap = "", behindGap] = template.split("_");
   if (behindGap !== undefined) addGaps(masks, beforeGap, behindGap);
@@ -80,13 +81,13 @@ function addTemplate(masks: MaskSet, template: string): void {
   else for (let free = 0; free < 2 ** (FORM_BYTES - freeFrom); free++) add(masks, mask | (free << freeFrom));
 }
 
-/** With gaps of two bytes and more before the second group, of which the window may see less than all or nothing. */
+/** With gaps of at least two bytes before the second group, which the window may cut. */
 function addGaps(masks: MaskSet, first: string, second: string): void {
   for (let gap = 2; first.length + gap <= FORM_BYTES; gap++) {
     const text = `${first}${".".repeat(gap)}${second}`;
     let mask = 0;
     for (let i = 0; i < Math.min(FORM_BYTES, text.length); i++) if (text[i] === "#") mask |= 1 << i;
-    // Behind the second group stands another gap.
+    // After the second group, another gap may follow.
     const freeFrom = Math.min(FORM_BYTES, text.length + 1);
     for (let free = 0; free < 2 ** (FORM_BYTES - freeFrom); free++) add(masks, mask | (free << freeFrom));
   }
@@ -96,10 +97,10 @@ function add(masks: MaskSet, mask: number): void {
   masks[mask >> 3] = (masks[mask >> 3] as number) | (1 << (mask & 7));
 }
 
-/** What is wider has digits of its own, but for names of dashes: before those, numbers of shorter groups are not seen. */
+/** Wider separators have digits, except for named dashes: before those, numbers of shorter groups are missed. */
 const WIDTHS: Readonly<Record<string, number>> = { " ": "&nbsp;".length, "-": 3 };
 
-/** Digits among the first bytes, where separators are as wide as they can be. */
+/** Digits among the first bytes, with the widest separators. */
 function digitsOfSpaced(template: string): number {
   let bytes = 0;
   let digits = 0;

@@ -1,19 +1,25 @@
-/** The text around a value, one char a byte: at most PLACE_BYTES before it, and up to the end of its window (scan.ts) behind it. */
+/**
+ * The text around a value, one char per byte: at most PLACE_BYTES before it, and up to the end of its window (scan.ts)
+ * after it.
+ */
 export interface Surroundings {
   readonly before: string;
   readonly behind: string;
 }
 
-/** Bytes before a value that a place may be told by. */
+/** Bytes before a value that can identify a place. */
 const PLACE_BYTES = 256;
 
-/** A place in which what is found is something else: of two detectors that share their patterns, each has what is in it, or what is not. */
+/**
+ * A place in which a match means something else: of two detectors that share their patterns, one gets the matches in it,
+ * and the other one the rest.
+ */
 export interface ValuePlace {
   readonly holds: (value: string, surroundings: Surroundings) => boolean;
   readonly isWanted: boolean;
 }
 
-/** Whether what stands at `view[from, to)` is where the place says; `end` is where the window of the match ends. */
+/** Whether the value at `view[from, to)` is in the wanted place; `end` is the end of the match's window. */
 export function isInPlace({ holds, isWanted }: ValuePlace, view: Buffer, from: number, to: number, end: number): boolean {
   const text = (start: number, stop: number): string => view.toString("latin1", Math.max(0, start), Math.min(stop, view.length));
   return holds(text(from, to), { before: text(from - PLACE_BYTES, from), behind: text(to, end) }) === isWanted;

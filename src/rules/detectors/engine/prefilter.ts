@@ -4,20 +4,20 @@ import { SPELLED_STARTS } from "#rules/detectors/checks/separators.ts";
 import { bytes16, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
 
 /**
- * Finds the few places of a text where a number or a literal may begin, sixteen bytes at a time. What it leaves out holds
- * neither; what it gives may be nothing.
+ * Finds the few positions of a text where a number or a literal may begin, sixteen bytes at a time. It misses none; a
+ * position that it returns may be neither.
  */
 export interface Prefilter {
-  /** The text, of at most INPUT_BYTES: written here before `run`. */
+  /** The text, of at most INPUT_BYTES; write it here before `run`. */
   readonly input: Buffer;
-  /** Places found by `run`: `place << 1`, and 1 more for a literal. Numbers come in order, and literals do. */
+  /** Positions found by `run`: `place << 1`, plus 1 for a literal. Numbers are in order, and literals are in order. */
   readonly found: Int32Array;
-  /** Looks at `input[from, to)` and gives the number of places; `length` is where the text ends. */
+  /** Searches `input[from, to)` and returns the number of positions; `length` is the end of the text. */
   run(from: number, to: number, length: number): number;
 }
 
 export const INPUT_BYTES = 128 * 1024;
-/** Bytes before and behind the input that are read along with it. */
+/** Bytes before and after the input that are also read. */
 const MARGIN = 64;
 const NOTHING = new Uint8Array(MARGIN);
 const TABLE_AT = 0;
@@ -26,23 +26,23 @@ const GRAM_SET_AT = 1024;
 const GRAM_SET_BYTES = 8192;
 const LONGER_SET_AT = GRAM_SET_AT + GRAM_SET_BYTES;
 const ENDING_SET_AT = LONGER_SET_AT + GRAM_SET_BYTES;
-/** For digits that stand alone, for those after a small letter and for those after a capital. */
+/** For digits after other characters, after a lower-case letter and after a capital. */
 const MASK_SETS_AT = ENDING_SET_AT + GRAM_SET_BYTES;
 const FOUND_AT = MASK_SETS_AT + 3 * MASK_SET_BYTES;
 const INPUT_AT = FOUND_AT + INPUT_BYTES * 4 + MARGIN;
 const PAGE_BYTES = 65_536;
 
-/** Literals are told apart by three bytes and sixteen groups of them (the Teddy algorithm of Hyperscan). */
+/** Literals are distinguished by three bytes and sixteen groups (the Teddy algorithm of Hyperscan). */
 const SETS = 2;
 const GROUPS = 8;
 const TABLE_BYTES = 16;
-/** The last group is left to signs, behind which anything may stand. */
+/** The last group is for signs, after which any byte may follow. */
 export const GRAM_GROUPS = SETS * GROUPS - 1;
 
-/** Three bytes that stand for a literal; places are those of their first byte. */
+/** Three bytes that represent a literal; positions are those of the first byte. */
 export interface Gram {
   readonly bytes: Uint8Array;
-  /** The literal's byte behind them, where it has one. */
+  /** The literal's byte after them, if it has one. */
   readonly following: number | undefined;
   readonly group: number;
 }
@@ -51,12 +51,12 @@ const WINDOW_MASK = 2 ** FORM_BYTES - 1;
 
 export interface PrefilterOptions {
   readonly grams: readonly Gram[];
-  /** Bytes that are found as literals are, whatever follows: at most two. */
+  /** Single bytes that are found like literals, whatever follows: at most two. */
   readonly signs: readonly number[];
   readonly forms: NumberForms;
 }
 
-/** What is used of WebAssembly, which the types of Node leave out. */
+/** The used part of WebAssembly, which the types of Node.js lack. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: Readonly<Record<string, unknown>> };
@@ -78,7 +78,7 @@ export function createPrefilter({ grams, signs, forms }: PrefilterOptions): Pref
     input,
     found: new Int32Array(memory, FOUND_AT, INPUT_BYTES),
     run: (from, to, length) => {
-      // Bytes of an earlier text behind this one would count as its own.
+      // Otherwise bytes of an earlier text after this one would belong to it.
       if (length + MARGIN <= INPUT_BYTES) input.set(NOTHING, length);
       else input.fill(0, length);
       return run(INPUT_AT + from, INPUT_AT + to, forms.spacedDigitsMin, sign, otherSign);
@@ -92,8 +92,8 @@ const HASH_SHIFT = 16;
 const hashOf = (gram: number): number => Math.imul(gram, HASH_FACTOR) >>> HASH_SHIFT;
 
 /**
- * The sets that tell what the groups let pass from grams: one of three bytes, and of these one where a certain byte stands behind
- * them, with that byte, and one where any may.
+ * Sets that distinguish grams from other accepted bytes: one of all three bytes; one of grams that a certain byte must
+ * follow, with that byte; and one of grams that any byte may follow.
  */
 function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
   const add = (at: number, gram: number): void => {
@@ -109,7 +109,7 @@ function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
   }
 }
 
-/** The place of nibble table `half` for byte `place` of the grams in `set`. */
+/** Address of nibble table `half` for byte `place` of the grams in `set`. */
 const tableAt = (set: number, place: number, half: number): number => ((set * GRAM_BYTES + place) * 2 + half) * TABLE_BYTES;
 
 function fillTables(tables: Uint8Array, grams: readonly Gram[], signs: readonly number[]): void {
@@ -133,15 +133,15 @@ const NO_BYTE = 256;
 const [FROM, TO, SPACED, SIGN, OTHER_SIGN] = [0, 1, 2, 3, 4];
 const [AT, OUT, LITERALS, STARTS, DIGITS, WORDS, WIDE, BIT, COUNT, CAPITALS, GRAM] = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 const [BYTES, BEFORE, LOW, HIGH, HITS] = [16, 17, 18, 19, 20];
-/** Constants of the loop: written out there, each would be made anew every time. */
+/** Constants of the loop, in locals, because a constant inside it would be made in each round. */
 const [LOWER_HALF, ZERO, DIGIT_FIRST, DIGIT_COUNT] = [22, 23, 24, 25];
 
-/** Moves `first` to the lowest of the signed bytes. */
+/** Moves `first` to the lowest signed byte. */
 const isBetween = (bytes: Code, first: Code, count: Code): Code => bytes16.lessThan(bytes16.subtract(bytes, first), count);
 const lowest = (first: number): number => (first + 0x80) & 0xff;
 const belowLowest = (count: number): number => 0x80 + count;
 const digitMask = (bytes: Code): Code => bytes16.mask(isBetween(bytes, get(DIGIT_FIRST), get(DIGIT_COUNT)));
-/** Letters in either case, which a bit tells apart, and digits. */
+/** Letters in either case, which differ in one bit, and digits. */
 const wordMask = (bytes: Code): Code =>
   bytes16.mask(
     bytes16.or(
@@ -149,7 +149,7 @@ const wordMask = (bytes: Code): Code =>
       isBetween(bytes16.or(bytes, bytes16.splat(0x20)), bytes16.splat(lowest(0x61)), bytes16.splat(belowLowest(26))),
     ),
   );
-/** What begins a separator that is spelled out, or is beyond ASCII. */
+/** First bytes of separators that are spelled or beyond ASCII. */
 const wideMask = (bytes: Code): Code =>
   bytes16.mask(
     Array.from(SPELLED_STARTS, (char) => bytes16.equal(bytes, bytes16.splat(char.charCodeAt(0)))).reduce(
@@ -161,14 +161,14 @@ const notUnderscoreMask = (bytes: Code): Code => inverted(bytes16.mask(bytes16.e
 
 const UNDERSCORE = 0x5f;
 
-/** The groups that byte `place` of a gram may belong to, for the sixteen bytes in LOW and HIGH. */
+/** The possible groups of byte `place` of a gram, for the sixteen bytes in LOW and HIGH. */
 const groupsOf = (set: number, place: number): Code => {
   const half = (which: number, nibbles: number): Code =>
     bytes16.swizzle(bytes16.load(constant(TABLE_AT), tableAt(set, place, which)), get(nibbles));
   return bytes16.and(half(0, LOW), half(1, HIGH));
 };
 
-/** The groups of which all three bytes may stand at each place, into HITS and what follows it. */
+/** The groups whose three bytes may be at each position, in HITS and the next local. */
 const gramGroups: Code = Array.from({ length: GRAM_BYTES }, (_, place): Code => {
   const bytes = place === 0 ? get(BYTES) : bytes16.load(get(AT), place);
   const sets = Array.from({ length: SETS }, (_, which) =>
@@ -187,7 +187,7 @@ const emit = (place: Code, kind: number): Code => [
   ...set(OUT, i32.add(get(OUT), constant(4))),
 ];
 
-/** Each bit of the mask from the lowest on, as BIT. */
+/** Runs the body for each bit of the mask, from the lowest on, as BIT. */
 const forEachBit = (mask: number, body: Code): Code =>
   loopWhile(get(mask), [
     ...set(BIT, i32.trailingZeros(get(mask))),
@@ -202,11 +202,11 @@ const behind = (mask: (bytes: Code) => Code): Code =>
   i32.or(mask(get(BYTES)), i32.shiftLeft(mask(bytes16.load(get(AT), 16)), constant(16)));
 
 const inverted = (mask: Code): Code => i32.xor(mask, constant(WINDOW_MASK));
-/** The letters and digits right before each byte; bit sixteen and more hold nothing. */
+/** The letters and digits directly before each byte; only the lower sixteen bits count. */
 const wordsBefore = wordMask(get(BEFORE));
 const capitalsBefore = bytes16.mask(isBetween(get(BEFORE), bytes16.splat(lowest(0x41)), bytes16.splat(belowLowest(26))));
 
-/** Whether the digits of the window stand as in one of our numbers. */
+/** Whether the digits of the window have the positions of one of our numbers. */
 const isForm: Code = i32.and(
   i32.shiftRight(
     i32.loadByte(
@@ -218,7 +218,10 @@ const isForm: Code = i32.and(
   constant(1),
 );
 
-/** A number is given where its digits stand as in one of ours, may do so behind wide separators, or are a part of one long word. */
+/**
+ * A position is a number if its digits have the positions of one of ours, may have them with wide separators, or are part
+ * of one long word.
+ */
 const isNumber: Code = i32.or(
   isForm,
   i32.or(
@@ -230,7 +233,7 @@ const isNumber: Code = i32.or(
 const numbers = when(digitMask(get(BYTES)), [
   ...set(BEFORE, bytes16.load(i32.subtract(get(AT), constant(1)))),
   ...set(DIGITS, behind(digitMask)),
-  // Where a digit stands and none before it, nor what makes it a part of a name.
+  // A digit without a digit before it, and without an underscore, which makes it part of a name.
   ...set(STARTS, i32.and(i32.and(get(DIGITS), inverted(digitMask(get(BEFORE)))), notUnderscoreMask(get(BEFORE)))),
   ...when(get(STARTS), [
     ...set(WORDS, behind(wordMask)),
@@ -241,7 +244,7 @@ const numbers = when(digitMask(get(BYTES)), [
   ]),
 ]);
 
-/** Whether a bit of the set of hashes is set. */
+/** Whether the bit of the hash is set. */
 const isHashed = (gram: Code, setAt: number): Code => [
   ...set(COUNT, i32.shiftRight(i32.multiply(gram, constant(HASH_FACTOR)), constant(HASH_SHIFT))),
   ...i32.and(i32.shiftRight(i32.loadByte(i32.shiftRight(get(COUNT), constant(3)), setAt), i32.and(get(COUNT), constant(7))), constant(1)),
@@ -250,7 +253,7 @@ const isHashed = (gram: Code, setAt: number): Code => [
 const firstByte = i32.and(get(GRAM), constant(0xff));
 const isSign: Code = i32.or(i32.equal(firstByte, get(SIGN)), i32.equal(firstByte, get(OTHER_SIGN)));
 
-/** The groups let some bytes pass that are no gram; the sets of hashes hardly any of those. */
+/** The groups also accept bytes that are not a gram; the sets of hashes reject nearly all of those. */
 const threeBytes = i32.and(get(GRAM), constant(0xffffff));
 const emitGram: Code = [
   ...set(GRAM, i32.load(placeOfBit)),

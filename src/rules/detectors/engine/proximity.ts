@@ -1,13 +1,16 @@
 import type { Detector } from "./detector.ts";
 import type { Finding } from "./tallies.ts";
 
-/** So many distinct kinds of data, so near to each other, are a record of somebody and no coincidence (sensitive-data.md). */
+/**
+ * This many distinct kinds of data, this near to each other, are a record of a person and not a coincidence
+ * (sensitive-data.md).
+ */
 const KINDS_MIN = 3;
 const NEAR_BYTES = 256;
 
 /**
- * How sure each finding is, from what was found together: of high confidence where a word beside a hit or the kind's own check leaves no
- * doubt, and where one stands among hits of two other kinds. What is published on purpose is of low confidence wherever it stands.
+ * Confidence of each finding, from all findings: high if a word near a hit or the kind's own check leaves no doubt, or if
+ * hits of two other kinds are near. Data that is published on purpose has low confidence anywhere.
  */
 export function confidences(findings: readonly Finding[]): (finding: Pick<Finding, "detector" | "isSure">) => Detector["confidence"] {
   const confirmed = confirmedByProximity(findings.filter(({ detector }) => detector.confidence !== "low"));

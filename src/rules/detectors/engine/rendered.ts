@@ -1,11 +1,11 @@
 import { tagEnd } from "./gaps.ts";
 
 /**
- * What a reader sees of a text whose characters are written in another way: entities, escapes of JSON and scripts, escapes of
- * addresses, digits of other scripts, and values with markup or invisible characters in them.
+ * Renders a text as a reader sees it: decodes entities, escapes of JSON and scripts, percent-encoding and digits of other
+ * scripts, and removes markup and invisible characters within values.
  */
 
-/** A text as it is shown, with the offset of each of its bytes in the text as it was. It is never longer than that. */
+/** A rendered text, with the offset of each of its bytes in the original. It is never longer than the original. */
 export interface Rendered {
   readonly bytes: Buffer;
   readonly offsets: Int32Array;
@@ -13,7 +13,7 @@ export interface Rendered {
 
 export const renderBuffer = (bytes: number): Rendered => ({ bytes: Buffer.allocUnsafeSlow(bytes), offsets: new Int32Array(bytes) });
 
-/** Renders `from[start, end)` into `into` and gives the bytes that it takes there. */
+/** Renders `from[start, end)` into `into` and returns the number of bytes there. */
 export function render(from: Uint8Array, start: number, end: number, into: Rendered): number {
   const { bytes, offsets } = into;
   let length = 0;
@@ -32,13 +32,13 @@ export function render(from: Uint8Array, start: number, end: number, into: Rende
   return length;
 }
 
-/** Behind the unit that shows the byte: `into` and the text are those of `render`. */
+/** Index after the original unit of the byte: `into` and the text are those of `render`. */
 export function rawEnd(from: Uint8Array, { bytes, offsets }: Rendered, at: number): number {
   const start = offsets[at] as number;
   return bytes[at] === from[start] ? start + 1 : start + readUnit(from, start, from.length);
 }
 
-/** Markup that is rare in pages, so that each is looked at; of all other elements those right behind digits. */
+/** Markup that is rare in pages, so that every occurrence is checked; other elements are checked directly after digits. */
 const RARE_TAGS = ["</b>", "<em>", "<mark>", "<wbr"];
 const TAGS = ["b>", "em", "sp", "st", "!-", "/b", "/e", "/s", "/m"];
 const SIGNS = [0x2b, 0x2d, 0x2e, 0x3a, 0x3d, 0x40, 0x5f];
@@ -49,12 +49,12 @@ const hexOf = (char: number): readonly string[] => {
 const utf8 = (char: number): string => Buffer.from(String.fromCodePoint(char)).toString("latin1");
 const tens = (first: number): readonly number[] => Array.from({ length: 10 }, (_, digit) => first + digit);
 
-/** First digits of scripts, by what pages of banks are written in: full-width, Arabic, Persian and Devanagari. */
+/** First digits of the scripts that banks' pages use: full-width, Arabic, Persian and Devanagari. */
 const DIGIT_SCRIPTS = [0xff10, 0x660, 0x6f0, 0x966];
 
 /**
- * Texts, in Latin-1, at which a value may be written in another way than it is shown: `mayTransform` tells at a glance, and `isWorth` looks
- * around. None has three bytes alone: the prefilter would stop at each of these, whatever follows.
+ * Texts, in Latin-1, at which a value may be encoded: `mayTransform` is a quick check, and `isWorth` reads the
+ * surroundings. None is only three bytes long: the prefilter would stop at each of these, whatever follows.
  */
 export const HINTS: readonly string[] = [
   ...RARE_TAGS,
@@ -67,7 +67,8 @@ export const HINTS: readonly string[] = [
     const hex = char.toString(16);
     return [`&#${char};`, `&#x${hex};`, `\\u00${hex}`, `\\x${hex}`, `%${hex}%`];
   }),
-  // Letters one behind the other: capitals, and of small ones a to c, since texts in Cyrillic begin with the figures of the others.
+  // Adjacent encoded letters: capitals, and of lower-case ones only a to c, because Cyrillic texts have entities with the
+  // digits of the others.
   ...["9", "6", "7", "8", "x4", "x5", "x6", "x7"].map((figures) => `;&#${figures}`),
   ...["4", "5", "6", "7"].map((figure) => `\\u00${figure}`),
   ...SIGNS.flatMap((char) => [`&#${char};`, ...hexOf(char).flatMap((hex) => [`&#x${hex};`, `\\u00${hex}`, `\\x${hex}`])]),
@@ -76,21 +77,21 @@ export const HINTS: readonly string[] = [
   ...DIGIT_SCRIPTS.flatMap((first) => tens(first).map((char) => utf8(char) + utf8(char).slice(0, 1))),
 ].filter((hint, index, all) => all.indexOf(hint) === index);
 
-/** Bytes to the left and to the right that tell whether a value may be hidden. */
+/** Bytes to the left and right that show whether a value may be hidden. */
 const LEFT_BYTES = 40;
 const RIGHT_BYTES = 160;
-/** Digits of a number, and characters of a key, of which one is a digit. */
+/** Digits of a number, and characters of a key, one of which is a digit. */
 const DIGITS_MIN = 8;
 const KEY_CHARACTERS_MIN = 16;
 
-/** Where the unit begins that a hint is about: some begin with what stands before it. */
+/** Start of the encoded character that a hint refers to; some hints begin with the character before it. */
 const unitStart = (bytes: Uint8Array, at: number): number =>
   bytes[at] === SEMICOLON || CHARACTERS[bytes[at] as number] === DIGIT ? at + 1 : at;
-/** Whether the hint is `://`, which stands in every link: of those, only one with a name and a password is worth a look. */
+/** Whether the hint is `://`, which every link has; only a link with a name and a password is worth a check. */
 const isAddress = (bytes: Uint8Array, at: number): boolean =>
   bytes[at] === COLON || (bytes[at] === PERCENT && ((bytes[at + 2] ?? 0) | 0x20) === SMALL_A);
 
-/** Whether what a hint is about is no character, in the midst of others, or a character of values. */
+/** Whether the hinted unit is invisible between visible characters, or a character of values. */
 export function mayTransform(bytes: Uint8Array, at: number): boolean {
   if (isAddress(bytes, at)) return true;
   const start = unitStart(bytes, at);
@@ -98,7 +99,7 @@ export function mayTransform(bytes: Uint8Array, at: number): boolean {
   return code === NOTHING ? isShown(bytes[start - 1]) : code < 0x80 && CHARACTERS[code] !== OTHER;
 }
 
-/** Whether a number, a key or an address may be hidden where a hint stands. */
+/** Whether a number, a key or an address may be hidden near the hint. */
 export function isWorth(bytes: Uint8Array, at: number): boolean {
   const start = unitStart(bytes, at);
   const { digits, length } = countLeft(bytes, start);
@@ -124,7 +125,7 @@ function countLeft(bytes: Uint8Array, at: number): { readonly digits: number; re
   return { digits, length: Math.max(0, length) };
 }
 
-/** Where the tag of an inline element begins that ends at `at`; 0 where there is none. */
+/** Start of the inline element's tag that ends at `at`; 0 if there is none. */
 function tagStart(bytes: Uint8Array, at: number): number {
   for (let i = at - 1; i >= 0 && i >= at - LEFT_BYTES; i--) if (bytes[i] === LESS) return tagEnd(bytes, i, at + 1) === at + 1 ? i : 0;
   return 0;
@@ -152,7 +153,7 @@ const OTHER = 0;
 const DIGIT = 1;
 const KEY = 2;
 const BLANK = 3;
-/** What numbers, keys and addresses are made of. */
+/** Characters of numbers, keys and addresses. */
 const CHARACTERS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   if (/[0-9]/.test(char)) return DIGIT;
@@ -161,11 +162,11 @@ const CHARACTERS = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 const isShown = (byte: number | undefined): boolean => byte !== undefined && CHARACTERS[byte] !== OTHER;
 
-/** What `readUnit` found: a character's code or a byte of UTF-8, or NOTHING. */
+/** Result of `readUnit`: a character's code or a byte of UTF-8, or NOTHING. */
 let code = 0;
 const NOTHING = -1;
 
-/** Reads what is shown as one character, or not at all; gives the bytes it takes. A byte that stands for itself takes one. */
+/** Reads a unit that is shown as one character or not at all; returns its length in bytes. A plain byte has length one. */
 function readUnit(bytes: Uint8Array, at: number, end: number): number {
   const byte = bytes[at] as number;
   if (MAY_HIDE[byte] === 1) {
@@ -201,7 +202,7 @@ function readTag(bytes: Uint8Array, at: number, end: number): number {
 
 const DASH = 0x2d;
 
-/** `&#52;`, `&#x34;` with up to seven figures, and `&shy;`. */
+/** `&#52;`, `&#x34;` with up to seven digits, and `&shy;`. */
 function readEntity(bytes: Uint8Array, at: number): number {
   if (bytes[at + 1] !== 0x23) {
     code = NOTHING;
@@ -221,13 +222,13 @@ function readEntity(bytes: Uint8Array, at: number): number {
 }
 
 const SHY = [...Buffer.from("&shy;")];
-/** The value of a hexadecimal figure, 16 for anything else. */
+/** The value of a hexadecimal digit, 16 for other bytes. */
 const FIGURES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16);
   return Number.isNaN(value) ? 16 : value;
 });
 
-/** So many hexadecimal figures as a number; -1 where others stand. */
+/** The number with this many hexadecimal digits; -1 if other bytes are among them. */
 function hexAt(bytes: Uint8Array, at: number, count: number): number {
   let value = 0;
   for (let i = at; i < at + count; i++) {
@@ -268,7 +269,7 @@ function readWide(width: 2 | 3): (bytes: Uint8Array, at: number) => number {
   };
 }
 
-/** Whether there is such a character: `code` becomes what it is shown as. */
+/** Whether the character exists; `code` is set to the character that is shown. */
 function shown(value: number): boolean {
   if (value < 0 || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return false;
   code = value;
@@ -283,7 +284,7 @@ function shown(value: number): boolean {
   return true;
 }
 
-/** Soft hyphens, spaces without width, joiners and marks of direction. */
+/** Soft hyphens, zero-width spaces, joiners and direction marks. */
 const isInvisible = (value: number): boolean =>
   value === 0xad ||
   (value >= 0x200b && value <= 0x200f) ||

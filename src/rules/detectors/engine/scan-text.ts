@@ -2,8 +2,8 @@ import type { CompiledDetectors } from "./compiled.ts";
 import { BodyScanner, type ScanResult } from "./scan.ts";
 
 /**
- * Looks through a text that is there as a whole, in the caller's own thread: for prompts, answers and dry runs. Offsets are
- * bytes of the text in UTF-8. A text of 1 MB takes about two milliseconds, and never more than fifty.
+ * Scans a whole text in the caller's thread: for prompts, answers and dry runs. Offsets are bytes of the text in UTF-8. A
+ * text of 1 MB takes about two milliseconds, and never more than fifty.
  */
 export function scanText(detectors: CompiledDetectors, text: string | Uint8Array): ScanResult {
   const scanner = new BodyScanner(detectors);

@@ -34,57 +34,60 @@ import {
 import { isInPlace } from "./place.ts";
 import { type Finding, type FoundValue, Tallies } from "./tallies.ts";
 
-/** Bytes after an anchor that a pattern may look at. */
+/** Bytes after an anchor that a pattern may read. */
 export const WINDOW_BYTES = 512;
-/** Of these, what a number needs at most: 34 characters of an IBAN and eight `&#x2011;` between them. */
+/** The part of them that a number needs at most: 34 characters of an IBAN and eight `&#x2011;` between them. */
 const NUMBER_WINDOW_BYTES = 112;
 /** The same with markup between the groups of an IBAN. */
 const ACCOUNT_WINDOW_BYTES = 256;
-/** Bytes behind a number in which its label may stand. */
+/** Bytes after a number in which its label may be. */
 const BEHIND_BYTES = 64;
-/** Bytes before an anchor that a match may begin in. */
+/** Bytes before an anchor in which a match may begin. */
 export const CONTEXT_BYTES = 64;
 /** sensitive-data.md: without a budget an adversarial body of 1 MB took 828 ms, with this one 35 ms. */
 export const CANDIDATES_MAX = 8192;
-/** What a glance at a hint costs and a look around it, as parts of a candidate; and what is rendered, as bytes that cost as much. */
+/**
+ * Cost of the quick check of a hint and of reading its surroundings, in candidates; and the rendered bytes that cost one
+ * candidate.
+ */
 const GLANCE_CANDIDATES = 1 / 32;
 const HINT_CANDIDATES = 1 / 2;
-/** Looking for a byte that has to follow, over 200 bytes at most. */
+/** Cost of the search for the needed byte, over 200 bytes at most. */
 const FOLLOWING_CANDIDATES = 1 / 16;
 const RENDERED_A_CANDIDATE = 256;
-/** A look at what stands around a value. */
+/** Cost of reading the surroundings of a value. */
 const PLACE_CANDIDATES = 4;
-/** So much text in which labels are looked for costs as much as a candidate. */
+/** Bytes of text searched for labels that cost one candidate. */
 const LABEL_TEXT_A_CANDIDATE = 128;
 
-/** Customers' patterns may run on an engine that takes microseconds a byte, so they are tried less often. */
+/** Customers' patterns may run on an engine that takes microseconds per byte, so they have a smaller budget. */
 export const CUSTOM_TRIES_MAX = 256;
 
 export interface ScanResult {
   readonly findings: readonly Finding[];
-  /** The candidate budget was spent, so later hits may be missing. */
+  /** Whether the candidate budget was spent, so that later hits may be missing. */
   readonly limited: boolean;
   readonly bytes: number;
 }
 
 export interface ScannerOptions {
-  /** Chunks are gathered in it, whatever their size, and scanned when it is full. Free again after `end`; `scanBuffer` makes one. */
+  /** Collects chunks of any size, which are scanned when it is full. It may be used again after `end`; `scanBuffer` makes one. */
   readonly buffer?: Buffer;
   readonly candidatesMax?: number;
-  /** What comes is the rest of something longer: what may have begun before it does not count. */
+  /** The bytes are the rest of something longer: a find that may have begun before them does not count. */
   readonly startsInside?: boolean;
-  /** Told of each hit, in no certain order and one within another as well; `from` and `to` are offsets in the body. */
+  /** Called for each hit, in no particular order, also for nested ones; `from` and `to` are offsets in the body. */
   readonly onHit?: (from: number, to: number) => void;
 }
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** Working memory of a scan under way: a block and what has to stand before and after it. */
+/** Working memory of a scan: a block and the bytes that must be before and after it. */
 export const scanBuffer = (blockBytes = BLOCK_BYTES): Buffer => Buffer.allocUnsafeSlow(LABEL_BYTES + blockBytes + WINDOW_BYTES);
 
 /**
- * Scans a body that comes in chunks. The findings do not depend on how it is cut: an anchor is looked at
- * only once its whole window is there. Time is linear in the bytes plus bounded work a candidate.
+ * Scans a body that arrives in chunks. The findings do not depend on how it is split: an anchor is examined only when its
+ * whole window has arrived. Time is linear in the bytes plus bounded work per candidate.
  */
 export class BodyScanner {
   readonly #detectors: CompiledDetectors;
@@ -92,18 +95,18 @@ export class BodyScanner {
   readonly #onHit: ScannerOptions["onHit"];
   readonly #startsInside: boolean;
   readonly #buffer: Buffer;
-  /** Bytes in the buffer, the offset in the body of its first byte, and the first anchor place not yet looked at. */
+  /** Bytes in the buffer, the body's offset of its first byte, and the first position that was not examined. */
   #filled = 0;
   #base = 0;
   #next = 0;
-  /** What has been looked at, with fractions for the labels before it. */
+  /** Spent candidates, with fractions for the labels before them. */
   #candidates = 0;
-  /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
+  /** Body offset after the last found number or code: digits within it are not a separate number. */
   #foundTo = 0;
   #isCut = false;
   #customTries = 0;
   readonly #tallies = new Tallies();
-  /** Places of the view at which values may be hidden. Undefined in a text that is rendered already. */
+  /** Positions of the view at which values may be hidden. Undefined in a rendered text. */
   #hidden: number[] | undefined = [];
 
   constructor(detectors: CompiledDetectors, options: ScannerOptions = {}) {
@@ -115,7 +118,7 @@ export class BodyScanner {
     this.#buffer = buffer;
   }
 
-  /** Bytes of the body before which every anchor has been looked at; what is found later begins at most CONTEXT_BYTES before that. */
+  /** Body offset up to which every anchor was examined; later finds begin at most CONTEXT_BYTES before it. */
   get scannedTo(): number {
     return this.#base + this.#next;
   }
@@ -124,12 +127,12 @@ export class BodyScanner {
     return !this.#tallies.isEmpty;
   }
 
-  /** Bytes that came so far. */
+  /** Bytes received so far. */
   get bytes(): number {
     return this.#base + this.#filled;
   }
 
-  /** Whether there is anything in what waits for more to come; `spare` is as large as the scan's own buffer. Changes nothing. */
+  /** Whether the bytes that wait for more have a find; `spare` is as large as the scan's own buffer. Changes nothing. */
   findsInRest(spare: Buffer): boolean {
     if (this.isLimited) return false;
     const startsInside = this.#startsInside && this.#base === 0;
@@ -141,7 +144,7 @@ export class BodyScanner {
     return rest.end(true).findings.length > 0;
   }
 
-  /** The candidate budget is spent: nothing is found any more. */
+  /** Whether the candidate budget is spent, so that nothing more is found. */
   get isLimited(): boolean {
     return this.#candidates > this.#candidatesMax || this.#customTries > CUSTOM_TRIES_MAX;
   }
@@ -157,7 +160,7 @@ export class BodyScanner {
     }
   }
 
-  /** `isCut` where the body goes on: what may go on beyond the cut is not known to be what it looks like, and does not count. */
+  /** With `isCut` the body continues: a find that may continue after the cut does not count. */
   end(isCut = false): ScanResult {
     const { bytes } = this;
     this.#isCut = isCut;
@@ -166,7 +169,7 @@ export class BodyScanner {
     return { findings: this.#tallies.findings(), limited: this.isLimited, bytes };
   }
 
-  /** Looks at the anchors before `end` and moves what later ones need to the front. */
+  /** Examines the anchors before `end`, and moves the bytes that later ones need to the front. */
   #scanTo(end: number): void {
     const view = this.#buffer.subarray(0, this.#filled);
     this.#scanPlaces(view, end);
@@ -177,10 +180,10 @@ export class BodyScanner {
     this.#next = end - kept;
   }
 
-  /** The prefilter's parts are smaller than its input, so that it sees what stands around them. */
+  /** The prefilter gets parts smaller than its input, so that it sees their surroundings. */
   #scanPlaces(view: Buffer, end: number): void {
     const { prefilter } = this.#detectors;
-    // A literal may begin before `end` and be found by bytes behind that.
+    // A literal may begin before `end`, and the bytes by which it is found may be after it.
     const to = Math.min(view.length, end + LITERAL_BYTES_MAX);
     for (let from = this.#next; from < to; from += PART_BYTES) {
       const partEnd = Math.min(from + PART_BYTES, to);
@@ -200,7 +203,7 @@ export class BodyScanner {
     if (this.#hidden !== undefined && this.#hidden.length > 0) this.#scanHidden(view, this.#hidden.splice(0));
   }
 
-  /** Looks at what stands around these places as it is shown, at each byte once. */
+  /** Scans the surroundings of these positions as they are shown, each byte once. */
   #scanHidden(view: Buffer, places: number[]): void {
     places.sort((a, b) => a - b);
     let from = 0;
@@ -228,12 +231,12 @@ export class BodyScanner {
     this.#candidates += inner.#candidates + (to - from) / RENDERED_A_CANDIDATE;
     this.#customTries = inner.#customTries;
     for (const { detector, hits, isSure } of findings) {
-      // Each is compared with what is known.
+      // Each hit is compared with the known ones.
       this.#candidates += hits.length;
       for (const { offset, text } of hits) {
         const start = rendered.offsets[offset] as number;
         const end = rawEnd(view, rendered, offset + text.length - 1);
-        // What is shown as it is written has been looked at.
+        // Plain text was already scanned.
         if (end - start !== text.length && !this.#tallies.isKnown(detector, this.#base + start, this.#base + end))
           this.#add({ detector, ...spanOf(this.#base + start, this.#base + end), value: text, isSure });
       }
@@ -248,7 +251,7 @@ export class BodyScanner {
       if (following === undefined || following === behindGram) this.#atLiteral(view, at - behind, end, literal);
   }
 
-  /** A number starts with the digit at `at`, or a code with letters before it. */
+  /** A number begins with the digit at `at`, or a code with letters before it. */
   #atDigits(view: Buffer, at: number): void {
     const before = CHAIN_CLASSES[view[at - 1] ?? 0];
     if (before === LETTER) {
@@ -270,13 +273,13 @@ export class BodyScanner {
     this.#atChain(view, at);
   }
 
-  /** Something of a name stands before the at sign at `at`. */
+  /** A name ends before the at sign at `at`. */
   #atName(view: Buffer, at: number): void {
     const start = nameStart(view, at);
     this.#tryPatterns(view, start === at ? otherStart(view, at) : start, this.#detectors.at_sign, WINDOW_BYTES);
   }
 
-  /** The first colon of several, with hexadecimal digits before it or none. */
+  /** The first colon of several, with or without hexadecimal digits before it. */
   #atColon(view: Buffer, at: number): void {
     let start = at;
     while (start > 0 && at - start <= HEXADECIMALS_MAX && IS_HEXADECIMAL[view[start - 1] as number] === 1) start--;
@@ -286,7 +289,7 @@ export class BodyScanner {
     this.#tryPatterns(view, start, this.#detectors.colon, NUMBER_WINDOW_BYTES);
   }
 
-  /** Two check digits, with a country before them. */
+  /** Two check digits after a country. */
   #atCountry(view: Buffer, at: number): void {
     const { country_check } = this.#detectors;
     if (country_check.length === 0 || CHAIN_CLASSES[view[at + 1] ?? 0] !== DIGIT) return;
@@ -295,7 +298,7 @@ export class BodyScanner {
       this.#tryPatterns(view, start, country_check, ACCOUNT_WINDOW_BYTES);
   }
 
-  /** The longest form that a detector accepts; false where there is none. */
+  /** Finds the longest form that a detector accepts; false if there is none. */
   #atChain(view: Buffer, at: number): boolean {
     if (this.#base + at < this.#foundTo) return true;
     const { chains } = this.#detectors;
@@ -337,7 +340,7 @@ export class BodyScanner {
   #atHint(view: Buffer, at: number): void {
     if (this.#hidden === undefined) return;
     this.#candidates += GLANCE_CANDIDATES;
-    // What is near behind such a place is rendered along with it.
+    // The bytes shortly after such a position are rendered together with it.
     if (at < (this.#hidden.at(-1) ?? -HINT_BYTES) + HINT_BYTES || !mayTransform(view, at)) return;
     this.#candidates += HINT_CANDIDATES;
     if (isWorth(view, at)) this.#hidden.push(at);
@@ -390,7 +393,7 @@ export class BodyScanner {
   #add(found: FoundValue): void {
     const { from, to, valueFrom, valueTo } = found;
     if (this.#isCut && mayGoOn(this.#buffer.subarray(to - this.#base, this.#filled))) return;
-    // Whatever is so near the start is found while the start is there.
+    // A find near the start is found while the start is in the buffer.
     if (this.#startsInside && this.#base === 0 && mayGoBack(this.#buffer.subarray(0, from))) return;
     this.#onHit?.(valueFrom, valueTo);
     this.#tallies.add(found);
@@ -404,16 +407,16 @@ const spanOf = (from: number, to: number): Pick<FoundValue, "from" | "to" | "val
   valueTo: to,
 });
 
-/** So near to each other, hints are about the same value. */
+/** Hints this near to each other refer to the same value. */
 const HINT_BYTES = 128;
 
-/** Where the last reading found ends; used before the next one. */
+/** Ends found by the last read; used before the next one. */
 const ends: ChainEnd[] = [];
 
-/** What is being looked at as it is shown: of all scans, which are one after the other. */
+/** The rendered text, shared by all scans, which run one after another. */
 const RENDERED_BYTES = 16 * 1024;
 const rendered = renderBuffer(RENDERED_BYTES);
 
-/** What the prefilter looks at in one go. */
+/** Bytes per call of the prefilter. */
 const PART_BYTES = INPUT_BYTES - 4 * CONTEXT_BYTES;
 const PLUS = 0x2b;

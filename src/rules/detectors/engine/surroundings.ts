@@ -1,16 +1,16 @@
 import { CHAIN_CLASSES, DIGIT, LETTER } from "./chains.ts";
 import { COLON } from "./prefilter.ts";
 
-// What stands before and behind a place of a text: whether something may begin there, and where. All loops are bounded.
+// Reads the text before and after a position: whether something may begin there, and where. All loops are bounded.
 
-/** Of the part of an address before its at sign, and of what is named before a literal. */
+/** Bytes of an address before its at sign, and of a name before a literal. */
 const NAME_BYTES_MAX = 64;
-/** What codes begin with at most. */
+/** Most letters at the start of a code. */
 const LETTERS_MAX = 8;
 
 const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** Where the name begins that ends before `at`. */
+/** Start of the name that ends before `at`. */
 export function nameStart(view: Buffer, at: number): number {
   let start = at;
   while (start > 0 && at - start < NAME_BYTES_MAX && IS_NAME[view[start - 1] as number] === 1) start--;
@@ -18,7 +18,7 @@ export function nameStart(view: Buffer, at: number): number {
   return start;
 }
 
-/** Where a part before the at sign at `at` begins that is in quotes or ends with a letter beyond ASCII; `at` where there is none. */
+/** Start of the part before the at sign at `at`, if it is quoted or ends with a letter beyond ASCII; otherwise `at`. */
 export function otherStart(view: Buffer, at: number): number {
   if (view[at - 1] === QUOTE) {
     for (let start = at - 2; start >= 0 && at - start <= NAME_BYTES_MAX; start--)
@@ -34,7 +34,7 @@ export function otherStart(view: Buffer, at: number): number {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether the colon before `at` ends a name such as `ip:`, and is no part of an address. */
+/** Whether the colon before `at` ends a name such as `ip:` and is not part of an address. */
 export function isBehindLabel(view: Buffer, at: number): boolean {
   for (let i = at - 2; i >= 0 && at - i <= LABEL_LETTERS_MAX && isWord(view[i]); i--)
     if (IS_HEXADECIMAL[view[i] as number] === 0) return true;
@@ -44,7 +44,7 @@ export function isBehindLabel(view: Buffer, at: number): boolean {
 const LABEL_LETTERS_MAX = 16;
 
 export const IS_HEXADECIMAL = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
-/** Whether another colon comes behind the next group, or at once. */
+/** Whether another colon follows the next group, or follows at once. */
 export function hasColonSoon(view: Buffer, at: number, atOnce: boolean): boolean {
   if (atOnce) return view[at + 1] === COLON;
   for (let i = at + 1; i <= at + HEXADECIMALS_MAX + 1; i++) {
@@ -60,7 +60,7 @@ export const HEXADECIMALS_MAX = 4;
 
 const WORD_BYTES_MIN = 26;
 
-/** Whether a word of letters and digits begins here that is as long as an address of a wallet. */
+/** Whether a word of letters and digits as long as a wallet's address begins here. */
 export function isLongWord(view: Buffer, at: number): boolean {
   if (view[at] !== ONE && view[at] !== TWO && view[at] !== THREE) return false;
   for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
@@ -87,7 +87,7 @@ export function isWord(byte: number | undefined): boolean {
   return column === DIGIT || column === LETTER || byte === UNDERSCORE;
 }
 
-/** Whether the byte stands before anything that ends a key or an address. */
+/** Whether the byte comes before any byte that ends a key or an address. */
 export function follows(view: Buffer, at: number, needed: number): boolean {
   const stop = Math.min(view.length, at + NEEDED_WITHIN_BYTES);
   for (let i = at; i < stop; i++) {
@@ -98,26 +98,26 @@ export function follows(view: Buffer, at: number, needed: number): boolean {
   return false;
 }
 
-/** A name of 64 and a password of 128 characters, and what stands between them. */
+/** A name of 64 and a password of 128 characters, and the separators between them. */
 const NEEDED_WITHIN_BYTES = 200;
 const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s"'<>/]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
+/** Start of the word whose letters end before `at`; -1 if it is too long or begins with another character. */
 export function lettersStart(view: Buffer, at: number): number {
   let start = at;
   while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
   return start === at || (start > 0 && isWord(view[start - 1])) ? -1 : start;
 }
 
-/** Names that people write a number right behind. */
+/** Names that people write directly before a number. */
 const NAMES_OF_NUMBERS: ReadonlySet<string> = new Set(
   "visa mastercard amex discover maestro diners jcb unionpay card cardno cardnumber creditcard debitcard cc ccn pan ssn".split(" "),
 );
-/** Words before a number that lost the space between them, as texts from other formats do. */
+/** Words before a number without the space between them, as in texts converted from other formats. */
 const ENDS_OF_SENTENCES = /(?:is|number)$/;
 const NUMBER_NAME_BYTES_MAX = 24;
 
-/** Whether all the letters before `at` are one of these names, or end with such a word. */
+/** Whether all letters before `at` are one of these names, or end with such a word. */
 export function isBehindName(view: Buffer, at: number): boolean {
   let start = at;
   while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
@@ -125,7 +125,10 @@ export function isBehindName(view: Buffer, at: number): boolean {
   return NAMES_OF_NUMBERS.has(name) || ENDS_OF_SENTENCES.test(name);
 }
 
-/** Where the two letters of a country stand whose check digits begin at `at`, with one separator between the two or none; -1 where they do not. */
+/**
+ * Start of the country's two letters before the check digits at `at`, with one separator or none between them; -1 if
+ * there are none.
+ */
 export function countryStart(view: Buffer, at: number): number {
   const end = at - separatorBefore(view, at);
   const start = lettersStart(view, end);
@@ -147,7 +150,7 @@ function separatorBefore(view: Buffer, at: number): number {
 const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
   to - from === word.length && view.toString("latin1", from, to).toLowerCase() === word;
 
-/** Where up to two short words of letters begin that lead to the digits at `at`, as in `AB 12` and `B-AB 12`; `at` where there are none. */
+/** Start of up to two short words of letters before the digits at `at`, as in `AB 12` and `B-AB 12`; `at` without such words. */
 export function wordsStart(view: Buffer, at: number): number {
   let first = at;
   for (let words = 0; words < 2; words++) {
@@ -174,15 +177,15 @@ export function continuesNumber(view: Buffer, at: number): boolean {
   return separator === DOT && isFractionPoint(view, at - 1);
 }
 
-/** Words of scripts that a number may stand right behind once nothing is left out that can be. */
+/** Words of scripts that a minifier leaves directly before a number. */
 const WORDS_BEFORE_FRACTIONS: ReadonlySet<string> = new Set("return case else typeof void throw yield await in of do".split(" "));
-/** Commands of paths in SVG; the number behind each may have no nought before its point (SVG 2 §9.3). */
+/** Commands of SVG paths; the number after one may have no zero before its point (SVG 2 §9.3). */
 const PATH_COMMANDS: ReadonlySet<string> = new Set([..."MmLlHhVvCcSsQqTtAa", "zm", "zM", "Zm", "ZM"]);
 const WORD_LETTERS_MAX = 6;
 
 /**
- * Whether the point at `at`, before a digit, begins a fraction without its nought: `opacity:.53`, `(.5,-.5)`, `c.5`. Behind a word or
- * another point, a sentence or a row of dots ends.
+ * Whether the point at `at`, before a digit, begins a fraction without its zero: `opacity:.53`, `(.5,-.5)`, `c.5`. After
+ * a word or another point, it ends a sentence or belongs to a row of dots.
  */
 function isFractionPoint(view: Buffer, at: number): boolean {
   const before = view[at - 1] ?? SPACE;
@@ -196,17 +199,17 @@ function isFractionPoint(view: Buffer, at: number): boolean {
   return WORDS_BEFORE_FRACTIONS.has(word) && (start === 0 || !isWord(view[start - 1]));
 }
 
-/** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */
+/** Whether the groups began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are not a number. */
 export function continuesSeries(view: Buffer, at: number, text: string): boolean {
   const first = /^\d+(?= )/.exec(text)?.[0].length;
   if (first === undefined || view[at - 1] !== SPACE) return false;
   const before = groupBefore(view, at - 1, first);
   if (before === null || view[at - 2 - first] !== SPACE) return before?.hasDigit === true;
-  // The bank of an IBAN has letters alone.
+  // The bank code of an IBAN can be letters only.
   return before.hasDigit || groupBefore(view, at - 2 - first, first)?.hasDigit === true;
 }
 
-/** The word that ends before `end`; null where it is of another length. */
+/** The word that ends before `end`; null if it has another length. */
 function groupBefore(view: Buffer, end: number, expected: number): { readonly hasDigit: boolean } | null {
   let hasDigit = false;
   let length = 0;
@@ -215,11 +218,14 @@ function groupBefore(view: Buffer, end: number, expected: number): { readonly ha
   return length === expected ? { hasDigit } : null;
 }
 
-/** What stands behind the number of a card, in four groups of four digits: month and year, or the year. */
+/** Expiry after a card number of four groups of four digits: month and year, or the year. */
 const CARD_CHARACTERS_MIN = 19;
 const EXPIRY = /^(?:(?:0[1-9]|1[0-2])\d\d|20\d\d)$/;
 
-/** Whether groups of one length go on behind `end`, where `text` ends that is made of such: `2341 2341 2346` before ` 8812` is no number of its own. */
+/**
+ * Whether groups of equal length follow at `end`, where `text` of such groups ends: `2341 2341 2346` before ` 8812` is
+ * not a separate number.
+ */
 export function goesOnAsSeries(view: Buffer, end: number, text: string): boolean {
   if (view[end] !== SPACE || CHAIN_CLASSES[view[end + 1] ?? 0] !== DIGIT) return false;
   // linear: pumped

@@ -5,30 +5,30 @@ export interface Finding {
   readonly count: number;
   /** Byte offset of the first hit. */
   readonly offset: number;
-  /** A word that leaves no doubt stands beside one of the hits (`sureBeside`). */
+  /** Whether a word that leaves no doubt is near one of the hits (`sureBeside`). */
   readonly isSure: boolean;
-  /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
+  /** In the order of the text; the first HITS_MAX of a scan, over all detectors. */
   readonly hits: readonly DetectorHit[];
 }
 
 /** A find before it is counted. */
 export interface FoundValue {
   readonly detector: Detector;
-  /** Bytes of all that the detector took, with a name before a value. */
+  /** Bytes of the whole match, with a name before the value. */
   readonly from: number;
   readonly to: number;
-  /** Bytes of the value, which is what is told. */
+  /** Bytes of the value, which is reported. */
   readonly valueFrom: number;
   readonly valueTo: number;
   readonly value: string;
   readonly isSure: boolean;
 }
 
-/** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
+/** A find and its position. It stays in memory only until it is compared with the allow-lists. */
 export interface DetectorHit {
-  /** Bytes from the start of the text. */
+  /** Byte offset in the text. */
   readonly offset: number;
-  /** As it stands there or, where it is hidden there (rendered.ts), as it is shown; one char a byte. */
+  /** The text, or for a hidden value (rendered.ts) the shown text; one char per byte. */
   readonly text: string;
 }
 
@@ -38,14 +38,14 @@ interface Tally {
   count: number;
   offset: number;
   isSure: boolean;
-  /** The last hit, so that what lies within it is not counted again. */
+  /** The last hit, so that a match within it is not counted again. */
   last: { readonly from: number; readonly to: number };
   readonly hits: (DetectorHit & { readonly to: number })[];
 }
 
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** What a scan has found so far. */
+/** Findings of a scan so far. */
 export class Tallies {
   readonly #tallies = new Map<Detector, Tally>();
   #hits = 0;
@@ -54,12 +54,12 @@ export class Tallies {
     return this.#tallies.size === 0;
   }
 
-  /** Whether the detector has a hit that is kept and overlaps these bytes. */
+  /** Whether a kept hit of the detector overlaps these bytes. */
   isKnown(detector: Detector, from: number, to: number): boolean {
     return this.#tallies.get(detector)?.hits.some(({ offset, to: end }) => offset < to && end > from) === true;
   }
 
-  /** What lies within the detector's last hit is a part of it. */
+  /** A match within the detector's last hit is part of it. */
   add({ detector, from, to, valueFrom, valueTo, value, isSure }: FoundValue): void {
     const tally = this.#tallies.get(detector);
     if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
@@ -75,7 +75,7 @@ export class Tallies {
     tally.hits.push(...hits);
   }
 
-  /** By the first hit of each. */
+  /** Ordered by the first hit of each. */
   findings(): readonly Finding[] {
     if (this.isEmpty) return NO_FINDINGS;
     return Array.from(this.#tallies, ([detector, { count, offset, isSure, hits }]) => ({

@@ -3,15 +3,15 @@ import type { Detector } from "./detector.ts";
 import { render, renderBuffer } from "./rendered.ts";
 import { withoutSpelled } from "#rules/detectors/checks/separators.ts";
 
-/** Tells values apart for a zone's allow-list without saying what they are: 32 hexadecimal characters. */
+/** Identifies values for a zone's allow-list without revealing them: 32 hexadecimal characters. */
 export type ValueHash = (zoneId: string, detector: Detector, text: string) => string;
 
-/** What the key of value hashes is derived from the sealing key for (kernel/crypto/seal.ts). */
+/** Purpose for which the key of value hashes is derived from the sealing key (kernel/crypto/seal.ts). */
 export const VALUE_HASH_PURPOSE = "sensitive-data";
 
 /**
- * HMAC-SHA-256 under a key of each zone, which nobody has without the installation's own: short numbers could be found out by
- * trying them all. A number is the same however it is grouped, a secret however its signs are escaped.
+ * HMAC-SHA-256 under a key per zone, which cannot be derived without the installation's key: otherwise short numbers
+ * could be found by trying them all. A number has the same hash in any grouping, and a secret with any escapes.
  */
 export function createValueHash(key: Uint8Array): ValueHash {
   return (zoneId, detector, text) => {
@@ -31,17 +31,17 @@ function valueOf(detector: Detector, text: string): string {
     .toUpperCase();
 }
 
-/** `&lt;` in zones of passports: a sign that is dropped anyway. */
+/** `&lt;` in passport zones, whose sign is dropped anyway. */
 const NAMED_ENTITY = /&[a-z]{2,6};/gi;
 
-/** A key is the same whether JSON, a page or an address writes its signs plainly or as escapes, and wherever its lines end. */
+/** A key has one form, whether JSON, a page or an address escapes its signs or not, and wherever its lines end. */
 function shownText(text: string): string {
   const bytes = Buffer.from(text, "latin1");
   const room = renderBuffer(bytes.length);
   return room.bytes.toString("latin1", 0, render(bytes, 0, bytes.length, room)).replace(/\\[nrt]|\s/g, "");
 }
 
-/** The ends of a value, the rest as stars; of a short one nothing. */
+/** The ends of a value, with stars between them; only stars for a short one. */
 export function maskedSample(text: string): string {
   const characters = Array.from(text);
   const { length } = characters;

@@ -1,5 +1,5 @@
 /**
- * The little of WebAssembly's binary format (WebAssembly Core 2.0 §5) that one function needs, as functions that give
+ * The part of WebAssembly's binary format (WebAssembly Core 2.0 §5) that one function needs, as functions that return
  * bytes. An operand is the code that computes it.
  */
 export type Code = readonly number[];
@@ -64,13 +64,13 @@ export const bytes16 = {
   splat: (byte: number): Code => [...constant(byte), ...simd(0x0f)],
   swizzle: binary(...simd(0x100)),
   equal: binary(...simd(0x23)),
-  /** Of signed bytes: one instruction, where that of unsigned ones takes four. */
+  /** Of signed bytes: one instruction, where unsigned bytes take four. */
   lessThan: binary(...simd(0x25)),
   and: binary(...simd(0x4e)),
   or: binary(...simd(0x50)),
   /** One bit for each byte: its highest. */
   mask: unary(...simd(0x64)),
-  /** Of pairs of bytes: there is no such instruction for single ones. */
+  /** Of pairs of bytes: the instruction does not exist for single bytes. */
   shiftPairsRight: binary(...simd(0x8d)),
   subtract: binary(...simd(0x71)),
 };

@@ -1,16 +1,16 @@
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 
-/** Words of a customer's own, which are found in any case. */
+/** A customer's own words, which are found in any case. */
 export interface WordList {
   readonly id: string;
   readonly name: string;
-  /** Of three characters at least. */
+  /** Of at least three characters. */
   readonly words: readonly string[];
 }
 
-/** Finds whole words, whatever the case of their letters; texts are UTF-8. */
+/** Finds whole words in any case; texts are UTF-8. */
 export function wordDetector({ id, name, words }: WordList): Detector {
-  // The longest first, so that of "falcon" and "falcon nine" the whole is found.
+  // The longest first, so that "falcon nine" is found before "falcon".
   const folded = words.map(fold).toSorted((a, b) => b.length - a.length);
   const anchors = new Map(
     words.flatMap((word) => beginnings(word).map((text): [string, Anchor] => [text, { kind: "literal", text, word: /^\w/.test(word) }])),
@@ -43,16 +43,16 @@ export function wordDetector({ id, name, words }: WordList): Detector {
   };
 }
 
-/** Case by case, since the small form of a whole text may be longer or shorter than it. */
+/** Letter by letter, because the lower-case form of a whole text may have another length. */
 const fold = (text: string): string => Array.from(text, small).join("");
 const small = (character: string): string => sameLength(character, character.toLowerCase());
 const capital = (character: string): string => sameLength(character, character.toUpperCase());
 const sameLength = (character: string, other: string): string => (other.length === character.length ? other : character);
 
-/** Literals are told apart by three bytes. */
+/** Literals are distinguished by three bytes. */
 const LITERAL_BYTES = 3;
 
-/** What the word may begin with, one character a byte. */
+/** Possible beginnings of the word, one char per byte. */
 function beginnings(word: string): string[] {
   let found = [""];
   for (const character of word) {

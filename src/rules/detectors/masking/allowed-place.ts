@@ -1,14 +1,14 @@
-/** Longer keys are named by their beginning. */
+/** Longer keys are cut to this length. */
 export const KEY_CHARACTERS_MAX = 64;
 
-/** A step down a JSON text: a member, or `*` in brackets for any member or place; places are in brackets as well. */
+/** Steps down a JSON text: members and array indexes; `*` in brackets is any of them. Indexes are in brackets as well. */
 export type JsonSteps = readonly string[];
 
 const ANY = "[*]";
 
 /**
- * The steps of a path in RFC 9535's notation: `$.users[3].card`, `$["full name"]`, `$['full name']`, with `[*]` or `.*` for any
- * one step. Null for what is none, or asks for more than that: what goes down several steps at once, slices and filters.
+ * The steps of a path in RFC 9535's notation: `$.users[3].card`, `$["full name"]`, `$['full name']`, with `[*]` or `.*`
+ * for any one step. Null for another text, or for a path with descendants, slices or filters.
  */
 export function jsonSteps(path: string): JsonSteps | null {
   if (!path.startsWith("$")) return null;
@@ -36,11 +36,11 @@ function unquoted(quoted: string): string | null {
   }
 }
 
-/** Whether the steps, of which some may be any, lead to the same place. */
+/** Whether the steps, some of which may be wildcards, lead to the same place. */
 export const fitsSteps = (wanted: JsonSteps, steps: JsonSteps): boolean =>
   wanted.length === steps.length && wanted.every((step, place) => step === ANY || step === steps[place]);
 
-/** Whether a path is one that a pattern with stars for anything stands for. Linear in both. */
+/** Whether a path matches a pattern with stars. Linear in both. */
 export function fitsPath(wanted: string, path: string): boolean {
   const [first = "", ...others] = wanted.split("*");
   const last = others.pop();

@@ -3,7 +3,7 @@ import { MASK } from "./mask.ts";
 import { isPersonalKey } from "./personal-keys.ts";
 import type { Finding, DetectorHit } from "#rules/detectors/engine/tallies.ts";
 
-/** Deeper values are named by what holds them. */
+/** Deeper values have the path of the container at this depth. */
 const DEPTH_MAX = 32;
 
 /** Bytes of a text that must not be shown. */
@@ -12,7 +12,10 @@ export interface HiddenPart {
   readonly to: number;
 }
 
-/** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find, or name somebody, are not shown. */
+/**
+ * Paths of the hits in a JSON text, by their offsets, in one pass. Keys that hold a part of a find, or name a person, are
+ * masked.
+ */
 export function jsonPaths(bytes: Uint8Array, hits: readonly DetectorHit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
   const offsets = [...new Set(hits.map(({ offset }) => offset))].sort((a, b) => a - b);
   const hidden = findings
@@ -23,9 +26,9 @@ export function jsonPaths(bytes: Uint8Array, hits: readonly DetectorHit[], findi
 }
 
 /**
- * Where in a JSON text the bytes at the offsets stand, which come in ascending order: `$.users[3].card`, RFC 9535's normalised
- * idea in its short form. A key is named by the value it holds. Bytes are read once up to the last offset; what is no JSON gets
- * the place up to where it made sense. Of keys that hold a part of `hidden`, which is in the order of `from`, only that they do is said.
+ * Paths of the bytes at ascending offsets of a JSON text: `$.users[3].card`, a short form of RFC 9535's normalized paths.
+ * A key gets the path of its value. Bytes are read once, up to the last offset; in invalid JSON, the path is the last
+ * valid one. Keys that hold a part of `hidden`, which is ordered by `from`, are masked.
  */
 export function jsonPathsAt(bytes: Uint8Array, offsets: readonly number[], hidden: readonly HiddenPart[] = []): readonly string[] {
   const walk = new Walk(hidden);
@@ -50,7 +53,7 @@ class Walk {
   #deeper = 0;
   #keyComes = false;
   readonly #hidden: readonly HiddenPart[];
-  /** The first hidden part that may reach beyond the keys so far, and how far those before it do. */
+  /** The first hidden part that may end after the keys so far, and the end of those before it. */
   #nextHidden = 0;
   #hiddenTo = 0;
 
@@ -58,7 +61,7 @@ class Walk {
     this.#hidden = hidden;
   }
 
-  /** Reads whole tokens until one reaches beyond `offset`; gives where it has come to. */
+  /** Reads whole tokens until one ends after `offset`; returns the position reached. */
   to(bytes: Uint8Array, from: number, offset: number): number {
     let at = from;
     while (at <= offset && at < bytes.length) {
@@ -108,7 +111,7 @@ class Walk {
     top.key = this.#isHidden(from, to) ? MASK : keyOf(Buffer.from(bytes.subarray(from, to)).toString());
   }
 
-  /** Keys are asked about in the order of the text. */
+  /** Call in the order of the text. */
   #isHidden(from: number, to: number): boolean {
     for (; (this.#hidden[this.#nextHidden]?.from ?? to) < to; this.#nextHidden++)
       this.#hiddenTo = Math.max(this.#hiddenTo, this.#hidden[this.#nextHidden]?.to ?? 0);
@@ -118,7 +121,7 @@ class Walk {
 
 const shownKey = (key: string): string => (isPersonalKey(key) ? MASK : key);
 
-/** A key as its readers know it, its beginning if it is long. */
+/** A decoded key; only its beginning if it is long. */
 function keyOf(raw: string): string {
   if (!raw.includes("\\")) return raw.slice(0, KEY_CHARACTERS_MAX);
   try {

@@ -1,2 +1,2 @@
-/** Takes the place of sensitive data in rows and in their JSON paths. */
+/** Replaces sensitive data in rows and in their JSON paths. */
 export const MASK = "[masked]";

@@ -1,7 +1,7 @@
 /**
- * What a text says without its encodings, one form for each layer that was taken off: percent-encoding (`%34`, `%u0034`, a plus for a
- * blank), escapes of JSON and HTML, and digits of other scripts and widths. Texts and forms have one char a byte, of UTF-8.
- * Gives nothing for a text that is plain already.
+ * The text without its encodings, one form per removed layer: percent-encoding (`%34`, `%u0034`, a plus for a blank),
+ * escapes of JSON and HTML, and digits of other scripts and widths. Texts and forms have one char per byte, in UTF-8.
+ * Returns an empty list for a plain text.
  */
 export function plainForms(text: string): readonly string[] {
   const forms: string[] = [];
@@ -15,7 +15,7 @@ export function plainForms(text: string): readonly string[] {
   return forms;
 }
 
-/** More than programs that hand an address on wrap around it; each costs one more look at the text. */
+/** More layers than forwarding programs add to an address; each costs one more pass. */
 const LAYERS_MAX = 6;
 
 const IS_ENCODED = /[%+\\&\x80-\xff]/;
@@ -33,13 +33,13 @@ const withoutLayer = (text: string): string =>
 
 const LAST_POINT = 0x10ffff;
 
-/** One char a byte. */
+/** One char per byte. */
 const toBytes = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
 // linear: pumped
 const OTHER_DIGIT = /[^\P{Nd}0-9]/gu;
 
-/** Of full width and other compatibility forms (UAX 15), and of the other scripts that count by tens. */
+/** Converts full-width and other compatibility forms (UAX 15), and digits of other decimal scripts. */
 function withPlainDigits(text: string): string {
   if (!IS_WIDE.test(text)) return text;
   const said = Buffer.from(text, "latin1").toString("utf8");
@@ -47,7 +47,7 @@ function withPlainDigits(text: string): string {
   return plain === said ? text : toBytes(plain);
 }
 
-/** Digits stand in rows of ten, 0 first; some rows touch each other (Unicode 16 §4.6). */
+/** Digits have ten consecutive code points, 0 first; some of these rows are adjacent (Unicode 16 §4.6). */
 function plainDigit(digit: string): string {
   const point = digit.codePointAt(0) ?? 0;
   let first = point;

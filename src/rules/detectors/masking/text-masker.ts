@@ -7,26 +7,26 @@ import { plainForms } from "./plain-forms.ts";
 import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.ts";
 
 /**
- * Hides what detectors find in texts, plain or encoded (plain-forms.ts). Of a text that has parts, those
- * between `separator`s where one is given, only the parts with a find are hidden; a name and `=` before a find stay.
+ * Masks the finds of detectors in texts, plain or encoded (plain-forms.ts). In a text of parts between `separator`s, only
+ * the parts with a find are masked; a name and `=` before a find stay.
  */
 export type TextMasker = (texts: readonly string[], separator: string) => readonly string[];
 
-/** Texts are looked through together up to this many bytes: most of the cost of a short one is in beginning. */
+/** Texts are scanned together up to this many bytes, because most of the cost of a short one is the start of a scan. */
 const TOGETHER_BYTES = 48 * 1024;
-/** Of one text. What has more could keep the thread busy and is hidden as a whole. */
+/** Of one text. A text with more could block the thread, and is masked whole. */
 const CANDIDATES_MAX = 1024;
-/** Wide enough that a word of one text is no context of the next one. */
+/** Wide enough that a word of one text is not context for the next one. */
 const GAP = "\n".repeat(LABEL_BYTES);
 
-/** By the detectors that are on by default. */
+/** With the detectors that are on by default. */
 export const createTextMasker = (): TextMasker =>
   textMaskerOf(compileDetectors(DETECTORS.filter(({ enabled }) => enabled)), FINDABLE_CHARS_MIN);
 
-/** By those of them, and what they find, that leave no doubt. */
+/** With those of them that leave no doubt, and only for such finds. */
 export const createUndoubtedMasker = (): TextMasker => textMaskerOf(compileDetectors(UNDOUBTED_DETECTORS), FINDABLE_CHARS_MIN);
 
-/** `charsMin`: shorter texts hold nothing that these detectors find. */
+/** `charsMin`: these detectors find nothing in shorter texts. */
 export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMasker {
   const finds = (text: string): boolean => {
     const { findings, limited } = scan(text, detectors);
@@ -40,7 +40,7 @@ export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMa
   };
 }
 
-/** Of all maskers of a thread: each uses it during a call alone. */
+/** Shared by all maskers of a thread: each uses it only during a call. */
 let buffer: Buffer | undefined;
 
 const scan = (text: string, detectors: CompiledDetectors, onHit?: (from: number) => void) => {
@@ -50,14 +50,14 @@ const scan = (text: string, detectors: CompiledDetectors, onHit?: (from: number)
   return scanner.end();
 };
 
-/** Positions of texts in which something may be found. */
+/** Indexes of texts that may have a find. */
 function suspects(texts: readonly string[], detectors: CompiledDetectors, charsMin: number): ReadonlySet<number> {
   const found = new Set<number>();
   let joined = "";
   let [starts, indexes]: [number[], number[]] = [[], []];
   const look = (): void => {
     const { limited } = scan(joined, detectors, (from) => found.add(indexes[lastAtMost(starts, from)] ?? 0));
-    // Which of them has the most candidates, nobody knows: each is asked by itself.
+    // It is unknown which of them has the most candidates, so each is scanned separately.
     if (limited) for (const index of indexes) found.add(index);
     joined = "";
     [starts, indexes] = [[], []];
@@ -77,7 +77,7 @@ function suspects(texts: readonly string[], detectors: CompiledDetectors, charsM
   return found;
 }
 
-/** The position of the last number that is at most so large, in numbers that ascend. */
+/** Index of the last number that is at most `most`, in ascending numbers. */
 function lastAtMost(numbers: readonly number[], most: number): number {
   let [low, high] = [0, numbers.length];
   while (high - low > 1) {
@@ -93,7 +93,7 @@ function masked(text: string, separator: string, isHot: (text: string) => boolea
   if (separator === "") return MASK;
   const parts = text.split(separator).map((part) => (isHot(part) ? maskedPart(part, isHot) : part));
   const shown = parts.join(separator);
-  // A find may reach over separators.
+  // A find may extend over separators.
   return isHot(shown) ? MASK : shown;
 }
 

@@ -7,7 +7,7 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 const digits = (from: number, to: number, before = ""): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, more) => before + "#".repeat(from + more));
 
-/** With the country before the number, and what it says of the tax behind it. */
+/** With the country before the number, and the suffix for the tax. */
 const VAT_FORMS = [
   ...[
     "AA#########A##",
@@ -67,7 +67,7 @@ function isUen(code: string): boolean {
   return UEN_LETTERS[(sum - 5) % 11] === check;
 }
 
-/** Numbers of companies, which stand in public registers and on every invoice: off unless asked for. */
+/** Numbers of companies, which are in public registers and on every invoice: off by default. */
 export const BUSINESS_DETECTORS: readonly Detector[] = [
   ...codeDetectors(
     "financial",
@@ -120,7 +120,7 @@ export const BUSINESS_DETECTORS: readonly Detector[] = [
         rule_id: "e07d1c5b42f84a0c9b86d3a5f1907c2e",
         name: "Swedish organisation number",
         templates: ["######-####"],
-        // The third digit tells it from a person's, where the month stands.
+        // The third digit distinguishes it from a person's number, which has the month there.
         isValid: (number) => Number(number[2]) >= 2 && luhn(number) && !isPlaceholder(number),
         enabled: false,
         hits: ["556703-7485 är vårt orgnummer", "212000-0142"],

@@ -6,10 +6,10 @@ interface Network {
   readonly id: string;
   readonly rule_id: string;
   readonly name: string;
-  /** First digits, from–to inclusive, both of the same length. */
+  /** First digits, both bounds inclusive and of the same length. */
   readonly prefixes: readonly (readonly [string, string])[];
   readonly lengths: readonly number[];
-  /** Numbers as short as an order number count only beside a word that says what they are. */
+  /** Numbers as short as an order number count only near a word that names them. */
   readonly labelled: boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
@@ -18,8 +18,8 @@ interface Network {
 const from16to19 = [16, 17, 18, 19];
 
 /**
- * Issuer prefixes and lengths as ISO/IEC 7812 registrants publish them. The first network that a number fits
- * owns it: co-branded ranges stand with the network that routes them.
+ * Issuer prefixes and lengths as ISO/IEC 7812 registrants publish them. The first matching network owns a number:
+ * co-branded ranges are listed under the network that routes them.
  */
 const NETWORKS: readonly Network[] = [
   {
@@ -243,7 +243,7 @@ const WORDS_OF_CARDS = [
   "karta",
   "カード",
   "卡号",
-  // Of the schemes whose numbers need a label, the names that are nothing else.
+  // Names without another meaning, of the schemes whose numbers need a label.
   "rupay",
   "uatp",
   "uzcard",
@@ -255,7 +255,7 @@ const WORDS_OF_CARDS = [
   "dankort",
 ];
 
-/** As they are printed and typed: in one piece, or in groups of which the last may be short. */
+/** As they are printed and typed: in one piece, or in groups, the last of which may be short. */
 const FORMS = [
   ...Array.from({ length: 8 }, (_, more) => "#".repeat(12 + more)),
   "####~####~####~####",
@@ -266,7 +266,7 @@ const FORMS = [
   ...["####_####_####_####", "####_######_####", "####_######_#####"],
 ];
 
-/** Nearly all cards have one of these; numbers of 13 or 14 digits are articles and times as well, and longer ones orders. */
+/** Nearly all cards have one of these lengths; numbers of 13 or 14 digits can be articles and times, and longer ones orders. */
 const hasCardLength = (text: string): boolean => [15, 16].includes(digitsOf(text).length);
 
 const NUMBERS = NETWORKS.map((network): Detector => ({
@@ -285,7 +285,7 @@ const NUMBERS = NETWORKS.map((network): Detector => ({
   misses: network.misses,
 }));
 
-/** The networks whose numbers need a label, where four groups of four digits say what it would. */
+/** Networks whose numbers need a label, in four groups of four digits, which replace the label. */
 const GROUPED: Detector = {
   id: "fin.card_grouped",
   rule_id: "14da9d58258667d75cc7a9c31ea94545",
@@ -300,7 +300,10 @@ const GROUPED: Detector = {
   misses: ["6759649826438453", "6759 6498 2643 8454", "1234 5678 9012 3452"],
 };
 
-/** The first track of a magnetic stripe, whose number a letter stands before (ISO/IEC 7813); the second one's stands by itself. */
+/**
+ * The first track of a magnetic stripe, whose number follows a letter (ISO/IEC 7813); the second track's number has none
+ * before it.
+ */
 const TRACK: Detector = {
   id: "fin.card_track",
   rule_id: "9e0d7b5c31f84a62b8c9046fd5a1e273",
@@ -318,7 +321,7 @@ const TRACK: Detector = {
 
 export const CARD_DETECTORS: readonly Detector[] = [...NUMBERS, GROUPED, TRACK];
 
-/** Articles of German shops begin with the 4 of Visa, whose numbers of 13 digits are all but gone. */
+/** Article numbers of German shops begin with 4 like Visa, whose numbers of 13 digits are nearly extinct. */
 const isArticle = (digits: string): boolean => digits.length === 13 && ean13(digits);
 
 const isCard = (digits: string, network: Network): boolean =>

@@ -1,20 +1,20 @@
 import type { Category, Detector } from "#rules/detectors/engine/detector.ts";
 import { withoutSpelled } from "#rules/detectors/checks/separators.ts";
 
-/** A detector of numbers or codes of fixed forms, with what most of them have in common left out. */
+/** A detector of numbers or codes with fixed forms; common members have defaults. */
 export interface CodeRow {
   readonly id: string;
   readonly rule_id: string;
   readonly name: string;
-  /** chains.ts */
+  /** Forms of the code, in the notation of chains.ts. */
   readonly templates: readonly string[];
   /** Gets the number or code in upper case and without separators. */
   readonly isValid: (code: string) => boolean;
   readonly context?: readonly string[];
   readonly sureBeside?: readonly string[];
-  /** Lower-case letters make it something else, such as a hexadecimal number. */
+  /** With lower-case letters it is something else, such as a hexadecimal number. */
   readonly isUpperCase?: true;
-  /** Whether a name may stand right before it (detector.ts). */
+  /** Whether a name may be directly before it (detector.ts). */
   readonly isStuck?: true;
   readonly confidence?: Detector["confidence"];
   readonly enabled?: boolean;
@@ -34,7 +34,7 @@ export const codeDetectors = (category: Category, tags: readonly string[], rows:
     enabled,
   }));
 
-// Dozens of detectors look at the same number one after the other.
+// Dozens of detectors read the same number one after the other.
 let lastText = "";
 let lastCode = "";
 

@@ -1,4 +1,4 @@
-/** What a group of a number or code may be: so many digits, or so many letters. */
+/** The alternatives of each group of a number or code: a number of digits, or a number of letters. */
 type Groups = readonly (readonly string[])[];
 
 const digits = (from: number, to: number): readonly string[] => repeated("#", from, to);
@@ -6,7 +6,7 @@ const letters = (from: number, to: number): readonly string[] => repeated("A", f
 const repeated = (char: string, from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, more) => char.repeat(from + more));
 
-/** Every choice of one of each group, with the separator between them. */
+/** Every choice of one alternative per group, with the separator between them. */
 const joined = (separator: string, groups: Groups): readonly string[] =>
   groups.reduce<readonly string[]>(
     (texts, group) => texts.flatMap((text) => group.map((one) => (text === "" ? one : text + separator + one))),
@@ -15,10 +15,10 @@ const joined = (separator: string, groups: Groups): readonly string[] =>
 
 const countOf = (template: string, char: string): number => template.split(char).length - 1;
 
-/** Days stand beside every name, and are none of its numbers. */
+/** Dates are near every name, and are not a person's numbers. */
 const isDayForm = (template: string): boolean => /^(?:####[^#]##?[^#]##?|##?[^#]##?[^#](?:##|####))$/.test(template);
 
-/** Numbers in groups with one separator between them, in whatever way a country groups its own. */
+/** Numbers in groups with one separator between them, in any country's grouping. */
 export const GROUPED_NUMBERS: readonly string[] = ["-", " ", "/", "."].flatMap((separator) =>
   [
     ...joined(separator, [digits(1, 12), digits(1, 12)]),
@@ -27,7 +27,7 @@ export const GROUPED_NUMBERS: readonly string[] = ["-", " ", "/", "."].flatMap((
   ].filter((template) => {
     const count = countOf(template, "#");
     if (count < 5 || count > 18 || isDayForm(template)) return false;
-    // A fraction, a version and an address of a network have dots as well.
+    // Fractions, versions and network addresses have dots as well.
     // linear: pumped
     return separator !== "." || (/\..*\./.test(template) && /####|###$|###\.###/.test(template) && count >= 7);
   }),
@@ -47,12 +47,15 @@ export const GROUPED_CODES: readonly string[] = ["-", "/"].flatMap((separator) =
   ].filter((template) => template.includes("A") && countOf(template, "#") >= 4);
 });
 
-/** In one piece: up to four letters, digits, and up to three letters. Fewer digits alone are a year or an amount. */
+/** In one piece: up to four letters, digits, and up to three letters. Four digits alone are a year or an amount. */
 export const PLAIN_CODES: readonly string[] = ["", ...letters(1, 4)]
   .flatMap((before) => digits(4, 15).flatMap((number) => ["", ...letters(1, 3)].map((behind) => before + number + behind)))
   .filter((template) => template !== "####");
 
-/** Telephone numbers with their area in parentheses, of which the chain begins with the digits, or with a slash behind it. */
+/**
+ * Telephone numbers with their area in parentheses; the chain begins with the digits of the area. Also with a slash after
+ * the area.
+ */
 export const BEHIND_AREA: readonly string[] = [") ", ")", "/", "-/", " / "].flatMap((separator) =>
   joined(separator, [
     [...digits(1, 6), ...digits(3, 5).map((area) => `# (${area}`)],
@@ -71,7 +74,7 @@ const isPlate = (template: string): boolean => {
   return count > 0 && count <= 8 && template.includes("A") && !/[A#]{11}/.test(template);
 };
 
-/** Registration plates: two to four groups of letters or digits, with a space or dash between them or none. */
+/** Registration plates: two to four groups of letters or digits, with or without a space or dash between them. */
 export const PLATES: readonly string[] = [
   ...new Set(
     ["", "-", " "].flatMap((one) => [
@@ -113,7 +116,7 @@ export const PLATES: readonly string[] = [
   ],
 ].filter(isPlate);
 
-/** Forms with more than one separator, or with letters amid the digits. */
+/** Forms with several kinds of separators, or with letters among the digits. */
 export const MIXED_CODES: readonly string[] = [
   ...["###### #### ## #", "###### #### # # #", "## ## ## ### ##", "## ## ### ### ###", "# ## # ### ##### #", "# ## ## ## ### ### ##"],
   ...["# #### ##### ## #", "## ## ## ## ##", "## ## ### ### ## ##", "#-####-#####-##-#", "#-##-#-###-#####-#", "##-##-##-##-#####"],

@@ -4,7 +4,7 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 
 type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>;
 
-/** Most pages carry an address or a telephone number on purpose, so all of these are off unless asked for (sensitive-data.md). */
+/** Most pages have an address or a telephone number on purpose, so all of these are off by default (sensitive-data.md). */
 const contact = (row: Row): Detector => ({ category: "pii", tags: ["contact"], confidence: "medium", enabled: false, ...row });
 
 /** As people write national numbers, and international ones without a plus. */
@@ -12,7 +12,7 @@ const PHONE_FORMS = [
   ...Array.from({ length: 10 }, (_, more) => "#".repeat(6 + more)),
   ...GROUPED_NUMBERS,
   ...BEHIND_AREA,
-  // In groups that days have too, in five as in France, and with two kinds of separators.
+  // In groups that dates have too, in five groups as in France, and with two kinds of separators.
   ...[
     "##~##~##",
     "##~##~####",
@@ -28,11 +28,11 @@ const PHONE_FORMS = [
   ...["#-###) #####", "### ###-###", "### ###-####", "# ### ###-####", "## ####-####", "## #####-####", "###-### ####", "###-### ## ##"],
 ];
 
-/** What stands before the at sign; also in quotes (RFC 5321 §4.1.2). */
+/** The part before the at sign, also quoted (RFC 5321 §4.1.2). */
 const LOCAL_PART = String.raw`(?:[A-Za-z0-9\x80-\xff][A-Za-z0-9._%+\x80-\xff-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
 const TOP_LEVEL = "(?:[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59})";
 
-/** As addresses, pages and JSON write it. */
+/** The at sign as addresses, pages and JSON encode it. */
 const SPELLED_AT_SIGNS = ["%40", "&#64;", "&#x40;", "&#X40;", "&commat;", "\\u0040"];
 
 const octets = ["#", "##", "###"];
@@ -50,10 +50,10 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
         `${LOCAL_PART}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\\\u0040)(?:[A-Za-z0-9-]{1,63}\\.){1,8}${TOP_LEVEL}(?![A-Za-z0-9_@-])`,
         "y",
       ),
-      // RFC 6531: names of domains in UTF-8.
+      // RFC 6531: domain names in UTF-8.
       // linear: pumped
       new RegExp(String.raw`${LOCAL_PART}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}(?:${TOP_LEVEL}|[\x80-\xff]{4,48})(?![A-Za-z0-9_@-])`, "y"),
-      // RFC 5321 §4.1.3: an address in place of a name.
+      // RFC 5321 §4.1.3: an address instead of a name.
       new RegExp(String.raw`${LOCAL_PART}@\[?(?:(?:\d{1,3}\.){3}\d{1,3}|IPv6:[0-9A-Fa-f:.]{2,45})(?:\]|(?![A-Za-z0-9_.-]))`, "y"),
     ],
     accepts: (text) => !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
@@ -134,7 +134,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: IPV4_FORMS }],
     patterns: [],
     accepts: (text) =>
-      // Versions begin with nought.
+      // Versions begin with zero.
       text.split(".").every((part) => Number(part) < 256 && (part === "0" || part[0] !== "0")) && (text === "0.0.0.0" || text[0] !== "0"),
     hits: ["client 203.0.113.9 connected", "192.168.0.1"],
     misses: ["256.1.1.1", "0.1.2.3", "1.2.3.4.5"],
@@ -148,7 +148,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       // linear: pumped
       /(?:[0-9A-Fa-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9A-Fa-f]{1,4})?(?:%[A-Za-z0-9][A-Za-z0-9._-]{0,15})?(?:\/\d{1,3})?(?![0-9A-Za-z:])/y,
     ],
-    // Paths of programs such as `fe::be` look like addresses without a digit.
+    // Program paths such as `fe::be` look like addresses without a digit.
     accepts: (text) => isIPv6(text.replace(/[%/].*/, "")) && /\d/.test(text),
     hits: [
       "from 2001:db8::8a2e:370:7334",
@@ -167,7 +167,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "colon" }],
     patterns: [/::(?:\/0)?(?![0-9A-Za-z:])/y],
     accepts: () => true,
-    // Without it two colons are much else.
+    // Without context, two colons have many other meanings.
     context: ["ip", "ipv6", "unspecified", "listen", "bind"],
     hits: ["listen on [::]:8080", "ipv6 ::", "ip -6 route add ::/0"],
     misses: ["std::string", "as follows::", "x :: Int"],

@@ -20,7 +20,7 @@ const BASE58_BYTES = 25;
 /** The number as digits of base 256, the highest first. */
 const number = Buffer.alloc(BASE58_BYTES);
 
-/** 25 bytes of which the last four are a double SHA-256 of the others. */
+/** 25 bytes, the last four of which are from a double SHA-256 of the others. */
 function isBase58Check(text: string): boolean {
   number.fill(0);
   for (let i = 0; i < text.length; i++) {
@@ -33,7 +33,7 @@ function isBase58Check(text: string): boolean {
     }
     if (carry > 0) return false;
   }
-  // As text, which is given in a third of the time that a buffer takes.
+  // As text, because that takes a third of the time of a buffer.
   const once = Buffer.from(hash("sha256", number.subarray(0, 21), "hex"), "hex");
   return hash("sha256", once, "hex").startsWith(number.toString("hex", 21));
 }
@@ -126,12 +126,12 @@ const COUNTRIES: ReadonlySet<string> = new Set(
 );
 
 const NAMES_OF_BICS = ["BIC", "Bic", "bic", "SWIFT", "Swift", "swift"];
-/** What stands between a name and what it names: some words, or tags. */
+/** Text between a name and its value: some words, or tags. */
 const TO_VALUE = String.raw`(?:[^\n<>]{0,24}?[^A-Za-z0-9\n<>]|[^\n<>]{0,24}?(?:\s{0,4}<[^<>]{0,80}>){1,3}\s{0,4})`;
 
 const bicIn = valueAtEnd(/(?<![A-Z0-9])[A-Z0-9]+$/);
 
-/** Most codes are letters alone, so that nothing but their name leads to them (ISO 9362). */
+/** Most codes have only letters, so only their name shows what they are (ISO 9362). */
 const NAMED_BIC: Detector = {
   id: "fin.bic_named",
   rule_id: "fd9c850807d38fab5749e7e4a7cc7ef6",
@@ -206,7 +206,7 @@ const NAMES_OF_WALLETS = ["allet", "ddress", "coin", "BTC", "btc", "LTC", "ltc",
 
 const walletIn = valueAtEnd(/(?<![A-Za-z0-9])[A-Za-z0-9]+$/);
 
-/** Those that begin with a letter, which only a name leads to: of the test network, Litecoin, Dogecoin, Dash and Tron. */
+/** Addresses that begin with a letter and are found only after a name: of the test network, Litecoin, Dogecoin, Dash and Tron. */
 const NAMED_BASE58 = wallet({
   id: "fin.crypto_base58_named",
   rule_id: "223c6d782e384be6d03f870296024735",
@@ -224,7 +224,7 @@ const NAMED_BASE58 = wallet({
   misses: ["mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvs", "wallet mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvx"],
 });
 
-/** Base58 addresses have no text of their own to begin at, only the digit: 1 or 3, or 2 in the test network. */
+/** Base58 addresses have no literal to begin at, only the digit: 1 or 3, or 2 in the test network. */
 export const BASE58_DETECTOR: Detector = wallet({
   id: "fin.crypto_base58",
   rule_id: "f5561d61154052ea05748cc18f88715e",

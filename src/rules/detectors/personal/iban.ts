@@ -4,7 +4,7 @@ import { GAP_PART } from "#rules/detectors/engine/gaps.ts";
 import { SEPARATOR_BUT_BLANK, withoutSpelled } from "#rules/detectors/checks/separators.ts";
 
 /**
- * Countries by the whole length of their IBANs: those of the registry (ISO 13616), and those of Africa and Iran whose banks use
+ * Countries by the length of their IBANs: those of the registry (ISO 13616), and those of Africa and Iran whose banks use
  * such numbers without being in it.
  */
 const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
@@ -28,11 +28,11 @@ const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
   [33, "RU"],
 ];
 
-/** Between two characters: separators and blanks. No alternative begins like another, so that none is tried twice. */
+/** Separators and blanks between two characters. No two alternatives begin alike, so that none is tried twice. */
 const BETWEEN_MAX = 8;
 const BETWEEN = `(?:${SEPARATOR_BUT_BLANK}|${GAP_PART}){0,${BETWEEN_MAX}}`;
 
-/** As many characters as the country's numbers have, however they are grouped: the check digits decide. */
+/** As many characters as the country's numbers have, in any grouping: the check digits decide. */
 function shape(length: number, countries: string): string {
   const names = `${countries} ${countries.toLowerCase()}`.replaceAll(" ", "|");
   return String.raw`(?:${names})${BETWEEN}\d\d(?:${BETWEEN}[A-Za-z0-9]){${length - 4}}`;
@@ -43,15 +43,18 @@ const PATTERN = new RegExp(
   "y",
 );
 
-/** In one piece or in groups of four, as nearly all are; the country may stand by itself. */
+/**
+ * In one piece or in groups of four, like nearly all; the country may be separate.
+ * linear: pumped
+ */
 // linear: pumped
 const USUAL_GROUPS = /^[A-Za-z]{2} ?\d\d(?:[A-Za-z0-9]+|(?: [A-Za-z0-9]{4})+(?: [A-Za-z0-9]{1,3})?)$/;
-/** Of numbers in other groups: words and figures of a sentence may make up any. */
+/** For numbers in other groups: words and digits of a sentence can have any form. */
 const DIGITS_SHARE_MIN = 0.6;
 
 const GROUPS_MAX = 11;
 
-/** Behind a word in small letters, any figures may stand. */
+/** After a word in lower case, any digits can follow. */
 function isGrouped(text: string): boolean {
   const groups = text.replace(/[^A-Za-z0-9]+/g, " ");
   if (USUAL_GROUPS.test(groups)) return true;
