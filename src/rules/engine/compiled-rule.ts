@@ -12,39 +12,39 @@ import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 export interface CompiledRule {
   readonly definition: RuleDefinition;
   readonly applies: Predicate;
-  /** Nothing after it in the phase, or in its ruleset, runs once this one applied. */
+  /** The phase or ruleset in which no later rule runs after this one has matched. */
   readonly ends: "phase" | "ruleset" | null;
   /** The ruleset that it executes. */
   readonly executes: Executed | null;
-  /** What else it skips. */
+  /** Rulesets, phases and rules that it skips beyond its own. */
   readonly skips: SkipList | null;
-  /** What it adds to the score of the ruleset that is run. */
+  /** Points that it adds to the score of the current ruleset. */
   readonly increment: number;
-  /** What it adds instead, where that depends on the request; null where it does not. */
+  /** Points that depend on the request; null if they do not. */
   readonly points: ((request: RequestView) => number) | null;
-  /** The score from which on it applies; 0 where it does not look at the score. */
+  /** Lowest score at which it matches; 0 if it ignores the score. */
   readonly threshold: number;
-  /** What has to be too much before its action is due; null where it acts at once. */
+  /** The limit that must be exceeded before its action applies; null if it acts at once. */
   readonly limit: CompiledLimit | null;
-  /** Where it found what it looks for, each place once; absent where its expression says all. */
+  /** The matched places, each once; absent if its expression says all. */
   readonly explain?: (request: RequestView) => readonly Matched[];
-  /** Reads its parameters for a request; null where they hold no expression. */
+  /** Reads its parameters for a request; null if they have no expression. */
   readonly read: ReadParameters | null;
-  /** Reads its changes of a head for a request; null where they are those of `match`. */
+  /** Reads its header changes for a request; null if they are those of `match`. */
   readonly readChanges: ReadChanges | null;
   readonly match: Match;
 }
 
-/** What an `execute` rule runs. */
+/** The ruleset that an `execute` rule runs. */
 export interface Executed {
   readonly id: string;
-  /** The ruleset as it is now, or undefined where there is none. For managed rulesets whose rules have expressions, those. */
+  /** The current ruleset, or undefined if it does not exist. For a managed ruleset with expressions, those rules. */
   ruleset(): CompiledRuleset | undefined;
-  /** Whose rules say what they find: those of a managed ruleset. */
+  /** Whether its rules report their findings: those of a managed ruleset do. */
   readonly tells: boolean;
-  /** For whom that is written down; empty where for nobody. */
+  /** Public key for which matched data is encrypted; empty if it is not stored. */
   readonly publicKey: string;
-  /** For managed rulesets that something else than this engine runs. */
+  /** For managed rulesets that another engine runs. */
   readonly managed: ManagedExecution | null;
 }
 
@@ -61,46 +61,46 @@ export interface CompiledRuleset {
   readonly version: string;
   /** Enabled rules that compiled, in order. */
   readonly rules: readonly CompiledRule[];
-  /** Finds the rules that apply without asking each; null where they are few. */
+  /** Finds the matching rules without evaluating each; null if they are few. */
   readonly dispatch: Dispatch | null;
-  /** What asking its rules costs beside what they walk over (`budget.ts`). */
+  /** Steps of evaluating its rules, beside those for texts and arrays (`budget.ts`). */
   readonly steps: number;
-  /** A rule of its own looks at the request's body. */
+  /** Whether one of its own rules reads the request's body. */
   readonly readsBody: boolean;
-  /** One of its rules executes rules that decide here, rather than in the detector. */
+  /** Whether one of its rules executes a ruleset that is decided here and not in the detector. */
   readonly judges: boolean;
-  /** The same, but that some rules do not look at some parts of requests; absent where rules have no parts. */
+  /** The ruleset in which some rules ignore some parts of requests; absent if its rules have no parts. */
   readonly excepting?: (exceptions: PartExceptions) => CompiledRuleset;
-  /** Rules that were left out: one bad rule must not take its zone down. */
+  /** Omitted rules: one bad rule must not take its zone down. */
   readonly problems: readonly { readonly rule_id: string; readonly message: string }[];
 }
 
-/** A rule that applied, as plain data. Built once at compile time, so that a run mostly allocates only the list. */
+/** A matched rule, as plain data. Made once at compile time, so that a run mostly allocates only the list. */
 export interface Match {
   readonly ruleset_id: string;
   readonly rule: RuleDefinition;
   readonly action: string;
-  /** With the value in place of each expression in them: `{ value }` for `{ expression }`, undefined where something is missing. */
+  /** With the value instead of each expression: `{ value }` for `{ expression }`, undefined if a part is missing. */
   readonly action_parameters: Readonly<Record<string, unknown>>;
-  /** What a `rewrite` makes of a head's fields. */
+  /** Header changes of a `rewrite`. */
   readonly changes: readonly FieldChange[];
-  /** For `execute` of a managed ruleset that is run elsewhere: what to run, overrides and exceptions applied. */
+  /** For `execute` of a managed ruleset that another engine runs: the rules to run, with overrides and exceptions applied. */
   readonly managed: ManagedExecution | null;
   /** The rule that executed its ruleset; empty in entry points. */
   readonly deployed_by: string;
-  /** What managed rules have found that led to it. */
+  /** Findings of managed rules that led to it. */
   readonly found: readonly Found[];
-  /** For whom what they found is written down; empty where for nobody. */
+  /** Public key for which the findings are encrypted; empty if they are not stored. */
   readonly public_key: string;
-  /** Leaves a security event. */
+  /** Whether it writes a security event. */
   readonly logs: boolean;
 }
 
-/** A managed rule that a request has the signs of. */
+/** A managed rule that matched the request. */
 export interface Found {
   readonly rule_id: string;
-  /** Where; the first of them is the one that a request is most likely about. Empty where its expression says all. */
+  /** The places, the likeliest first. Empty if its expression says all. */
   readonly places: readonly Matched[];
-  /** What it has added to the score; 0 where it decides by itself. */
+  /** Points that it added to the score; 0 if it decides by itself. */
   readonly score: number;
 }

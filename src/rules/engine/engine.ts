@@ -6,9 +6,9 @@ import type { CompiledRule, CompiledRuleset, Found, Match } from "./compiled-rul
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /**
- * Runs the entry points of one phase, account before zone, until a rule ends the phase. What applied comes in order, as
- * plain data for a stage to carry out afterwards: so what rules look at does not change within a phase (waf.md).
- * Where the request's steps are spent it ends there, and `run.exhausted` says which rule was being evaluated.
+ * Runs the entry points of one phase, account before zone, until a rule ends the phase. Returns the matches in order, as
+ * plain data that a stage carries out afterwards, so that the fields of rules do not change within a phase (waf.md). If
+ * the request's steps are spent, the phase ends, and `run.exhausted` names the rule under evaluation.
  */
 export function runPhase(
   rulesets: readonly CompiledRuleset[],
@@ -36,7 +36,7 @@ export function runPhase(
 
 const NONE: readonly Match[] = [];
 
-/** One ruleset being run: an entry point, or what one of its rules executes. */
+/** One run of a ruleset: an entry point, or a ruleset that one of its rules executes. */
 interface Pass extends Asking {
   readonly run: RuleRun;
   readonly request: RequestView;
@@ -44,20 +44,20 @@ interface Pass extends Asking {
   readonly matches: Match[];
   readonly deployedBy: string;
   score: number;
-  /** What managed rules have added to the score so far; null where rules do not tell. */
+  /** Managed rules that added to the score so far; null if rules do not report findings. */
   readonly found: Added[] | null;
   readonly publicKey: string;
-  /** The first rule of which a trace does not yet know what it did. */
+  /** The first rule that the trace lacks. */
   told: number;
 }
 
-/** A rule that has added to the score. */
+/** A rule that added to the score. */
 interface Added {
   readonly rule: CompiledRule;
   readonly points: number;
 }
 
-/** So many of those that add to a score are named in an event. */
+/** Scoring rules that an event names at most. */
 const FOUND_MAX = 32;
 
 /** Returns true when the phase is over. */
@@ -68,7 +68,7 @@ function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
     charge(ruleset.steps);
     if (dispatch === null) return runEach(ruleset, pass, null);
     const scan = dispatch.scan(pass.request, pass.response, pass);
-    // Who wants to know what each rule did is told of each.
+    // A trace needs the result of every rule.
     return pass.run.trace === null ? runFound(ruleset, pass, scan) : runEach(ruleset, pass, appliesBy(scan));
   } catch (error) {
     if (isStepsSpent(error)) noteExhausted(ruleset, pass);
@@ -86,7 +86,7 @@ function runFound(ruleset: CompiledRuleset, pass: Pass, scan: DispatchScan): boo
   return false;
 }
 
-/** Whether the rule at a place applies, for places in their order: a trace costs what the request itself does. */
+/** Whether the rule at a place matches, for ascending places; so a trace costs as many steps as the request itself. */
 function appliesBy(scan: DispatchScan): (place: number) => boolean {
   let found = -1;
   return (place) => {
@@ -98,7 +98,7 @@ function appliesBy(scan: DispatchScan): (place: number) => boolean {
   };
 }
 
-/** Asks each rule, or `applies` about each. Returns true when the phase is over. */
+/** Evaluates each rule, or calls `applies` for each. Returns true when the phase is over. */
 function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number) => boolean) | null): boolean {
   const { run, request, response } = pass;
   const { trace } = run;
@@ -113,7 +113,7 @@ function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number)
     }
     if (applies === null) pass.asked = place;
     const matched = applies === null ? rule.applies(request, response) : applies(place);
-    // A limit counts what its own expression says, whether or not the rule applies.
+    // A limit counts by its own expression, whether the rule matches or not.
     const isDue = rule.limit === null ? matched : rule.limit.trips(request, matched, run.later);
     if (!isDue || pass.score < rule.threshold) {
       if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: whyNot(matched, isDue) });
@@ -130,7 +130,7 @@ function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number)
   return false;
 }
 
-/** Takes down the innermost rule of those that spent a request's steps. */
+/** Records the innermost rule that was under evaluation when the steps were spent. */
 function noteExhausted(ruleset: CompiledRuleset, pass: Pass): void {
   const { run, asked, deployedBy } = pass;
   const rule = ruleset.rules[asked];
@@ -144,7 +144,7 @@ function noteExhausted(ruleset: CompiledRuleset, pass: Pass): void {
 const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun): SkippedBy | undefined =>
   run.skips === null ? undefined : run.skips.rules.get(ruleset.id)?.get(rule.definition.id);
 
-/** What a rule that applies does: true where the phase is over, false where the ruleset is, null where it goes on. */
+/** Applies a matched rule: true if the phase is over, false if the ruleset is, null if it continues. */
 function apply(rule: CompiledRule, pass: Pass): boolean | null {
   if (CHALLENGES.has(rule.definition.action) && pass.run.isCleared === true) return null;
   const points = addedBy(rule, pass.request);
@@ -158,7 +158,7 @@ function apply(rule: CompiledRule, pass: Pass): boolean | null {
 
 const addedBy = (rule: CompiledRule, request: RequestView): number => (rule.points === null ? rule.increment : rule.points(request));
 
-/** Who has passed one of them has passed them all. */
+/** A visitor who has passed one of them has passed all. */
 export const CHALLENGES: ReadonlySet<string> = new Set(["challenge", "js_challenge", "managed_challenge"]);
 
 const whyNot = (matched: boolean, isDue: boolean): TraceStep["result"] =>
@@ -186,7 +186,7 @@ function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["exe
   if (ruleset === undefined) return false;
   const exceptions = run.skips?.parts.get(executed.id);
   const excepting = exceptions === undefined ? ruleset : (ruleset.excepting?.(exceptions) ?? ruleset);
-  // Scores are of one execution: two rulesets do not share them.
+  // Scores belong to one execution: two rulesets do not share them.
   return runRules(excepting, {
     ...pass,
     deployedBy: rule.definition.id,
@@ -204,7 +204,7 @@ const foundBy = ({ rule, points }: Added, { request }: Pass): Found => ({
 
 const NOWHERE: Found["places"] = [];
 
-/** Of a rule that looks at the score, what has added to it. */
+/** For a rule that reads the score, the rules that added to it. */
 function foundFor(rule: CompiledRule, pass: Pass): readonly Found[] {
   if (pass.found === null) return rule.match.found;
   if (!rule.match.logs) return rule.match.found;
@@ -213,7 +213,7 @@ function foundFor(rule: CompiledRule, pass: Pass): readonly Found[] {
 
 function matchOf(rule: CompiledRule, pass: Pass): Match {
   const { match, readChanges } = rule;
-  // The parameters of what changes a head are for who traces: what is done is in the changes.
+  // A trace shows the parameters of header changes; without one, the changes suffice.
   const read = readChanges !== null && pass.run.trace === null ? null : rule.read;
   if (read === null && readChanges === null && pass.deployedBy === "") return match;
   return {

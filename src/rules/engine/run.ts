@@ -4,15 +4,18 @@ import type { Spending } from "#rules/budget.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { SkipList } from "./compiled-rule.ts";
 
-/** What one request carries from phase to phase. */
+/** State of one request across phases. */
 export interface RuleRun extends Spending {
-  /** What rules before have skipped; null where none has, which is nearly always. */
+  /** Skips by earlier rules; null without any, which is nearly always. */
   skips: Skips | null;
-  /** What limits count once the response is there. */
+  /** Counts that wait for the response. */
   readonly later: LaterCount[];
-  /** Takes down what each rule did; null where nobody wants to know. */
+  /** Records the result of each rule; null if it is not wanted. */
   readonly trace: Trace | null;
-  /** The visitor has passed a challenge already: rules that ask for one go on. Absent where nobody can have. */
+  /**
+   * Whether the visitor has already passed a challenge: rules that ask for one are then skipped. Absent if no visitor can
+   * have passed one.
+   */
   readonly isCleared?: boolean;
 }
 
@@ -21,14 +24,14 @@ export interface Skips {
   readonly rulesets: Map<string, SkippedBy>;
   /** Rules by their ruleset. */
   readonly rules: Map<string, Map<string, SkippedBy>>;
-  /** Parts of the request that rules do not look at, by the rules' ruleset. */
+  /** Parts of the request that rules ignore, by the rules' ruleset. */
   readonly parts: Map<string, PartExceptions>;
 }
 
-/** The id of the rule that did it. */
+/** The id of the rule that skipped. */
 export type SkippedBy = string;
 
-/** One rule of one phase, in the order in which they were looked at. */
+/** One rule of one phase, in the order of evaluation. */
 export interface TraceStep {
   readonly phase: string;
   readonly ruleset_id: string;
@@ -38,17 +41,17 @@ export interface TraceStep {
   readonly result: "applied" | "not_matched" | "below_limit" | "below_threshold" | "skipped" | "exhausted";
   /** The rule that executed the ruleset; empty in entry points. */
   readonly deployed_by: string;
-  /** Why it was skipped: the rule that did it. */
+  /** The id of the rule that skipped it. */
   readonly skipped_by?: string;
-  /** What a managed rule found. */
+  /** The match of a managed rule. */
   readonly matched?: Matched;
-  /** Of the ruleset so far, after the rule. */
+  /** The ruleset's score after the rule. */
   readonly score?: number;
 }
 
 export interface Trace {
   readonly steps: TraceStep[];
-  /** There was more than is kept. */
+  /** Whether there were more steps than are kept. */
   truncated: boolean;
 }
 
@@ -69,7 +72,7 @@ export function note(trace: Trace, step: TraceStep): void {
   else trace.truncated = true;
 }
 
-/** Adds what a rule skips to what is skipped already. */
+/** Adds a rule's skips to the existing ones. */
 export function addSkips(run: RuleRun, list: SkipList, ruleId: string): void {
   const skips = (run.skips ??= { phases: new Map(), rulesets: new Map(), rules: new Map(), parts: new Map() });
   for (const kind of ["phases", "rulesets"] as const) for (const name of list[kind]) skips[kind].set(name, ruleId);

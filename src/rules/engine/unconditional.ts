@@ -1,8 +1,8 @@
 import type { CompiledRule, CompiledRuleset, Match } from "./compiled-rule.ts";
 
 /**
- * What every message gets in a phase whose rules all execute managed rulesets without looking at anything, as long as no earlier
- * rule has something skipped; null where rules have to be asked.
+ * The matches of every message in a phase whose rules all execute managed rulesets unconditionally, as long as no earlier
+ * rule has skipped anything; null if rules must be evaluated.
  */
 export function unconditionalMatches(rulesets: readonly CompiledRuleset[]): readonly Match[] | null {
   const matches: Match[] = [];

@@ -19,19 +19,19 @@ export { ExpressionError };
 export const EXPRESSION_CHARACTERS_MAX = 4096;
 
 export interface ExpressionOptions {
-  /** For `in $name`; without it no list is known. */
+  /** For `in $name`; without it every list is unknown. */
   readonly lists?: NamedLists;
-  /** The expression decides what a rate limit counts, and may look at the response. */
+  /** Whether the expression decides what a rate limit counts; it may then read the response. */
   readonly counts?: boolean;
-  /** Told of each field that the expression reads. */
+  /** Called for each field that the expression reads. */
   readonly onField?: (field: Field) => void;
-  /** The regular expressions of its ruleset; those of this expression alone unless said. */
+  /** The regular expressions of its ruleset; by default those of this expression alone. */
   readonly regexes?: RegexTable | undefined;
 }
 
 /**
- * Compiles a filter expression for rules of a phase. The predicate never throws and never waits.
- * Throws ExpressionError, and nothing else, with the line, the column and the mark of the first mistake.
+ * Compiles a filter expression for rules of a phase. The predicate never throws and never waits. Throws only
+ * ExpressionError, with the line, the column and the marked position of the first mistake.
  */
 export function compileExpression(text: string, phase: string, options: ExpressionOptions = {}): Predicate {
   const context = contextOf(text, phase, "filter", options);
@@ -40,15 +40,15 @@ export function compileExpression(text: string, phase: string, options: Expressi
 }
 
 /**
- * Compiles an expression that gives a value, as rewrites and redirects have them. What it gives is undefined where a part of it is
- * missing; it never throws and never waits. Throws ExpressionError, and nothing else.
+ * Compiles an expression that returns a value, as in rewrites and redirects. The value is undefined if a part of it is
+ * missing; the reader never throws and never waits. Throws only ExpressionError.
  */
 export function compileValue(text: string, phase: string, type: ValueType | readonly ValueType[], options: ExpressionOptions = {}): Reader {
   const context = contextOf(text, phase, "value", options);
   return compileTyped(checkValue(parseValue(text), [type].flat(), context));
 }
 
-/** Names of the lists that an expression has after `in $`; none where it cannot be read. */
+/** Names of the lists after `in $` in an expression; empty if it cannot be read. */
 export function listsNamed(text: string): readonly string[] {
   try {
     const tokens = lex(text);
@@ -60,7 +60,7 @@ export function listsNamed(text: string): readonly string[] {
 
 const textOf = (token: Token | undefined): string => (token?.kind === "symbol" ? token.text : "");
 
-/** The types of what stands for a text in rules of a phase: a header's value may be an address as it is. */
+/** The types that may replace a text in rules of a phase: a header's value may be an address. */
 export const textTypes = (phase: string): readonly ValueType[] =>
   (HEADER_TRANSFORMS as readonly string[]).includes(phase) ? [STRING, IP] : [STRING];
 

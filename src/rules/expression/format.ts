@@ -2,7 +2,7 @@ import { compileExpression, compileValue, ExpressionError, type ExpressionOption
 import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
 import { printExpression, printValue } from "#rules/expression/syntax/print.ts";
 
-/** `filter`: whether a rule applies; `value`: what a rewrite or redirect writes. */
+/** `filter`: decides whether a rule matches; `value`: written by a rewrite or redirect. */
 export type ExpressionUse = "filter" | "value";
 
 export interface ExpressionProblem {
@@ -12,11 +12,11 @@ export interface ExpressionProblem {
   readonly column: number;
 }
 
-/** The expression in its canonical form. Throws ExpressionError where it cannot be read. */
+/** The expression in its canonical form. Throws ExpressionError if it cannot be read. */
 export const formatExpression = (text: string, use: ExpressionUse): string =>
   use === "filter" ? printExpression(parseExpression(text)) : printValue(parseValue(text));
 
-/** The first mistake of an expression for rules of a phase; null where it can be saved. */
+/** The first mistake of an expression for rules of a phase; null if it can be saved. */
 export function expressionProblem(
   text: string,
   phase: string,

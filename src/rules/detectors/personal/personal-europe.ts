@@ -26,7 +26,7 @@ function isRvnr(code: string): boolean {
     const product = weight * Number(number[place]);
     return all + Math.floor(product / 10) + (product % 10);
   }, 0);
-  // § 2 (3) and (5): where the day is not known or has no serials left, numbers are made with days that no month has.
+  // § 2 (3) and (5): if the day is unknown or has no serials left, numbers are made with days that no month has.
   return Number(code.slice(2, 4)) < 64 && Number(code.slice(4, 6)) <= 12 && sum % 10 === Number(code[11]);
 }
 
@@ -45,7 +45,7 @@ function isCodiceFiscale(code: string): boolean {
   return String.fromCharCode(65 + (sum % 26)) === code[15];
 }
 
-/** Beside its name, so that samples which break the rule about repeated digits count as well. */
+/** Used near its name, so that samples that break the rule about repeated digits count as well. */
 const isSteuerId = (digits: string): boolean => digits[0] !== "0" && !isUniform(digits) && mod11And10(digits);
 
 /** INSEE: two digits that complete the first thirteen to a multiple of 97; Corsica's departments have a letter. */
@@ -56,7 +56,7 @@ function isNir(code: string): boolean {
   return 97 - remainder(digits.slice(0, 13), 97) === Number(digits.slice(13));
 }
 
-/** Since 2000 a 2 is put before the number for the check. */
+/** Since 2000, a 2 is put before the number for the check. */
 function isBelgian(digits: string): boolean {
   const check = Number(digits.slice(9));
   if (Number(digits.slice(2, 4)) % 20 > 12) return false;
@@ -140,7 +140,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       id: "pii.identity_card_it",
       rule_id: "f6da5b18e4c740f0a7f973d43a8a8a05",
       name: "Italian identity card number, beside its name",
-      // Of paper, as it was and in its other order, and electronic.
+      // On paper in both orders, and electronic.
       templates: ["AA#######", "AA #######", "#######AA", "AA#####AA"],
       isValid: (code) => !isUniform(code.replace(/[A-Z]/g, "")),
       context: ["carta d'identita", "carta di identita", "carta identita", "cie", "documento", "identity card"],
@@ -254,7 +254,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       // linear: pumped
       isValid: (code) => /^[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ\d]{8}$/.test(code) && /\d.*\d.*\d/.test(code) && !isUniform(code.slice(1)),
       context: ["personalausweis", "ausweis", "identity card", "id card", "perso"],
-      // Eight characters of either kind: a form that every text is full of, and looked at in vain.
+      // Eight characters of either kind: a form that is common in every text, so checking it costs too much by default.
       enabled: false,
       hits: ["Personalausweis: L01X00T44.", "Ausweis Nr. T22000129"],
       misses: ["L01X00T44", "Ausweis L0AX00T44", "Ausweis T00000000"],
@@ -272,7 +272,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       id: "pii.national_id_se_plain",
       rule_id: "670bf06f182d7ff6990919f545e5ee57",
       name: "Swedish personal number without dash, beside its name",
-      // From the year on in which a person becomes 100, a plus stands for the dash; it counts as a space.
+      // From the year on in which a person becomes 100, a plus replaces the dash; it counts as a space.
       templates: ["##########", "############", "###### ####"],
       isValid: isSwedish,
       context: [
@@ -541,7 +541,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
         if (digits[0] === "0" || (odd * 7 - even + 100) % 10 !== Number(digits[9])) return false;
         return weighted(digits, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === Number(digits[10]);
       },
-      // One in a hundred numbers of eleven digits is one.
+      // One in a hundred random numbers of eleven digits is valid.
       enabled: false,
       hits: ["10000000146", "TC kimlik no: 36493665440"],
       misses: ["10000000147", "00000000146"],

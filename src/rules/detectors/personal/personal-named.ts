@@ -7,13 +7,13 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 const ANY_FORM: readonly string[] = [...PLAIN_CODES, ...GROUPED_NUMBERS, ...GROUPED_CODES, ...MIXED_CODES];
 const LONG: readonly string[] = [16, 17, 18, 20].map((count) => "#".repeat(count));
 
-/** One digit all the way is nobody's; among letters a few of the same may be. */
+/** Numbers of one repeated digit are not issued; among letters, a few equal digits may be valid. */
 const isGiven = (code: string): boolean => {
   const digits = code.replace(/\D/g, "");
   return digits.length >= 3 && !(isUniform(digits) && (digits.length >= 6 || digits === code));
 };
 
-/** Numbers of countries without a row of their own, or that miss their check digit: by the words beside them alone. */
+/** Numbers of countries that have no row, or that lack a check digit: found only by the words near them. */
 export const NAMED_DETECTORS: readonly Detector[] = [
   ...codeDetectors(
     "pii",
@@ -150,7 +150,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
         id: "pii.passport_other",
         rule_id: "e41a7c0f92d84d63b5c86b7f0ad31e58",
         name: "Passport number of a rarer form, beside its name",
-        // Serials of letters and digits by chance, in France with the letters third, and long ones without letters.
+        // Random serials of letters and digits, in France with the letters third, and long ones without letters.
         templates: [
           ...["A*******", "##AA#####", "##########", "###########", "## ## ######", "#### ######", "## #######", "AAA#######", "AA#####"],
           ...["A##AA####", "AA-######", "AA-#######", "A######A", "A#######A", "AA######A", "#########A", "AAA#####", "#AA######"],

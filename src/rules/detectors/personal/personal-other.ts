@@ -81,7 +81,7 @@ const WORDS_OF_PLATES = [
 const letters = (count: number): string => "A".repeat(count);
 const digits = (count: number): string => "#".repeat(count);
 
-/** Letters, then digits; as passports and licences are numbered nearly everywhere. */
+/** Letters, then digits: the form of passports and licences nearly everywhere. */
 const lettersAndDigits = (letterCounts: readonly number[], digitCounts: readonly number[]): readonly string[] =>
   letterCounts.flatMap((before) => digitCounts.map((after) => letters(before) + digits(after)));
 
@@ -93,7 +93,7 @@ const GERMAN_PLATES = ["  ", "- ", "--"].flatMap(([one, other]) =>
     ),
   ),
 );
-/** A letter, and then eight of which up to two are letters: since 2007, the office and a serial by chance. */
+/** A letter, and then eight characters, up to two of which are letters: since 2007, the office and a random serial. */
 const GERMAN_PASSPORTS = Array.from({ length: 8 }, (_, one) =>
   Array.from({ length: 8 - one }, (_, more) => {
     const places = Array.from("########");
@@ -102,14 +102,14 @@ const GERMAN_PASSPORTS = Array.from({ length: 8 }, (_, one) =>
     return `A${places.join("")}`;
   }),
 ).flat();
-/** Great Britain: of 2001, of 1983, and of 1963. */
+/** Great Britain: formats of 2001, 1983 and 1963. */
 const BRITISH_PLATES = [
   "AA##~AAA",
   "AA##AAA",
   ...["A#", "A##", "A###"].flatMap((front) => [`${front} AAA`, `${front}AAA`, `AAA ${front.slice(1)}A`]),
 ];
 
-/** Those of other countries, from Albania to Turkey. */
+/** Plates of other countries, from Albania to Turkey. */
 const PLATES = [
   ...["AAA-###AA", "AAA ###AA", "AAA###AA", "AA-###-AA", "AA ### AA", "AA ###AA", "AA###AA", "AA####AA", "AA-####-AA", "AA #### AA"],
   ...["#### AAA", "####AAA", "####-AAA", "AAA ####", "AAA####", "AAA-####", "AAA ###", "AAA###", "AAA-###", "AAA##A", "AAA ##A"],
@@ -262,7 +262,7 @@ export const OTHER_PERSONAL_DETECTORS = [
           ...GROUPED_CODES,
           ...MIXED_CODES,
           ...lettersAndDigits([2], [3]),
-          // Great Britain, Germany, France, and others where the number is made of the name or of chance.
+          // Great Britain, Germany, France, and others that make the number from the name or at random.
           ...["AAAAA######AA*AA", "A##******#*", "##AA#####", "###AA####", "########AAAA", "##AAA#####", "AAA#####***", "AAA##*******"],
           ...["A##A##A##A", "A#A##A###A", "A#A###A##A", "A######A", "AAA*********"],
           ...["AA## ###########", "AA##-###########", "AA-#############", "##-##-######-##", "##-AA-######", "##.##.###.###-#"],
@@ -278,7 +278,7 @@ export const OTHER_PERSONAL_DETECTORS = [
         id: "pii.vehicle_plate",
         rule_id: "b76d99cad3a4ad9cb07dcde2fde57aad",
         name: "Vehicle registration plate, beside its name",
-        // With spaces, words in small letters would look like parts of one.
+        // With spaces, words in lower case would look like parts of one.
         templates: [...GERMAN_PLATES, ...BRITISH_PLATES, ...PLATES].filter((template) => !template.includes(" ")),
         isValid: () => true,
         context: WORDS_OF_PLATES,

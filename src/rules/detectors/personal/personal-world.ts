@@ -2,7 +2,7 @@ import { hasYearFirst, isDay, isUniform, mod11, mod11Minus2, verhoeff, weighted 
 import { isPlaceholder, luhn } from "#rules/detectors/checks/checks.ts";
 import { codeDetectors } from "./code-detector.ts";
 
-/** Two check digits, each of weights that run up to the one before it. */
+/** Two check digits, each with weights for all digits before it. */
 function isCpf(digits: string): boolean {
   const check = (weights: readonly number[]): number => ((weighted(digits, weights) * 10) % 11) % 10;
   return !isUniform(digits) && check(CPF_WEIGHTS.slice(1)) === Number(digits[9]) && check(CPF_WEIGHTS) === Number(digits[10]);
@@ -20,7 +20,7 @@ function isCnpj(digits: string): boolean {
   return !isUniform(digits) && check(12) === Number(digits[12]) && check(13) === Number(digits[13]);
 }
 
-/** Since July 2026 all but the check digits may be letters, which count as their ASCII code less that of nought. */
+/** Since July 2026 all but the check digits may be letters, which count as their ASCII code less that of zero. */
 function isAlphanumericCnpj(code: string): boolean {
   const values = Array.from(code, (char) => char.charCodeAt(0) - 48);
   const check = (count: number): number => {
@@ -64,7 +64,7 @@ function isTaiwanese(code: string): boolean {
   return (Math.floor(area / 10) + (area % 10) * 9 + weighted(own, [8, 7, 6, 5, 4, 3, 2, 1, 1])) % 10 === 0;
 }
 
-/** Hong Kong: one or two letters before the digits count as if a space stood where there is one. */
+/** Hong Kong: one or two letters before the digits; a missing one counts as a space. */
 function isHkid(code: string): boolean {
   const letters = code.length === 9 ? code.slice(0, 2) : ` ${code[0]}`;
   const sum = [...letters].reduce((all, char, i) => all + (char === " " ? 36 : char.charCodeAt(0) - 55) * (9 - i), 0);
@@ -72,10 +72,10 @@ function isHkid(code: string): boolean {
   return (check === 10 ? "A" : String(check)) === code.at(-1);
 }
 
-/** Births since October 2020 are numbered at random; the month, the day and the century have to fit. */
+/** Births since October 2020 are numbered at random; only the month, the day and the century are checked. */
 const isRrn = (digits: string): boolean => hasYearFirst(digits) && /^.{6}[1-8]/.test(digits) && !isUniform(digits.slice(7));
 
-/** Those given before had a check digit; another formula for foreigners. */
+/** Numbers issued before have a check digit, with another formula for foreigners. */
 function isCheckedRrn(digits: string): boolean {
   if (!isRrn(digits)) return false;
   // Of this century, in whose second half nobody was born yet.
@@ -95,7 +95,7 @@ const isMyKad = (digits: string): boolean =>
 const isUruguayan = (digits: string): boolean =>
   !isUniform(digits) && (10 - (weighted(digits, [2, 9, 8, 7, 6, 3, 4]) % 10)) % 10 === Number(digits[7]);
 
-/** Persons, foreigners, companies, passports and authorities, each with a number for its letter. */
+/** Persons, foreigners, companies, passports and authorities, each with a value for its letter. */
 function isRif(code: string): boolean {
   const letter = "VEJPG".indexOf(code[0] ?? "?");
   const sum = 4 * (letter + 1) + weighted(code.slice(1), [3, 2, 7, 6, 5, 4, 3, 2]);
@@ -135,7 +135,7 @@ const isCedula = (digits: string): boolean =>
   (Number(digits.slice(0, 2)) <= 24 || digits.startsWith("30")) && Number(digits[2]) < 6 && luhn(digits);
 
 const ITIN_GROUP = /^9\d\d(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])/;
-// Prefixes that the Internal Revenue Service has given out.
+// Prefixes that the Internal Revenue Service has issued.
 const EIN_PREFIX = /^(?:0[1-6]|1[0-6]|2[0-7]|3[0-9]|4[0-8]|5[0-9]|6[0-8]|7[1-7]|8[0-8]|9[0-58-9])/;
 
 export const WORLD_DETECTORS = codeDetectors(
@@ -226,7 +226,7 @@ export const WORLD_DETECTORS = codeDetectors(
       id: "pii.cnpj_br_alphanumeric",
       rule_id: "06757cd896bac15a02be8a3968bdd3a5",
       name: "Brazilian CNPJ with letters",
-      // The branch begins with digits so far.
+      // The branch still begins with digits.
       templates: ["**.***.***/##**-##", "********##**##"],
       isValid: isAlphanumericCnpj,
       enabled: false,
@@ -398,7 +398,7 @@ export const WORLD_DETECTORS = codeDetectors(
       id: "pii.rrn_kr_plain",
       rule_id: "6613d717a59b070cd37e9715037b7a66",
       name: "Korean resident registration number in any form, beside its name",
-      // Also those that were given since October 2020 to whoever was born before, without a check digit.
+      // Also numbers without a check digit, which persons born earlier got after October 2020.
       templates: ["#############", "######-#######"],
       isValid: isRrn,
       context: ["rrn", "resident registration", "jumin", "korea", "frn", "national id", "주민등록", "외국인등록"],
@@ -554,7 +554,7 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "6ba0ee06d413d679e7c3b32a0c7b6c7f",
       name: "South African identity number",
       templates: ["#############", "###### #### ###"],
-      // Citizens, residents and refugees; behind it 8 or 9, since 1986 of everybody.
+      // Citizens, residents and refugees; then 8 or 9, since 1986 for all.
       isValid: (digits) => hasYearFirst(digits) && /^.{10}[012][89]/.test(digits) && luhn(digits),
       hits: ["8001015009087", "9912316789285", "My South African ID is 9202201234088."],
       misses: ["8001015009088", "8013015009087", "1607014415112"],

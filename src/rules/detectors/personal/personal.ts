@@ -4,7 +4,7 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 // Printed on sample cards and in advertisements, so never a person's.
 const PUBLISHED_SSNS = new Set(["078051120", "219099999", "457555462"]);
 
-/** Social Security Administration: areas 000, 666 and 900–999, group 00 and serial 0000 are never given out. */
+/** Social Security Administration: areas 000, 666 and 900–999, group 00 and serial 0000 are never issued. */
 function isSsn(text: string): boolean {
   const digits = digitsOf(text);
   const area = digits.slice(0, 3);
@@ -41,7 +41,7 @@ export const PERSONAL_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: ["###-##-####", "### ## ####", "###.##.####", "###-######", "### - ## - ####"] }],
     patterns: [],
     accepts: isSsn,
-    // Nine in ten numbers of the form are one: orders, articles and telephones have it too.
+    // Nine in ten random numbers of this form are valid: orders, articles and telephones have it too.
     confidence: "medium",
     sureBeside: WORDS_OF_SSN,
     enabled: true,
@@ -68,7 +68,7 @@ export const PERSONAL_DETECTORS: readonly Detector[] = [
     patterns: [],
     accepts: isSsn,
     context: WORDS_OF_SSN,
-    // Not where the label has a number of its own.
+    // Not if the label has its own number.
     namedBehind: /^[^\d\n",;]{0,24}(?<![a-z])(?:ssn|s\.s\.n|social sec(?:urity)?)(?![a-z]|[^\d\n]{0,16}\d)/i,
     confidence: "medium",
     enabled: true,

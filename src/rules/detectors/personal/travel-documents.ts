@@ -6,10 +6,13 @@ const FILLER = String.raw`(?:<|&lt;|\\u003[Cc])`;
 const LETTER = `(?:[A-Z]|${FILLER})`;
 const CHARACTER = `(?:[A-Z0-9]|${FILLER})`;
 const DATE = String.raw`\d{6}`;
-/** Between two lines: their end, also in a string of JSON or as markup, or the name of the next one's field. */
+/** Between two lines: the line end, also in a JSON string or as markup, or the name of the next line's field. */
 const LINE_END = String.raw`(?:\\[rn]|<br ?/?>|</?[a-z]{1,8}>|\s|["',]){1,12}(?:[A-Za-z_]{1,12}\d?["']?\s?[:=]\s?["'])?`;
 
-/** Number, nationality, birth, sex, expiry, and what the issuer likes, with their check digits: passports and visas, cards of two lines. */
+/**
+ * Number, nationality, birth, sex, expiry and optional data, with their check digits: passports and visas, cards with two
+ * lines.
+ */
 const UNDER_NAME = `${CHARACTER}{9}[0-9<]${LETTER}{3}${DATE}\\d(?:[MFX]|${FILLER})${DATE}\\d${CHARACTER}{7,15}\\d?`;
 /** The second line of cards with three. */
 const UNDER_NUMBER = `${DATE}\\d(?:[MFX]|${FILLER})${DATE}\\d${LETTER}{3}${CHARACTER}{11}\\d`;
@@ -32,7 +35,7 @@ const isDate = (text: string): boolean => Number(text.slice(2, 4)) <= 12 && Numb
 const hasDates = (text: string): boolean =>
   isDate(text) && isDate(text.slice(8)) && hasCheck(text.slice(0, 6), text[6]) && hasCheck(text.slice(8, 14), text[14]);
 
-/** Of what a pattern found: fillers, the end of a line, and the line with the check digits. */
+/** For a match: fillers, the end of a line, and the line with the check digits. */
 function isZone(text: string): boolean {
   const line = /(?<![A-Z0-9<])[A-Z0-9<]{30,}$/.exec(text.replace(new RegExp(FILLER, "g"), "<"))?.[0] ?? "";
   const under = line.replace(/^<+/, "");
@@ -40,8 +43,8 @@ function isZone(text: string): boolean {
 }
 
 /**
- * Machine-readable zones of passports, visas and cards (ICAO 9303): the end of the line with the name or the number, which fillers
- * make as long as it has to be, and the one below it, whose check digits tell it from anything else.
+ * Machine-readable zones of passports, visas and cards (ICAO 9303): the end of the line with the name or the number,
+ * which is padded with fillers, and the line below it, whose check digits identify it.
  */
 export const MACHINE_READABLE_ZONE: Detector = {
   id: "pii.machine_readable_zone",

@@ -37,7 +37,7 @@ const COUNTRIES: readonly (readonly [string, string, readonly string[], string])
 
 const WORDS = ["vat", "ust", "tva", "iva", "btw", "moms", "mwst", "pdv", "tax", "nip", "umsatzsteuer"];
 
-/** Numbers of businesses, which stand in public on every invoice: off unless asked for. */
+/** Numbers of businesses, which are public on every invoice: off by default. */
 export const VAT_DETECTORS: readonly Detector[] = codeDetectors(
   "financial",
   ["vat"],

@@ -3,7 +3,7 @@ import type { Surroundings } from "#rules/detectors/engine/place.ts";
 import { isAnonymousJwt } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
-/** A detector of secrets, and the places in which what it finds is there for everybody. */
+/** A detector of secrets, and the places in which its finds are public. */
 interface PublishedRow {
   readonly of: string;
   readonly rule_id: string;
@@ -13,11 +13,11 @@ interface PublishedRow {
   readonly misses: readonly string[];
 }
 
-/** The signs between a name and its value. */
+/** The characters between a name and its value. */
 const ASSIGNED = String.raw`["'\\\]]{0,4}[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["'\\\x60]{0,4}$`;
 const isNear = (pattern: RegExp, { before, behind }: Surroundings): boolean => pattern.test(before) || pattern.test(behind);
 
-/** Scripts of maps and of Firebase run in the visitor's browser with the key of the site, which is bound to it by its address. */
+/** Scripts of maps and of Firebase run in the visitor's browser with the site's key, which is bound to the site's address. */
 const ADDRESS_OF_MAPS =
   /(?:maps\.google(?:apis)?\.com|google\.com\\?\/maps|(?:firebase[a-z]{0,24}|firestore|fcmregistrations|identitytoolkit|securetoken)\.googleapis\.com)[^\s"'<>]{0,200}(?:[?&;]|\\u0026)(?:key|api_?key)=$/i;
 const NAME_OF_MAPS = new RegExp(`(?:maps?|firebase|fcm|places|geocod)[\\w.-]{0,32}${ASSIGNED}`, "i");
@@ -26,7 +26,7 @@ const NEAR_MAPS = /google[ ._-]?maps|gmaps|authDomain|messagingSenderId|firebase
 const isOfMaps = (surroundings: Surroundings): boolean =>
   ADDRESS_OF_MAPS.test(surroundings.before) || NAME_OF_MAPS.test(surroundings.before) || isNear(NEAR_MAPS, surroundings);
 
-/** The scope of a credential behind its id, as signatures of version 4 name both. */
+/** The scope of a credential after its id, as in signatures of version 4. */
 const SCOPE = /^(?:\\?\/|%2F|\\u002F|&#(?:47|x2F);)\d{8}(?:\\?\/|%2F|\\u002F|&#(?:47|x2F);)/i;
 const ID_IN_ADDRESS = /(?:[?&;]|\\u0026)(?:AWSAccessKeyId|OSSAccessKeyId|q-ak|AccessKeyId)=$/i;
 const ID_IN_FORM = /(?:AWS|OSS)AccessKeyId["']?\s{1,4}value=["']$/i;
@@ -34,7 +34,7 @@ const ID_IN_FORM = /(?:AWS|OSS)AccessKeyId["']?\s{1,4}value=["']$/i;
 const isSignedId = (_value: string, { before, behind }: Surroundings): boolean =>
   SCOPE.test(behind) || ID_IN_ADDRESS.test(before) || ID_IN_FORM.test(before);
 
-/** A token in a member of JSON that is named for it, in an answer to somebody who logs in (RFC 6749 §5.1). */
+/** A token in a member of JSON with a token's name, in the answer to a login (RFC 6749 §5.1). */
 const TOKEN_MEMBER = /["'](?:(?:access|refresh|id|auth|session)_?)?(?:token|jwt)\\?["']\s{0,8}:\s{0,8}\\?["'](?:Bearer )?$/i;
 const STANDARD_MEMBER = /["'](?:access|refresh|id)_token\\?["']\s{0,8}:\s{0,8}\\?["']$/;
 const LOGIN = /["'](?:token_?type|expires_?(?:in|at|on)?|(?:refresh|id)_?token)\\?["']\s{0,8}:/i;
@@ -42,7 +42,7 @@ const USER = /["'](?:user|session)\\?["']\s{0,8}:\s{0,8}\{/i;
 
 const isLoginAnswer = (surroundings: Surroundings): boolean => TOKEN_MEMBER.test(surroundings.before) && isNear(LOGIN, surroundings);
 
-/** Names that say that everybody may see the key, by services and by tools that build pages (`NEXT_PUBLIC_`). */
+/** Names that declare a key public, used by services and by build tools (`NEXT_PUBLIC_`). */
 const PUBLIC_VALUE = /^(?:pk[._-]|pub[._-]|publishable[._-]|sb_publishable_|phc_)/i;
 // linear: at most 512 bytes (the window of a match)
 const PUBLIC_NAME = new RegExp(
@@ -114,7 +114,7 @@ const ROWS: readonly PublishedRow[] = [
       isAnonymousJwt(value) ||
       isLoginAnswer(surroundings) ||
       (TOKEN_MEMBER.test(surroundings.before) && isNear(USER, surroundings)) ||
-      // The text behind a long token is beyond the window.
+      // The text after a long token is beyond the window.
       (surroundings.behind === "" && STANDARD_MEMBER.test(surroundings.before)),
     hits: [
       JWT,
@@ -146,7 +146,7 @@ const ROWS: readonly PublishedRow[] = [
 
 const TAG = "published";
 
-/** Keys that are made for pages, and begin with a text that tells them. */
+/** Keys for pages, which begin with an identifying text. */
 const BY_FORM: readonly Detector[] = secretDetectors(
   [TAG],
   [
@@ -172,8 +172,8 @@ const BY_FORM: readonly Detector[] = secretDetectors(
 ).map((detector) => ({ ...detector, confidence: "low", enabled: false }));
 
 /**
- * Tells what is published on purpose from secrets: each of these detectors comes twice, for what stands in such a place, off and of
- * low confidence, and for all else.
+ * Separates published values from secrets: each of these detectors becomes two, one for values in such a place, off and
+ * with low confidence, and one for the rest.
  */
 export function withPublished(detectors: readonly Detector[]): readonly Detector[] {
   const rows = new Map(ROWS.map((row) => [row.of, row]));

@@ -246,7 +246,7 @@ export const CLOUD_SECRETS = secretDetectors(
       name: "Amazon Bedrock key for some hours",
       starts: ["bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t"],
       rest: String.raw`[A-Za-z0-9+/]{40}`,
-      // A signed address follows, of more than is looked at.
+      // A signed address follows, which is longer than the window.
       hits: [
         "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29tU8JZpDE0iGXlD6gNCFbaEPFjbD0kH8Oool8DklZDOCj2ISaJiHkTj0rLGlkoMXGjtEkDnNfribxUdl7dXTPyLsxPFkThf4VucSmEHgaKwVJ7faC9qEwjky40",
       ],

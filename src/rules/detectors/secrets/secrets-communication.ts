@@ -247,7 +247,7 @@ export const COMMUNICATION_SECRETS = secretDetectors(
       name: "Signing secret of webhooks (Standard Webhooks)",
       starts: ["whsec_"],
       rest: String.raw`[A-Za-z0-9+/]{31,87}[A-Za-z0-9]={0,2}(?![A-Za-z0-9+/=_])`,
-      // Base64 of 24 to 64 bytes; without signs it is Stripe's.
+      // Base64 of 24 to 64 bytes; without `+`, `/` or `=` it is Stripe's.
       accepts: (text) => /[+/=]/.test(text) && looksRandom(text),
       hits: ["whsec_ZlCZBTToOFl+9h2wJq5ty4mYwUufJSu/npJC01t5gob="],
       misses: ["whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"],

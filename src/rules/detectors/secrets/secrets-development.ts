@@ -296,7 +296,7 @@ export const DEVELOPMENT_SECRETS = secretDetectors(
       name: "Infracost key",
       starts: ["ico-"],
       rest: String.raw`[A-Za-z0-9]{32}${END}`,
-      // Icons are named by a hash.
+      // Names of icons may end in a hash.
       accepts: (text) => looksRandom(text) && !/^ico-[0-9a-f]+$/i.test(text),
       hits: ["ico-1gc8hoVSX7OZPlfUTSoZiLFlz1FDKK4m"],
       misses: ["ico-xxxxxxxxxxxx", "/img/ico-9f86d081884c7d659a2feaa0c55ad015.svg", "ico-9f86d081884c7d659a2feaa0c55ad015"],

@@ -2,7 +2,7 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
-/** Of services that fewer use, and keys that are told by their end. */
+/** Keys of less common services, and keys that are identified by their end. */
 export const FURTHER_SECRETS: readonly Detector[] = [
   ...secretDetectors(
     ["ai"],
@@ -122,7 +122,7 @@ export const FURTHER_SECRETS: readonly Detector[] = [
     name: "New Relic licence key",
     category: "secrets",
     tags: ["observability"],
-    // The key ends with what tells it.
+    // The key ends with its identifying text.
     anchors: [{ kind: "literal", text: "NRAL", word: false, behindName: true }],
     patterns: [new RegExp(`[0-9a-f]{36}NRAL${END_WORD}`, "y")],
     accepts: (text) => looksRandom(text),

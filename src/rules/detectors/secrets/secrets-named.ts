@@ -3,12 +3,12 @@ import { valueAtEnd } from "#rules/detectors/engine/value-range.ts";
 import { looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
-/** A key without a beginning of its own: the name of its service has to stand shortly before it. */
+/** A key without an identifying beginning: the name of its service must be shortly before it. */
 interface NamedKey {
   readonly id: string;
   readonly rule_id: string;
   readonly name: string;
-  /** In small letters. */
+  /** In lower case. */
   readonly service: string;
   readonly value: string;
   readonly hits: readonly string[];
@@ -60,16 +60,16 @@ const namedKey = ({ service, value, ...row }: NamedKey): Detector => {
   };
 };
 
-/** The bytes of base64 that a number begins with: its first two digits, and four bits that are the same in all. */
+/** First bytes of a number in base64: its first two digits, and four bits that are equal in all digits. */
 const NUMBER_STARTS = [..."123456789"].flatMap((first) =>
   [..."0123456789"].map((second) => Buffer.from(`${first}${second}0`).toString("base64").slice(0, 3)),
 );
 
-/** A bot's id, as digits in base64. */
+/** A bot token: it begins with the bot's id, as digits in base64. */
 const isBotToken = (text: string): boolean =>
   /^\d{17,20}$/.test(Buffer.from(text.split(".", 1)[0] ?? "", "base64url").toString("latin1")) && looksRandom(text);
 
-/** Keys whose beginning or end is no text of their own alone. */
+/** Keys that are not identified by their beginning or end alone. */
 export const NAMED_SECRETS: readonly Detector[] = [
   ...NAMED_KEYS.map(namedKey),
   ...secretDetectors(

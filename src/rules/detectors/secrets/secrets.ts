@@ -10,21 +10,21 @@ const anywhere = (texts: readonly string[]): Detector["anchors"] => texts.map((t
 /** Quotes, also of JSON within JSON and as an entity. */
 const QUOTE = String.raw`(?:\\{0,3}["']|&(?:quot|#34|#x22);)`;
 
-/** What is assigned, as configuration files, JSON and code write it: the name's end, the sign, and the quoted or bare value. */
+/** An assignment as in configuration files, JSON and code: the end of the name, the sign, and the quoted or bare value. */
 const assigned = (value: string): string =>
   String.raw`[A-Za-z0-9_.\-]{0,20}${QUOTE}?\]?[ \t]{0,4}${SIGN}[ \t]{0,4}${QUOTE}?(?:${value})(?![A-Za-z0-9_/+])`;
 
-/** Of assignments; an element of XML has the value behind its name's tag. */
+/** The sign of an assignment; in XML, the end of the tag with the name. */
 const SIGN = "(?:=>|:=|[:=>])";
 const TO_VALUE = new RegExp(String.raw`^[^:=>]*${SIGN}[ \t]*${QUOTE}?`);
 const valueIn = valueBehind(TO_VALUE);
-/** What stands behind the first sign. */
+/** The text after the first sign. */
 const valueOf = (text: string): string => text.replace(TO_VALUE, "");
 
-/** Between the quotes at the end. */
+/** Range of the quoted text at the end. */
 const quotedIn = (text: string): ValueRange => [text.search(/["'][^"'\s]+["']$/) + 1, text.length - 1];
 
-/** A character of base64 whose signs pages, scripts and addresses may escape. */
+/** A base64 character, whose signs pages, scripts and addresses may escape. */
 const ESCAPED_BASE64 = String.raw`(?:[A-Za-z0-9+]|\\?/|\\u002[BbFf]|&#(?:43|47|x2[BbFf]);|%2[BbFf])`;
 
 const NAMES_OF_KEYS = [
@@ -58,7 +58,7 @@ const NAMES_OF_KEYS = [
   "master_key",
   "masterKey",
   "MASTER_KEY",
-  // Behind another word in camel case, and as some languages name their members.
+  // After another word in camel case, and as some languages name members.
   "ApiKey",
   "ClientSecret",
   "SecretKey",
@@ -69,11 +69,11 @@ const NAMES_OF_KEYS = [
   "AppKey",
   "MasterKey",
   "AUTHTOKEN",
-  // As an environment has them: small letters would stand in every form of a page.
+  // As in an environment: in lower case, every form of a page would match.
   "_TOKEN=",
   "_SECRET=",
 ];
-/** As environments, files, SDKs and answers of the service itself spell them. */
+/** Spellings in environments, files, SDKs and answers of the service itself. */
 const NAMES_OF_AWS_KEYS = [
   "secret_access_key",
   "SECRET_ACCESS_KEY",
@@ -97,7 +97,7 @@ const NAMES_OF_AWS_KEYS = [
 const NAMES_OF_PASSWORDS = ["password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase"];
 const NAMES_IN_CONNECTIONS = [";Password=", ";password=", ";PASSWORD=", ";Pwd=", ";pwd=", ";PWD=", "&password="];
 const KEY_HEADER = /^-----BEGIN [A-Z0-9 ]{0,40}-----(?:\\[rn]|<br ?\/?>|\s){0,8}/;
-/** Further on, a key may have many of one character by chance, or its encoding's own. */
+/** Later parts of a key may repeat a character by chance, or because of its encoding. */
 const KEY_CHECKED_CHARACTERS = 16;
 const DATABASES = [
   "postgres://",
@@ -122,7 +122,7 @@ const DATABASES = [
   "sftp://",
 ];
 
-/** Secrets of a form that many services share. */
+/** Secrets of forms that many services share. */
 export const GENERAL_SECRETS: readonly Detector[] = [
   {
     id: "secret.aws_access_key_id",
@@ -171,7 +171,8 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["private-key"],
     anchors: anywhere(["-----BEGIN "]),
-    // A header alone is documentation; key material, possibly in a JSON string, has to follow. Keys of a kind begin alike.
+    // A header alone is documentation; key material, possibly in a JSON string, must follow. Keys of one kind begin
+    // alike.
     patterns: [
       // linear: pumped
       /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:(?:Proc-Type|Version):[^<>"\\]{0,300}|[A-Za-z0-9+/=]{16}(?:[A-Za-z0-9+/=]|\\[rn]|<br ?\/?>|\s){0,380})/y,
@@ -214,7 +215,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     tags: ["token"],
     anchors: words(["eyJ"]),
     patterns: [
-      // Signed, of three parts, and encrypted, of five (RFC 7516 §7.1).
+      // Signed, with three parts, and encrypted, with five (RFC 7516 §7.1).
       /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{16,700}(?!\.?[A-Za-z0-9_-])/y,
       /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{0,700}\.[A-Za-z0-9_-]{8,64}\.[A-Za-z0-9_-]{2,1000}\.[A-Za-z0-9_-]{16,128}(?!\.?[A-Za-z0-9_-])/y,
       /eyJ[A-Za-z0-9_-]{10,200}\.eyJ[A-Za-z0-9_-]{200,}/y,
@@ -349,13 +350,13 @@ export const GENERAL_SECRETS: readonly Detector[] = [
   },
 ];
 
-/** Templates, variables and the passwords of every tutorial are none. */
+/** Whether the password is not a template, a variable or a tutorial's password. */
 function hasRealPassword(text: string): boolean {
   // linear: at most 4096 bytes (what a detector finds)
   if (/@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|localhost|127\.0\.0\.1)(?![a-z0-9.-])/i.test(text)) return false;
   // linear: at most 4096 bytes (what a detector finds)
   const [, name = "", password = ""] = /:\/\/([^:@]*):([^@]*)@/.exec(text) ?? [];
-  // Whoever logs in without a name gives anything.
+  // The password of an anonymous login is arbitrary.
   return name !== "anonymous" && isRealPassword(password);
 }
 
@@ -366,7 +367,7 @@ function isRealPassword(password: string): boolean {
   );
 }
 
-/** A name and a password, as RFC 7617 puts them. */
+/** A name and a password, as in RFC 7617. */
 function isBasic(encoded: string): boolean {
   const text = Buffer.from(encoded, "base64").toString("latin1");
   const colon = text.indexOf(":", 1);
@@ -375,7 +376,10 @@ function isBasic(encoded: string): boolean {
   return colon > 0 && isPrintable && password.length >= 6 && isRealPassword(password) && /\d/.test(password) && looksRandom(password, 2.7);
 }
 
-/** As generators make them: letters and digits mixed without words, or hexadecimal; no file name, path or identifier. */
+/**
+ * Whether the value looks generated: letters and digits mixed without words, or hexadecimal; not a file name, path or
+ * identifier.
+ */
 function isStrong(value: string): boolean {
   const digits = value.replace(/\D/g, "").length;
   if (digits === value.length || !/[A-Za-z]/.test(value) || value.includes("//")) return false;
@@ -384,11 +388,11 @@ function isStrong(value: string): boolean {
   return changes(value) >= least * (value.length - 1) && looksRandom(value, 3.6);
 }
 
-/** Of the places in a text by chance, six of ten are between characters of different kinds, four without upper case; in words, few. */
+/** In random text, six of ten neighbours are of different kinds, four without upper case; in words, few are. */
 const CHANGES_MIN = 0.36;
 const CHANGES_OF_LOWER_CASE_MIN = 0.25;
-/** Names in camel case have two for each of their words. */
+/** Names in camel case have two per word. */
 const CHANGES_OF_LETTERS_MIN = 0.5;
 
-/** How often a lower-case letter, an upper-case letter or a digit stands before one of another kind. */
+/** Number of lower-case letters, upper-case letters and digits that precede a character of another kind. */
 const changes = (value: string): number => value.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|\d(?=[A-Za-z])/g)?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Numbers below a bound, the same for a seed every time. */
+/** Returns a number below the bound; the sequence depends only on the seed. */
 export type Random = (below: number) => number;
 
 /** A linear congruential generator of 32 bits (Numerical Recipes §7.1). */
@@ -12,7 +12,7 @@ export function seeded(seed: number): Random {
 
 export const pick = <T>(random: Random, items: readonly T[]): T => items[random(items.length)] as T;
 
-/** A text that the pattern matches: the syntax that detectors use, look-ahead left out. */
+/** A text that the pattern matches, for the syntax of detectors; look-aheads are ignored. */
 export function textOf(source: string, random: Random): string {
   let at = 0;
   const choice = (): string => {
@@ -101,7 +101,7 @@ const escaped = (char: string): readonly string[] =>
             ? [""]
             : [char];
 
-/** How a value stands in a body, with the word that says what it is. */
+/** Surroundings of a value in a body, with the word that names it. */
 export const SURROUNDINGS: readonly ((value: string, word: string) => string)[] = [
   (value, word) => `${word}: ${value}`,
   (value, word) => `{"${word.toLowerCase().replaceAll(" ", "_")}":"${value}","ok":true}`,

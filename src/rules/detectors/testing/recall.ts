@@ -3,9 +3,9 @@ import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { scanText } from "#rules/detectors/engine/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 
-/** What became of the labelled cases of one kind. */
+/** Results of the labelled cases of one kind. */
 export interface KindRecall {
-  /** As the cases have it: `pii.phone`. */
+  /** The label of the cases: `pii.phone`. */
   readonly kind: string;
   readonly cases: number;
   /** Cases in which a detector found something. */
@@ -14,10 +14,10 @@ export interface KindRecall {
 }
 
 export interface Recall {
-  /** Those with the most cases first. */
+  /** The kinds with the most cases first. */
   readonly kinds: readonly KindRecall[];
   readonly negatives: number;
-  /** Texts without sensitive data that a detector which is on by default found something in, and what. */
+  /** Texts without sensitive data in which a default detector found something, and the detectors. */
   readonly wrong: readonly { readonly text: string; readonly detectors: readonly string[] }[];
 }
 
@@ -25,14 +25,14 @@ interface Case {
   readonly text: string;
   /** A kind, or `none`. */
   readonly label: string;
-  /** `value_only`: a bare value, which stands in a page beside a word that says what it is. */
+  /** `value_only`: a bare value, which in a page is near a word that names it. */
   readonly kind: string;
 }
 
 const compiled = compileDetectors(DETECTORS);
 const found = (text: string) => scanText(compiled, text).findings.map(({ detector }) => detector);
 
-/** Of a file with a case in JSON on each line. A bare value is put behind the words of its label: `pii.tax_id_de` is `tax id`. */
+/** Recall on a file with a JSON case per line. A bare value is put after the words of its label: `pii.tax_id_de` is `tax id`. */
 export function recallOf(file: string | URL): Recall {
   const cases = readFileSync(file, "utf8")
     .trim()

@@ -9,7 +9,7 @@ import { arrayOf, typeName, type ValueType } from "#rules/expression/values/valu
 
 type Call = ValueNode & { readonly kind: "call" };
 
-/** A call whose name, place, number and types of arguments are right. Throws ExpressionError. */
+/** Checks the name, place, number and types of arguments of a call. Throws ExpressionError. */
 export function checkCall(checker: Checker, at: Call): TypedValue {
   const called = findFunction(checker, at);
   checkCount(checker, at, called);

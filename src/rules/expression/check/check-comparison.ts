@@ -15,14 +15,14 @@ type Compared = Node & { readonly kind: "compared" };
 type Listed = Node & { readonly kind: "listed" };
 type Comparable = "string" | "integer" | "ip";
 
-/** A comparison whose operator and right side go with the type of the left. Throws ExpressionError. */
+/** Checks that operator and right side suit the type of the left side. Throws ExpressionError. */
 export function checkComparison(checker: Checker, at: Comparison): TypedNode {
   const value = checker.value(at.left);
   const test = TESTS[comparable(checker, at, value, at.left)](checker, at);
   return { kind: "test", many: value.unpacked, value, test };
 }
 
-/** A comparison of two values of the request, which are of one type. Throws ExpressionError. */
+/** Checks a comparison of two values of the request, which must have the same type. Throws ExpressionError. */
 export function checkCompared(checker: Checker, at: Compared): TypedNode {
   const value = checker.value(at.left);
   const kind = comparable(checker, at, value, at.left);

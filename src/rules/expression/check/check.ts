@@ -96,7 +96,7 @@ function checkArgument(checker: Checker, at: ArgumentNode): TypedValue {
 const isLiteral = (at: ArgumentNode): at is LiteralNode =>
   at.kind === "string" || at.kind === "integer" || at.kind === "word" || at.kind === "range";
 
-/** A literal among arguments: nothing there says what a word is but the word itself. */
+/** A literal among arguments: only the literal itself shows its type. */
 function literalValue(checker: Checker, at: LiteralNode): TypedValue {
   const made = (type: ValueType, value: string | number | bigint, text: string): TypedValue => ({
     kind: "literal",
@@ -141,7 +141,7 @@ function checkIndex(checker: Checker, of: TypedValue, index: Index, at: ValueNod
   const { type } = of;
   if (index.kind === "each") {
     if (type.kind !== "array" && type.kind !== "map") return checker.fail(index, `${typeName(type)} has no items for [*]`);
-    // Of a function that was called for each item, and of an array in an array, the first array counts.
+    // For a function that is called for each item, and for an array in an array, the inner array is the base.
     const base = of.unpacked || (of.kind === "call" && of.mapped) ? of.base : of.text;
     return { kind: "each", of, type: type.of, unpacked: true, text: `${of.text}[*]`, base };
   }
@@ -157,7 +157,7 @@ function checkIndex(checker: Checker, of: TypedValue, index: Index, at: ValueNod
   return checker.fail(index, `${typeName(type)} has no index`);
 }
 
-/** Names of headers are in lower case; as people write them they are found too. */
+/** Header names are in lower case; other spellings find them too. */
 const keyOf = (of: TypedValue, key: string): string => (of.kind === "field" && isHeaderField(of.field) ? key.toLowerCase() : key);
 
 const isHeaderField = (field: Field): boolean => field.readKey !== undefined;

@@ -7,17 +7,17 @@ import type { Span } from "#rules/expression/syntax/expression-error.ts";
 import type { Node } from "#rules/expression/syntax/ast.ts";
 import type { TypedNode, TypedValue } from "./typed-ast.ts";
 
-/** Where an expression stands. */
+/** Context of an expression. */
 export interface CheckContext {
   readonly text: string;
   readonly phase: Phase;
-  /** A filter decides, a value is what an action writes. */
+  /** A filter decides; a value is written by an action. */
   readonly use: "filter" | "value";
-  /** Without lists no name of one is known. */
+  /** Without lists, every list name is unknown. */
   readonly lists?: NamedLists | undefined;
-  /** Counting expressions of rate limits may look at the response. */
+  /** Counting expressions of rate limits may read the response. */
   readonly counts?: boolean | undefined;
-  /** Told of each field that is read. */
+  /** Called for each field that is read. */
   readonly onField?: ((field: Field) => void) | undefined;
   readonly regexes: RegexTable;
 }
@@ -28,7 +28,7 @@ export type Fail = (span: Span, reason: string) => never;
 export interface Checker {
   readonly context: CheckContext;
   readonly fail: Fail;
-  /** Names of functions that were called and may be called once. */
+  /** Names of called functions that may be called only once. */
   readonly calledOnce: Set<string>;
   node(at: Node): TypedNode;
   value(at: ValueNode): TypedValue;

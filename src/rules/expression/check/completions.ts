@@ -5,7 +5,7 @@ import { functionNamed, FUNCTIONS, signatureOf } from "#rules/expression/functio
 import { lex, type Token } from "#rules/expression/syntax/lex.ts";
 import { typeName, type ValueType } from "#rules/expression/values/value-type.ts";
 
-/** What an editor may offer in place of the characters from `from` to `to`. */
+/** Suggestions that replace the characters from `from` to `to`. */
 export interface Completions {
   readonly from: number;
   readonly to: number;
@@ -13,7 +13,7 @@ export interface Completions {
 }
 
 export interface Completion {
-  /** What is inserted. */
+  /** The inserted text. */
   readonly label: string;
   readonly kind: "field" | "function" | "operator" | "connective" | "keyword" | "list" | "index";
   /** A type or a signature. */
@@ -22,13 +22,13 @@ export interface Completion {
 }
 
 export interface CompletionOptions {
-  /** `value` for expressions that give a value. */
+  /** `value` for expressions that return a value. */
   readonly use?: "filter" | "value";
-  /** Names of lists that may stand after `in $`. */
+  /** Names of lists for `in $`. */
   readonly lists?: readonly string[];
 }
 
-/** What may stand at a place of an expression that is being written, whatever stands behind it. Empty inside of strings. Never throws. */
+/** Suggestions at a place of an unfinished expression, whatever follows it. Empty inside strings. Never throws. */
 export function completions(text: string, offset: number, phase: string, options: CompletionOptions = {}): Completions {
   const known = phaseNamed(phase);
   const to = Math.max(0, Math.min(offset, text.length));
@@ -46,7 +46,10 @@ function wordStart(text: string, end: number): number {
   return at;
 }
 
-/** What comes next: a value, something behind a value of a type, what an operator takes, a connective, or an index. */
+/**
+ * The next element: a value, an operator or the rest after a value of a type, an operator's right side, a connective, or
+ * an index.
+ */
 type State =
   | { readonly next: "operand" }
   | { readonly next: "end" }
@@ -54,7 +57,7 @@ type State =
   | { readonly next: "index"; readonly type: ValueType }
   | { readonly next: "literal"; readonly operator: string; readonly type: ValueType | null };
 
-/** Null where nothing can be offered: in a string, or behind what is no expression. */
+/** Null if nothing can be suggested: in a string, or after an invalid expression. */
 function stateAfter(text: string): State | null {
   let tokens: readonly Token[];
   try {
@@ -95,7 +98,7 @@ function step(state: State | null, token: Token, previous: Token | undefined, ca
 
 const closed = (type: ValueType | null): State => (type === null ? { next: "end" } : { next: "operator", type });
 
-/** What a function gives, where that does not depend on its arguments; null for parentheses. */
+/** The return type of a function, if it does not depend on the arguments; null for parentheses. */
 function returnType(name: string): ValueType | null {
   const returns = functionNamed(name)?.returns;
   return returns === undefined || typeof returns === "function" ? null : returns;
@@ -116,7 +119,7 @@ export const OPERATORS: readonly { readonly label: string; readonly types: reado
   { label: "in", types: ["string", "integer", "ip"], summary: "is one of a set or list" },
 ];
 
-/** Of these the right side may be a field, too. */
+/** Operators whose right side may also be a field. */
 const COMPARING: ReadonlySet<string> = new Set(["eq", "ne", "lt", "le", "gt", "ge", "==", "!=", "<", "<=", ">", ">="]);
 
 const connective = (label: string): Completion => ({ label, kind: "connective", detail: "", summary: "joins two conditions" });

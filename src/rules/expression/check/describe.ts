@@ -5,7 +5,7 @@ import { fieldExists, FIELDS } from "#rules/expression/fields/fields.ts";
 import { FUNCTIONS, signatureOf } from "#rules/expression/functions/functions.ts";
 import { typeName } from "#rules/expression/values/value-type.ts";
 
-/** What may stand in expressions of rules of a phase, for editors. */
+/** Language elements that expressions of a phase may use, for editors. */
 export interface LanguageTable {
   readonly fields: readonly { readonly name: string; readonly type: string; readonly summary: string; readonly is_missing: boolean }[];
   readonly functions: readonly {
@@ -19,7 +19,7 @@ export interface LanguageTable {
   readonly connectives: readonly string[];
 }
 
-/** The table for a phase; null for what is no phase. */
+/** The table of a phase; null for an unknown phase. */
 export function languageOf(name: string): LanguageTable | null {
   const phase: Phase | undefined = phaseNamed(name);
   if (phase === undefined) return null;

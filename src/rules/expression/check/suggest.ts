@@ -1,4 +1,4 @@
-/** The known name that is written most alike, or undefined where none is near. */
+/** The most similar known name, or undefined if none is similar. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.min(4, Math.ceil(name.length / 3)) + 1;
@@ -13,7 +13,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Insertions, deletions and replacements that lead from one to the other. */
+/** Number of insertions, deletions and replacements between the texts. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

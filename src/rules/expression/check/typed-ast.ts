@@ -6,7 +6,7 @@ import type { NamedList } from "#rules/expression/values/lists.ts";
 import type { RegexTest } from "#rules/regex/regex.ts";
 import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
 
-/** A checked expression: nothing in it can fail any more. Where `many` holds it gives one answer for each item of an array. */
+/** A checked expression, whose evaluation cannot fail. With `many` it has one result for each item of an array. */
 export type TypedNode =
   | { readonly kind: "constant"; readonly many: false; readonly value: boolean }
   | { readonly kind: "not"; readonly many: boolean; readonly operand: TypedNode }
@@ -23,11 +23,11 @@ export type TypedNode =
   | { readonly kind: "truth"; readonly many: boolean; readonly value: TypedValue };
 
 export type TypedValue = {
-  /** Of one item, where the value is unpacked. */
+  /** Type of one item if the value is unpacked. */
   readonly type: ValueType;
-  /** Whether it was unpacked by `[*]`: it then stands for every item of an array. */
+  /** Whether it was unpacked by `[*]`, and so stands for every item of an array. */
   readonly unpacked: boolean;
-  /** Canonical text. Values of the same text are the same within a phase. */
+  /** Canonical text. Values with the same text are equal within a phase. */
   readonly text: string;
   /** Text of the array that is, or was, unpacked. */
   readonly base: string;
@@ -40,7 +40,7 @@ export type TypedValue = {
       readonly called: LanguageFunction;
       readonly body: FunctionBody;
       readonly arguments: readonly TypedValue[];
-      /** The first argument is unpacked, and the call is made for each of its items. */
+      /** Whether the first argument is unpacked, so that the call is made for each of its items. */
       readonly mapped: boolean;
     }
   | { readonly kind: "literal"; readonly value: Value }

@@ -11,10 +11,10 @@ import { wildcardTest } from "#rules/regex/wildcard.ts";
 type Test = (value: Value) => boolean;
 type Integer = number | bigint;
 
-/** What a look-up in a list costs, beside a step for each byte. */
+/** Steps of a list look-up, beside one step per byte. */
 const LISTED_STEPS = 200;
 
-/** What a value that is there has to pass; the checker has made sure of its type. */
+/** Compiles the test of a present value; the checker has checked its type. */
 export function compileTest(test: TypedTest): Test {
   if (test.kind === "string") return relationTest(test.relation, test.bound);
   if (test.kind === "integer") return relationTest(test.relation, narrow(test.bound));
@@ -43,13 +43,13 @@ export function compileTest(test: TypedTest): Test {
   return test.negated ? (value) => !set.has(value as string) : (value) => set.has(value as string);
 }
 
-/** The test of two values that are there; the checker has made sure that they are of this type. */
+/** The comparison of two present values; the checker has checked that they have this type. */
 export function comparisonOf(relation: Relation, { kind }: ValueType): (a: Value, b: Value) => boolean {
   if (kind === "ip") return relation === "eq" ? isSameAddress : (a, b) => !isSameAddress(a, b);
   return COMPARISONS[relation];
 }
 
-/** Integers beyond 2^53 are bigints and all others numbers, so that equal ones are of one kind. */
+/** Integers beyond 2^53 are bigints and all others numbers, so that equal ones have the same type. */
 const COMPARISONS: Readonly<Record<Relation, (a: Value, b: Value) => boolean>> = {
   eq: (a, b) => a === b,
   ne: (a, b) => a !== b,
@@ -59,17 +59,17 @@ const COMPARISONS: Readonly<Record<Relation, (a: Value, b: Value) => boolean>> =
   ge: (a, b) => a >= b,
 };
 
-/** Addresses may be written in several ways. */
+/** An address may be written in several ways. */
 const isSameAddress = (a: Value, b: Value): boolean => {
   if (a === b) return true;
   const bytes = addressBytes(a as string);
   return bytes !== undefined && bytes === addressBytes(b as string);
 };
 
-/** From here on it is worth a search whether a text can match at all. */
+/** From this length on, a search for required parts pays off. */
 const SEARCHED_BYTES_MIN = 1024;
 
-/** A text without what every match contains is not given to an engine. */
+/** A text without the parts that every match contains is not given to an engine. */
 function matchesTest({ test, required }: RegexTest): (text: string) => boolean {
   return (text) => {
     if (text.length >= SEARCHED_BYTES_MIN && required !== null) {
@@ -80,10 +80,10 @@ function matchesTest({ test, required }: RegexTest): (text: string) => boolean {
   };
 }
 
-/** Numbers where they are exact: bigints are slow, and stand only for what is beyond 2^53. */
+/** Numbers if they are exact, because bigints are slow. */
 const narrow = (value: bigint): Integer => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
 
-/** One closure a relation, so that none decides at run time. Values beyond 2^53 are bigints, and so are bounds. */
+/** One closure per relation, so that nothing is decided at run time. Values and bounds beyond 2^53 are bigints. */
 function relationTest<T extends string | Integer>(relation: Relation, bound: T): Test {
   const compared = (test: (value: T) => boolean): Test => test as Test;
   if (relation === "eq") return compared((value) => value === bound);

@@ -6,13 +6,13 @@ import { MADE_BYTES_MAX } from "#rules/text/text-functions.ts";
 import type { TypedNode, TypedValue } from "#rules/expression/check/typed-ast.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 
-/** Undefined where the value is missing. Never throws, never waits. */
+/** Undefined if the value is missing. Never throws, never waits. */
 export type Reader = (request: RequestView, response: ResponseView | null) => Value | undefined;
 
 type ItemsReader = (request: RequestView, response: ResponseView | null) => readonly Value[] | undefined;
 type AnswersReader = (request: RequestView, response: ResponseView | null) => readonly boolean[];
 
-/** One closure for a checked filter. Depth of calls is the expression's nesting, which the parser bounds. */
+/** One closure for a checked filter. The depth of calls is the expression's nesting, which the parser bounds. */
 export function compileNode(node: TypedNode): Predicate {
   if (node.kind === "constant") return node.value ? always : never;
   if (node.kind === "truth") return compileTruth(compileValue(node.value));
@@ -35,7 +35,7 @@ const compileTruth =
   (request, response) =>
     read(request, response) === true;
 
-/** The most frequent test has a closure of its own. A missing value passes no test, `ne` included (waf.md). */
+/** The most frequent test has a separate closure. A missing value passes no test, not even `ne` (waf.md). */
 function compileTested({ value, test }: TypedNode & { readonly kind: "test" }): Predicate {
   const read = compileValue(value);
   if (test.kind === "string" && test.relation === "eq") {
@@ -49,7 +49,7 @@ function compileTested({ value, test }: TypedNode & { readonly kind: "test" }): 
   };
 }
 
-/** With a value missing on either side it is false. */
+/** False if a value is missing on either side. */
 function compileCompared({ value, relation, other }: Compared): Predicate {
   const [left, right] = [compileValue(value), compileValue(other)];
   const passes = comparisonOf(relation, value.type);
@@ -63,7 +63,7 @@ function compileCompared({ value, relation, other }: Compared): Predicate {
 
 type Compared = TypedNode & { readonly kind: "compared" };
 
-/** `decisive` is the answer that ends the row early: true for or, false for and. */
+/** `decisive` is the result that ends the evaluation early: true for or, false for and. */
 function compileDecisive(operands: readonly Predicate[], decisive: boolean): Predicate {
   const [first, second] = operands;
   if (operands.length === 2 && first !== undefined && second !== undefined) {
@@ -77,7 +77,7 @@ function compileDecisive(operands: readonly Predicate[], decisive: boolean): Pre
   };
 }
 
-/** One closure for a checked value; of an unpacked one it gives the array of items. */
+/** One closure for a checked value; for an unpacked one it returns the array of items. */
 export function compileValue(value: TypedValue): Reader {
   if (value.unpacked) return compileItems(value);
   if (value.kind === "field") return value.field.read;
@@ -102,7 +102,7 @@ function compileIndex({ of, key }: TypedValue & { readonly kind: "index" }): Rea
   };
 }
 
-/** The checker has made sure that numbers index arrays and names index maps. */
+/** The checker has checked that numbers index arrays and names index maps. */
 function itemOf(whole: Value, key: string | number): Value | undefined {
   return typeof key === "number" ? (whole as readonly Value[])[key] : (whole as ValueMap).get(key);
 }
@@ -135,7 +135,7 @@ function compileCall({ called, body: uncharged, arguments: given, mapped }: Type
   const readers = given.map(compileValue);
   const [first = nothing, second = nothing] = readers;
   if (mapped) return compileMapped(first, readers.slice(1), body);
-  // Optional arguments that are not given are undefined by themselves; only what is given can be missing.
+  // Omitted optional arguments are undefined anyway; only given ones can be missing.
   if (called.takesMissing === true) return (request, response) => bounded(body(...readers.map((read) => read(request, response))));
   if (readers.length === 1) {
     return (request, response) => {
@@ -156,10 +156,10 @@ function compileCall({ called, body: uncharged, arguments: given, mapped }: Type
   };
 }
 
-/** What a call costs beside its arguments is what so many bytes more would. */
+/** Cost of a call beside its arguments, in bytes of text. */
 const CALL_BYTES = 100;
 
-/** The body of a function that walks over what it is given. */
+/** The body of a function, charged by the length of its arguments. */
 function charging(stepsPerByte: number, body: FunctionBody): FunctionBody {
   if (stepsPerByte === 0) return body;
   return (...values) => {
@@ -180,7 +180,7 @@ const nothing: Reader = () => undefined;
 const bounded = (value: Value | undefined): Value | undefined =>
   typeof value === "string" && value.length > MADE_BYTES_MAX ? undefined : value;
 
-/** What the body gives for each item; items for which that is missing are left out. */
+/** The body's results for each item; items without a result are omitted. */
 function compileMapped(
   readItems: Reader,
   readOthers: readonly Reader[],
@@ -196,7 +196,7 @@ function compileMapped(
   };
 }
 
-/** One answer for each item; where there is no array there are none. */
+/** One result for each item; empty if the array is missing. */
 function compileAnswers(node: TypedNode): AnswersReader {
   if (node.kind === "constant") return () => [];
   if (node.kind === "not") {

@@ -5,10 +5,10 @@ import { type Guard, PART_BYTES_MIN } from "./index-guards.ts";
 import { rememberedLower } from "#rules/text/text-functions.ts";
 import type { Value } from "#rules/expression/values/value-type.ts";
 
-/** Tells which filters a value may let through. */
+/** Finds the filters that a value may satisfy. */
 export interface Lookup {
   readonly read: Reader;
-  /** Calls `found` with numbers of filters, some of them perhaps several times. */
+  /** Calls `found` with numbers of filters, possibly several times with the same one. */
   find(value: Value, found: (numbers: readonly number[]) => void): void;
 }
 
@@ -46,7 +46,7 @@ function createExactLookup(read: Reader): LookupBuilder {
   };
 }
 
-/** The ranges of all filters cut each other into stretches; each stretch knows its filters. */
+/** The ranges of all filters split each other into parts; each part knows its filters. */
 function createAddressLookup(read: Reader): LookupBuilder {
   const ranges: Range[] = [];
   return {
@@ -68,7 +68,7 @@ function createAddressLookup(read: Reader): LookupBuilder {
 
 const NONE: readonly number[] = [];
 
-/** The first address, and the one behind the last; the latter is empty where there is none. */
+/** The first address, and the one after the last; the latter is empty if there is none. */
 function bounds(range: AddressRange): { readonly low: string; readonly next: string } {
   const next = range.high.slice();
   let at = 15;
@@ -88,7 +88,7 @@ interface Stretches {
   readonly numbers: readonly (readonly number[])[];
 }
 
-// Ranges that enclose many others would be written down for each of them; then every filter is a candidate.
+// Ranges that enclose many others would be stored for each of them; beyond this bound, every filter is a candidate.
 const ENTRIES_MAX = 200_000;
 
 function cut(ranges: readonly Range[]): Stretches {
@@ -118,7 +118,7 @@ function cut(ranges: readonly Range[]): Stretches {
   return { starts, numbers };
 }
 
-/** The place of the last text that is not greater; -1 where all are. */
+/** Index of the last text that is not greater; -1 if all are. */
 function lastUpTo(sorted: readonly string[], text: string): number {
   let from = 0;
   let to = sorted.length;
@@ -134,8 +134,8 @@ function lastUpTo(sorted: readonly string[], text: string): number {
 const MARKS = 1 << 16;
 
 /**
- * Each text is known by three bytes in a row that few others have. One pass over the value finds which of these
- * occur; only filters whose three bytes do are candidates.
+ * Each text is identified by three consecutive bytes that few others have. One pass over the value finds which of these
+ * occur; only their filters are candidates.
  */
 function createPartLookup(read: Reader): LookupBuilder {
   const rows: (PartRow & { readonly folded: boolean })[] = [];
@@ -171,7 +171,7 @@ function indexParts(rows: readonly PartRow[]): FindParts | null {
   const numbersByGram = new Map<number, number[]>();
   for (const { grams, number } of rows) {
     let rarest = -1;
-    // Of those that are as rare the last: addresses and paths say at their end what sets them apart.
+    // Of equally rare ones the last, because addresses and paths differ at their end.
     for (const gram of grams) if (rarest < 0 || (frequency.get(gram) ?? 0) <= (frequency.get(rarest) ?? 0)) rarest = gram;
     addTo(numbersByGram, rarest, number);
   }
@@ -187,7 +187,7 @@ function indexParts(rows: readonly PartRow[]): FindParts | null {
       gram = ((gram << 8) | value.charCodeAt(i)) & 0xff_ffff;
       if (marks[markOf(gram)] === 0) continue;
       const known = byGram.get(gram);
-      // One that stands in the text a thousand times is found once.
+      // Three bytes that occur a thousand times are reported once.
       if (known === undefined || known.foundIn === pass) continue;
       known.foundIn = pass;
       found(known.numbers);
@@ -195,12 +195,12 @@ function indexParts(rows: readonly PartRow[]): FindParts | null {
   };
 }
 
-/** What a byte of a text costs that is looked through for parts, where each three of them are known. */
+/** Steps per byte of a text that is searched for parts if all of its grams are known. */
 const GRAM_STEPS = 10;
 
 interface Gram {
   readonly numbers: readonly number[];
-  /** The last pass that has found it. */
+  /** The last pass that found it. */
   foundIn: number;
 }
 

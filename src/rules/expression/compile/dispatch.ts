@@ -4,34 +4,34 @@ import { guardCost, type Guard, guardsOf, nameOf } from "./index-guards.ts";
 import { type Lookup, type LookupBuilder, LOOKUPS } from "./dispatch-index.ts";
 import type { TypedNode } from "#rules/expression/check/typed-ast.ts";
 
-/** Many filters, asked of one request after the other without asking each. */
+/** Many filters, of which a request evaluates only possible matches, in order. */
 export interface Dispatch {
-  /** Begins with the first filter. A scan is for one request and one phase, within which fields do not change. */
+  /** Starts a scan at the first filter. A scan is for one request and one phase, within which fields do not change. */
   scan(request: RequestView, response: ResponseView | null, asking?: Asking): DispatchScan;
 }
 
 export interface DispatchScan {
-  /** The number of the next filter that applies, in their order; -1 when there is none any more. */
+  /** The number of the next matching filter, in order; -1 if there are no more. */
   next(): number;
 }
 
-/** Tells which filter is being asked, for what throws meanwhile: of several that are looked for at once, the first. */
+/** Tells which filter is under evaluation, for errors; of several that are searched at once, the first. */
 export interface Asking {
   asked: number;
 }
 
 const TREES = new WeakMap<Predicate, TypedNode>();
 
-/** Remembers what a predicate was compiled from, for createDispatch. */
+/** Remembers the tree of a predicate, for createDispatch. */
 export function rememberTree(predicate: Predicate, tree: TypedNode): Predicate {
   TREES.set(predicate, tree);
   return predicate;
 }
 
 /**
- * Finds which filters can apply at all by looking a value up once for all filters that test it: `http.host eq "a"` and
- * `http.request.uri.path contains "/b"` of a thousand rules are two look-ups. Those that can are asked, and so are those of
- * which nothing is known.
+ * Looks a value up once for all filters that test it, to find the filters that can match: `http.host eq "a"` and
+ * `http.request.uri.path contains "/b"` of a thousand rules are two look-ups. Only those are evaluated, and filters
+ * without a guard.
  */
 export function createDispatch(filters: readonly Predicate[]): Dispatch {
   const builders = new Map<string, SharedBuilder>();
@@ -44,7 +44,7 @@ export function createDispatch(filters: readonly Predicate[]): Dispatch {
   return { scan: (request, response, asking = { asked: 0 }) => new BitScan(filters, always, lookups, request, response, asking) };
 }
 
-/** For each filter the guards that it shares with the fewest others; undefined where it has none. */
+/** For each filter the guards that it shares with the fewest others; undefined if it has none. */
 function chooseGuards(filters: readonly Predicate[]): readonly (readonly Guard[] | undefined)[] {
   const rows = filters.map((filter) => {
     const tree = TREES.get(filter);
@@ -74,7 +74,7 @@ function addBit(words: Uint32Array, number: number): void {
   words[number >> 5] = (words[number >> 5] ?? 0) | (1 << (number & 31));
 }
 
-/** One bit for each filter that may apply, taken from the lowest on. */
+/** One bit for each filter that may match, taken from the lowest on. */
 class BitScan implements DispatchScan {
   readonly #filters: readonly Predicate[];
   readonly #request: RequestView;

@@ -4,8 +4,8 @@ import { lowerBytes } from "#rules/text/text-functions.ts";
 import { literalParts } from "#rules/regex/wildcard.ts";
 
 /**
- * What has to hold for a filter to apply: the value is the key, is within the addresses, or contains all of the texts (where
- * `folded` holds, the value in lower case does).
+ * A necessary condition of a filter: the value equals the key, is within the addresses, or contains all of the texts
+ * (with `folded`, in lower case).
  */
 export type Guard = { readonly value: TypedValue } & (
   | { readonly kind: "exact"; readonly key: string | number }
@@ -13,16 +13,16 @@ export type Guard = { readonly value: TypedValue } & (
   | { readonly kind: "part"; readonly texts: readonly string[]; readonly folded: boolean }
 );
 
-// A filter with more alternatives than this is asked always.
+// A filter with more alternatives is always evaluated.
 const ALTERNATIVES_MAX = 1000;
 
 /** The shortest text that a look-up by parts finds. */
 export const PART_BYTES_MIN = 3;
 
-/** Guards of which at least one holds where the filter applies. */
+/** Guards, at least one of which holds if the filter matches. */
 type Alternatives = readonly Guard[];
 
-/** Several such rows, each of which is enough; none where nothing is known of the filter. */
+/** Several such rows, each of which is sufficient; empty if the filter has no guards. */
 export function guardsOf(node: TypedNode): readonly Alternatives[] {
   if (node.many) return [];
   if (node.kind === "test") return rowOf(guardsOfTest(node));
@@ -35,7 +35,7 @@ export function guardsOf(node: TypedNode): readonly Alternatives[] {
 
 const rowOf = (guards: Alternatives | null): readonly Alternatives[] => (guards === null ? [] : [guards]);
 
-/** Guards of the same name let the same requests through. */
+/** Guards with the same name accept the same requests. */
 export function nameOf(guard: Guard): string {
   const key =
     guard.kind === "exact" ? `${typeof guard.key} ${guard.key}` : guard.kind === "part" ? guard.texts.join("*") : addressesOf(guard.range);
@@ -44,7 +44,7 @@ export function nameOf(guard: Guard): string {
 
 const addressesOf = ({ low, high }: AddressRange): string => `${low.join(".")}-${high.join(".")}`;
 
-/** What nearly every request of a zone has in common tells nothing; few and exact alternatives let the least through. */
+/** Values that most requests of a zone share select little; few and exact alternatives select most. */
 export const guardCost = (guards: Alternatives): number =>
   guards.reduce((sum, guard) => sum + (COMMON.has(guard.value.text) ? 20 : 0) + (guard.kind === "part" ? 2 : 1), 0);
 

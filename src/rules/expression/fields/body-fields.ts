@@ -30,7 +30,7 @@ const mime = rememberLast(mimeOf);
 
 interface FormTexts {
   readonly text: string;
-  /** The bytes as sent where the text is what they decompress to: most programs do not look at Content-Encoding. */
+  /** The bytes as sent, if the text is decompressed: most programs ignore Content-Encoding. */
   readonly sent: string;
 }
 

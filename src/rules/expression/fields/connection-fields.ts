@@ -6,7 +6,7 @@ type Read = (request: RequestView) => Value | undefined;
 
 const row = (name: string, type: ValueType, summary: string, read: Read): Field => ({ name, type, side: "request", summary, read });
 
-/** Fields of the client's place have an older name with `geoip`. */
+/** Fields of the client's location have an older name with `geoip`. */
 const places: readonly (readonly [name: string, type: ValueType, key: keyof PlaceView, summary: string, older?: string])[] = [
   ["asnum", INTEGER, "asn", "Number of the client's autonomous system.", "asnum"],
   ["city", STRING, "city", "City of the client."],
@@ -30,7 +30,7 @@ const placeFields = places.flatMap(([name, type, key, summary, older]) => {
   return older === undefined ? [field] : [field, row(`ip.geoip.${older}`, type, `Older name of ip.src.${name}.`, read)];
 });
 
-/** What a connection without a client certificate has; the edge asks for none. */
+/** Values for a connection without a client certificate; the edge does not ask for one. */
 const certificateTexts = (
   "fingerprint_sha1 fingerprint_sha256 issuer_dn issuer_dn_legacy issuer_dn_rfc2253 issuer_serial issuer_ski not_after not_before " +
   "serial ski subject_dn subject_dn_legacy subject_dn_rfc2253 rfc9440 chain_rfc9440"
@@ -46,7 +46,7 @@ const certificateFields = [
   ),
 ];
 
-/** As rules of accounts name them, which most often end in `cf.zone.plan eq "ENT"`. */
+/** Names in rules of accounts, which often end in `cf.zone.plan eq "ENT"`. */
 const PLANS: Readonly<Record<NonNullable<RequestView["zone_plan"]>, string>> = {
   free: "FREE",
   pro: "PRO",

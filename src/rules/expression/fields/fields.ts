@@ -19,6 +19,9 @@ const BY_NAME: ReadonlyMap<string, Field> = new Map(FIELDS.map((field) => [field
 
 export const fieldNamed = (name: string): Field | undefined => BY_NAME.get(name);
 
-/** Whether rules of a phase may use the field. Counting expressions of rate limits see the response, though the phase is one of requests. */
+/**
+ * Whether rules of a phase may use the field. Counting expressions of rate limits may read the response, although the
+ * phase is one of requests.
+ */
 export const fieldExists = (field: Field, phase: Phase, counts: boolean): boolean =>
   field.side === "request" || phase.side === "response" || counts;

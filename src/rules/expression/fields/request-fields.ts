@@ -46,7 +46,7 @@ const cookies = rememberCharged(readCookies, isSameText);
 const forwarded = rememberLast((values: readonly string[]) => values.join(", "));
 const languages = rememberLast((values: readonly string[]) => acceptedLanguages(values.join(",")));
 
-/** A header's values by its name. Nothing is kept: transforms change headers. */
+/** A header's values by its name. Not cached, because transforms change headers. */
 const headers: Read<ValueMap> = (request) => headerMap(request);
 
 export const REQUEST_FIELDS: readonly Field[] = (

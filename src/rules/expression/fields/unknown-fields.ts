@@ -25,8 +25,8 @@ const SCORES = "Attack score; 100 stands for requests without one, and no reques
 const HANDSHAKE = "Fingerprint of the TLS handshake.";
 
 /**
- * Fields that rules of other installations use and nothing here can know. They are typed, so that rules that name them can
- * be kept as they are, and their values are missing; scores have the number that the field defines for "not scored".
+ * Vendor fields whose values are unknown here. They have types, so that rules with them can be kept, but their values are
+ * missing; scores have the vendor's number for "not scored".
  */
 export const UNKNOWN_FIELDS: readonly Field[] = [
   ...unknown(

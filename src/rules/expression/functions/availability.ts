@@ -1,6 +1,6 @@
 import type { PhaseName } from "#rules/phases.ts";
 
-/** Phases whose actions take expressions that give values. */
+/** Phases whose actions take expressions that return values. */
 export const REQUEST_TRANSFORMS: readonly PhaseName[] = ["http_request_transform", "http_request_late_transform"];
 export const TRANSFORMS: readonly PhaseName[] = [...REQUEST_TRANSFORMS, "http_response_headers_transform"];
 export const HEADER_TRANSFORMS: readonly PhaseName[] = ["http_request_late_transform", "http_response_headers_transform"];

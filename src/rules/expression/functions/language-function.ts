@@ -2,10 +2,10 @@ import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { RegexTable } from "#rules/regex/regex-table.ts";
 
-/** Given literals are constants; missing values do not reach it unless the function takes them. Never throws. */
+/** Literals are constants; a missing value makes the result missing, unless the function takes missing values. Never throws. */
 export type FunctionBody = (...values: readonly (Value | undefined)[]) => Value | undefined;
 
-/** `array` and `map` are of anything. */
+/** `array` and `map` may hold any type. */
 export type Kind = "string" | "integer" | "boolean" | "ip" | "strings" | "booleans" | "array" | "map";
 
 export interface Parameter {
@@ -14,7 +14,7 @@ export interface Parameter {
   /** `literal`: known when the rule is saved. `field`: anything but a literal. */
   readonly only?: "literal" | "field";
   readonly optional?: true;
-  /** The only fields that may stand here. */
+  /** The only fields that are accepted. */
   readonly fields?: readonly string[];
 }
 
@@ -24,23 +24,23 @@ export interface LanguageFunction {
   readonly name: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** Any number more. */
+  /** Type of any number of further arguments. */
   readonly rest?: Parameter;
   readonly returns: ValueType | ((types: readonly ValueType[]) => ValueType);
-  /** Where filters may call it, and where expressions that give a value may. */
+  /** Phases whose filters, and whose value expressions, may call it. */
   readonly filters: Availability;
   readonly values: Availability;
-  /** Of those with this name at most one call stands in an expression. */
+  /** An expression may have only one call of the functions with this name. */
   readonly once?: string;
-  /** What a byte of its texts, and a part of an array's item, costs; 0 where it looks at a few bytes alone, or charges by itself. */
+  /** Steps per byte of its texts and per item of an array; 0 if it reads only a few bytes, or charges by itself. */
   readonly stepsPerByte: number;
-  /** Missing values are given to the body instead of making its result missing. */
+  /** Whether the body gets missing values, which otherwise make the result missing. */
   readonly takesMissing?: true;
-  /** Refuses arguments whose types do not go together. */
+  /** Refuses arguments whose types do not match each other. */
   agree?(types: readonly ValueType[], problem: Problem): void;
-  /** The body for these literals; undefined stands for arguments that are none. It gives values of the type `gives`. */
+  /** The body for these literals; undefined for arguments that are not literals. It returns values of the type `gives`. */
   make(literals: readonly (Value | undefined)[], problem: Problem, gives: ValueType, regexes: Pick<RegexTable, "replacer">): FunctionBody;
 }
 
-/** Refuses the argument of that number. */
+/** Refuses the argument with that number. */
 export type Problem = (argument: number, message: string) => never;

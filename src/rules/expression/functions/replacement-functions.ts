@@ -7,10 +7,10 @@ import { wildcardCaptures, wildcardProblem } from "#rules/regex/wildcard.ts";
 const literal = (name: string): Parameter => ({ name, takes: ["string"], only: "literal" });
 const text = (value: Value | undefined): string => value as string;
 
-/** The field's bound on `${n}` in a replacement. */
+/** The vendor's limit of `${n}` in a replacement. */
 const REFERENCES_MAX = 8;
 
-/** Parts of a replacement: text, and numbers of groups. `$$` is a dollar sign. Undefined where there are too many references. */
+/** Parts of a replacement: text, and numbers of groups. `$$` is a dollar sign. Undefined if it has too many references. */
 function readReplacement(replacement: string): readonly (string | number)[] | undefined {
   const parts: (string | number)[] = [];
   for (const [whole, number] of replacement.matchAll(/\$\{(\d{1,3})\}|\$\$|[^$]+|\$/g)) {

@@ -20,7 +20,7 @@ const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ na
 const integer = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["integer"], ...more });
 const everywhere = { filters: "everywhere", values: "everywhere" } as const;
 
-// The checker has made sure of the types.
+// The checker has checked the types.
 const text = (value: Value | undefined): string => value as string;
 const list = (value: Value | undefined): readonly Value[] => value as readonly Value[];
 const number = (value: Value | undefined): number => Number(value);

@@ -6,18 +6,18 @@ export interface TimedHmac {
   readonly key: string;
   readonly ttlSeconds: number;
   readonly separatorBytes: number;
-  /** The code is Base64 for URLs without padding; otherwise URL-encoded Base64. */
+  /** Whether the code is Base64 for URLs without padding; otherwise it is URL-encoded Base64. */
   readonly urlSafe: boolean;
 }
 
 const MAC_CHARACTERS_MIN = 43;
 const TIMESTAMP_DIGITS = 10;
 
-// What a byte costs that may be a hyphen before a code, and what a code costs, however short its message.
+// Steps per byte that may be a hyphen before a code, and steps of a code with any message.
 const BYTE_STEPS = 60;
 const CODE_STEPS = 20_000;
 
-/** Whether `message separator timestamp-mac` is a code (HMAC-SHA256 of message and timestamp) by the key that has not expired. */
+/** Whether `message separator timestamp-mac` has a valid code (HMAC-SHA256 of message and timestamp) that has not expired. */
 export function isTimedHmacValid(token: TimedHmac, text: string, nowSeconds: number): boolean {
   charge(text.length * BYTE_STEPS);
   const hyphen = hyphenOf(text);
@@ -33,7 +33,7 @@ export function isTimedHmacValid(token: TimedHmac, text: string, nowSeconds: num
   return given.length === made.length && timingSafeEqual(given, made);
 }
 
-/** The last hyphen with a timestamp before it and room for a code behind it. */
+/** The last hyphen with a timestamp before it and enough characters for a code after it. */
 function hyphenOf(text: string): number {
   let at = text.lastIndexOf("-", text.length - MAC_CHARACTERS_MIN - 1);
   while (at > TIMESTAMP_DIGITS) {

@@ -2,13 +2,13 @@ import { charge, ITEM_STEPS } from "#rules/budget.ts";
 import type { HeaderFields } from "#rules/views.ts";
 import type { ValueMap } from "#rules/expression/values/value-type.ts";
 
-/** What requests and responses have in common. */
+/** Common members of requests and responses. */
 interface Headed {
   headers(name: string): readonly string[];
   header_fields?(): HeaderFields;
 }
 
-/** The values of a header, or undefined where the message has none of that name. */
+/** The values of a header, or undefined if the message lacks it. */
 export function headerValues(message: Headed, name: string): readonly string[] | undefined {
   const values = message.headers(name.toLowerCase());
   return values.length === 0 ? undefined : values;

@@ -5,8 +5,8 @@ import type { Value } from "#rules/expression/values/value-type.ts";
 export type JsonFound = { readonly kind: "string"; readonly value: string } | { readonly kind: "integer"; readonly value: number | bigint };
 
 /**
- * The string or integer at a place of a JSON document: a string is the name of a member, a number that of an item, from 0.
- * Undefined where there is nothing, something else, or no JSON at all.
+ * The string or integer at a path of a JSON document: a string names a member, a number an item, from 0. Undefined if the
+ * value is missing or of another type, or if the document is not JSON.
  */
 export function lookUpJson(document: string, path: readonly (Value | undefined)[]): JsonFound | undefined {
   toll(document);
@@ -21,14 +21,14 @@ export function lookUpJson(document: string, path: readonly (Value | undefined)[
 }
 
 const toll = createToll(10);
-/** What a byte costs that is walked over. */
+/** Steps per byte that is skipped. */
 const WALK_STEPS = 8;
-/** What telling costs that a text is none. */
+/** Steps of refusing a text that is not JSON. */
 const REFUSAL_STEPS = 10_000;
-/** What a string with escapes costs beside its bytes. */
+/** Steps of a string with escapes, beside those for its bytes. */
 const DECODE_STEPS = 1000;
 
-/** The bytes are UTF-8 with one char each, and JSON gives meaning to ASCII alone, so they need not be decoded for this. */
+/** The text is UTF-8 with one char per byte; JSON's syntax is ASCII only, so it need not be decoded for this. */
 const isJson = rememberLast((text: string): boolean => {
   try {
     JSON.parse(text);
@@ -39,7 +39,7 @@ const isJson = rememberLast((text: string): boolean => {
   }
 });
 
-// Below here the document is known to be valid, so each value ends where its last bracket, quote or digit does.
+// From here on the document is known to be valid, so each value ends at its last bracket, quote or digit.
 
 function findMember(text: string, start: number, key: string): number | undefined {
   if (text[start] !== "{") return undefined;
@@ -48,7 +48,7 @@ function findMember(text: string, start: number, key: string): number | undefine
   while (text[at] === '"') {
     const end = skipString(text, at);
     const value = skipSpace(text, skipSpace(text, end) + 1);
-    // Of members with the same name the last one counts, as for JSON.parse.
+    // The last of several members with the same name counts, as in JSON.parse.
     if (decodeString(text.slice(at, end)) === key) found = value;
     at = nextItem(text, value);
   }
@@ -65,7 +65,7 @@ function findItem(text: string, start: number, place: number): number | undefine
   return i === place && at < text.length && text[at] !== "]" ? at : undefined;
 }
 
-/** Behind the comma that follows the value, or at the bracket that ends the list. */
+/** Index after the comma that follows the value, or of the closing bracket. */
 function nextItem(text: string, value: number): number {
   const at = skipSpace(text, skipValue(text, value));
   return text[at] === "," ? skipSpace(text, at + 1) : at;

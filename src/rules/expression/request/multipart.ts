@@ -3,7 +3,7 @@ import { namedValues, type NamedValues } from "./request-parts.ts";
 
 type Texts = readonly string[];
 
-/** A multipart body, part by part; what a part has none of is an empty list. */
+/** A multipart body, part by part; a missing field of a part is an empty list. */
 export interface Multipart {
   readonly byName: NamedValues;
   readonly names: readonly Texts[];

@@ -4,19 +4,19 @@ import { lowerBytes } from "#rules/text/text-functions.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 
-/** Values that have names, several of which may be the same. */
+/** Named values; several may have the same name. */
 export interface NamedValues extends ValueMap {
   readonly names: readonly string[];
   /** In the order of `names`. */
   readonly all: readonly string[];
 }
 
-/** What a pair costs, with its place among those of its name. */
+/** Steps of a pair and its entry in the list of its name. */
 const PAIR_STEPS = 150;
 
 export const joinUri = (path: string, query: string): string => (query === "" ? path : `${path}?${query}`);
 
-/** `a=1&b=2`, not decoded. A pair without `=` has an empty value. Of several texts, one after the other. */
+/** `a=1&b=2`, not decoded. A pair without `=` has an empty value. The pairs of several texts follow each other. */
 export function readPairs(...texts: readonly string[]): NamedValues {
   const names: string[] = [];
   const all: string[] = [];
@@ -63,7 +63,7 @@ export function namedValues(names: readonly string[], all: readonly string[]): N
   return { names, all, get: (name): Value | undefined => map().get(name), values: () => [...map().values()] };
 }
 
-/** What stands behind the last dot of the last segment; a segment that only begins with a dot has none. */
+/** The text after the last dot of the last segment; empty for a segment with only a leading dot. */
 export function extensionOf(path: string, lower = true): string {
   const segment = path.slice(path.lastIndexOf("/") + 1);
   const dot = segment.lastIndexOf(".");
@@ -74,7 +74,7 @@ export function extensionOf(path: string, lower = true): string {
 
 const LANGUAGES_MAX = 100;
 
-/** Language tags by falling weight, those of the same weight in the order of the header (RFC 9110 §12.5.4); `*` is left out. */
+/** Language tags by descending weight, those of equal weight in the header's order (RFC 9110 §12.5.4); `*` is omitted. */
 export function acceptedLanguages(header: string): readonly string[] {
   const tags: { readonly tag: string; readonly weight: number }[] = [];
   for (const item of header.split(",", LANGUAGES_MAX)) {

@@ -1,6 +1,6 @@
 import type { Span } from "./expression-error.ts";
 
-/** What the parser understood; names and types are not yet checked. */
+/** The parsed expression; names and types are not yet checked. */
 export type Node =
   | (Span & { readonly kind: "constant"; readonly value: boolean })
   | (Span & { readonly kind: "not"; readonly operand: Node })
@@ -12,7 +12,7 @@ export type Node =
       readonly operator_span: Span;
       readonly right: readonly LiteralNode[];
     })
-  /** `left eq right`, both of the request. */
+  /** `left eq right`, two values of the request. */
   | (Span & {
       readonly kind: "compared";
       readonly left: Value;
@@ -28,7 +28,7 @@ export type Node =
       readonly list: string;
       readonly list_span: Span;
     })
-  /** A value that is true or false by itself. */
+  /** A boolean value. */
   | (Span & { readonly kind: "truth"; readonly value: Value });
 
 export type Connective = "and" | "xor" | "or";
@@ -52,7 +52,7 @@ export type LiteralNode =
   /** One char per byte. */
   | (Span & { readonly kind: "string"; readonly value: string })
   | (Span & { readonly kind: "integer"; readonly value: bigint })
-  /** An address, a block of addresses or bytes: which, the type of the other side decides (`AA:BB:CC:DD:EE:FF:00:11`). */
+  /** An address, a block of addresses or bytes; the type of the other side decides (`AA:BB:CC:DD:EE:FF:00:11`). */
   | (Span & { readonly kind: "word"; readonly text: string })
-  /** Stands in sets only. */
+  /** Only in sets. */
   | (Span & { readonly kind: "range"; readonly first: LiteralNode; readonly last: LiteralNode });

@@ -6,7 +6,7 @@ export interface Span {
 
 const LINE_SHOWN_CHARACTERS = 200;
 
-/** A mistake in an expression. The message is what users see: place, line and mark (waf.md). */
+/** A mistake in an expression. The message is shown to users: place, line and mark (waf.md). */
 export class ExpressionError extends Error {
   /** From 1. */
   readonly line: number;
@@ -27,7 +27,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** The line, and under it the carets; of a long line only the part around the place. */
+/** The line with carets below it; of a long line only the part around the place. */
 function marked(text: string, start: number, span: Span): string {
   const newline = text.indexOf("\n", start);
   const end = newline === -1 ? text.length : newline;

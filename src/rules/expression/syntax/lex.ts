@@ -4,7 +4,7 @@ export type Token = Span &
   (
     | { readonly kind: "name"; readonly text: string }
     | { readonly kind: "integer"; readonly value: bigint; readonly text: string }
-    /** What is between the quotes, as written; how escapes are read depends on what the string is for. */
+    /** The text between the quotes, as written; the string's use decides how escapes are read. */
     | { readonly kind: "string"; readonly raw: boolean; readonly text: string; readonly inner: number }
     /** Digits, letters and `. : - /`: an address, a block or bytes. */
     | { readonly kind: "word"; readonly text: string }
@@ -30,9 +30,10 @@ export function lex(text: string): readonly Token[] {
 // Longest first, so that `==` is not read as two.
 const SYMBOLS = "&& || ^^ == != <= >= .. ** < > ! ( ) { } [ ] , * ~ & $".split(" ");
 
-// Words may contain dots, as field names do.
+// Names may contain dots, as field names do.
 const NAME = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
-// What starts with a digit or a colon, or with hexadecimal digits before a colon or a hyphen. Two dots end it: they make a range.
+// Begins with a digit or a colon, or with hexadecimal digits before a colon or a hyphen. Two dots end it: they make a
+// range.
 // linear: pumped
 const WORD = /(?=[0-9:]|-[0-9]|[0-9A-Fa-f]{1,4}[:-])-?(?:[0-9A-Za-z_:\-/]|\.(?!\.))+/y;
 const INTEGER = /^-?(?:0x[0-9A-Fa-f]+|\d+)$/;
@@ -64,7 +65,7 @@ function readToken(text: string, at: number): Token {
   throw new ExpressionError(text, { from: at, to: at + char.length }, what);
 }
 
-// 64 bits, as the field has them.
+// 64 bits, as in the vendor's language.
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 

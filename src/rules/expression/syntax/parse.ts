@@ -16,7 +16,7 @@ export const CONNECTIVES: readonly { readonly kind: Connective; readonly spellin
 const RELATIONS = ["eq", "ne", "lt", "le", "gt", "ge"] as const satisfies readonly Relation[];
 export const isRelation = (operator: string): operator is Relation => (RELATIONS as readonly string[]).includes(operator);
 
-/** Each spelling of an operator but `strict wildcard`, which has two words. */
+/** Each spelling of an operator, except `strict wildcard`, which has two words. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ...([...RELATIONS, "contains", "matches", "wildcard", "bitwise_and", "in"] as const).map((name) => [name, name] as const),
   ["==", "eq"],
@@ -33,7 +33,7 @@ const WORDS = new Set([...OPERATORS.keys(), ...CONNECTIVES.flatMap((row) => row.
 
 const CONSTANTS: ReadonlySet<string> = new Set(["true", "false"]);
 
-/** Functions whose second argument is a pattern with a reading of its own. */
+/** Functions whose second argument is a pattern, in which escapes are read differently. */
 const PATTERN_FUNCTIONS: ReadonlyMap<string, StringUse> = new Map([["wildcard_replace", "wildcard"]]);
 
 /** The syntax tree of a filter. Throws ExpressionError. */
@@ -44,7 +44,7 @@ export function parseExpression(text: string): Node {
   return node;
 }
 
-/** The syntax tree of an expression that gives a value: a field, a function or a literal. Throws ExpressionError. */
+/** The syntax tree of an expression that returns a value: a field, a function or a literal. Throws ExpressionError. */
 export function parseValue(text: string): ArgumentNode {
   const parser = new Parser(text);
   const value = parser.argument(0, "text");
@@ -128,7 +128,7 @@ class Parser {
     return { name, span: token };
   }
 
-  /** Whether a name comes that is neither a word of the language nor bytes. */
+  /** Whether the next token is a name that is neither a word of the language nor bytes. */
   #isValueNext(): boolean {
     const token = this.#peek();
     return token.kind === "name" && !WORDS.has(token.text) && !CONSTANTS.has(token.text) && !BYTES.test(token.text);
