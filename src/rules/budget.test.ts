@@ -40,7 +40,7 @@ for (const row of WORST) {
     assert.equal(first.exhausted.phase, CUSTOM);
     assert.match(first.exhausted.rule_id, /^rule-\d+$/);
     assert.equal(first.steps, STEPS_MAX);
-    // Whatever others have left in what is remembered.
+    // Replaces the remembered results of earlier tests.
     judged(ruleset, posted("other"));
     const again = judged(ruleset, worstRequest(row));
     assert.ok(again.exhausted !== null, `${again.steps} steps`);

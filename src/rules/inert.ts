@@ -16,8 +16,8 @@ interface SavedRule {
 export type IsOwnPattern = (idOrCategory: string) => boolean;
 
 /**
- * What a rule says that has no effect here: names that configurations of the service have whose API this is, and lists without a
- * file. They are kept, since the configuration is written for both; who writes or reads the rule is told. A sentence each.
+ * Parts of a rule that have no effect here: vendor names that this project lacks, and lists without a file. They are
+ * kept, because the same configuration may serve both; authors and readers of the rule are told. One sentence each.
  */
 export function inertParts(rule: SavedRule, isOwnPattern: IsOwnPattern = () => false): readonly string[] {
   const parameters = rule.action_parameters ?? {};

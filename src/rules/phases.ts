@@ -1,8 +1,8 @@
 export type RulesetLevel = "account" | "zone";
 
 /**
- * Where a phase runs: on requests and responses of the edge, or on packets. There is no packet plane, so
- * packet phases are known by name and hold no rules.
+ * The traffic of a phase: requests and responses of the edge, or packets. No plane processes packets, so packet phases
+ * have names but no rules.
  */
 export type PhaseSide = "request" | "response" | "packet";
 
@@ -15,7 +15,7 @@ export interface Phase {
   readonly actions: readonly ActionName[];
   /** Whether a plane runs it; where none does, rules are refused at save instead of being ignored. */
   readonly runs: boolean;
-  /** What serves in place of a phase that does not run. */
+  /** Replacement of a phase that does not run. */
   readonly instead?: string;
 }
 

@@ -3,7 +3,7 @@ import { indexOfPart } from "#rules/text/text-search.ts";
 /** An object in the manner of document queries: fields and operators, `$and`, `$or`, `$not`. */
 export type RouteCondition = Readonly<Record<string, unknown>>;
 
-/** What conditions look at. */
+/** Data that conditions read. */
 export interface RouteFacts {
   /** The request's own metadata. */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export function fieldOf(path: string, { metadata, body }: RouteFacts): unknown {
   return value;
 }
 
-/** What is wrong with a condition, or null. */
+/** The problem of a condition, or null. */
 export function conditionProblem(condition: unknown, depth = 0): string | null {
   if (!isCondition(condition)) return "a condition must be an object";
   if (depth > DEPTH_MAX) return "conditions stand too deep in each other";

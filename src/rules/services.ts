@@ -1,7 +1,7 @@
 import type { PhaseName } from "./phases.ts";
 import { PREVIOUS_SLOTS } from "./previous-waf/slots.ts";
 
-/** What rules of rulesets are, as the activity log names what saw a request or response (SPEC 6). */
+/** Name of rulesets in the activity log, as the service that saw a request or response (SPEC 6). */
 export const RULES_SERVICE = "WAF";
 /** As alert filters name it too (SPEC 6). */
 export const DETECTION_SERVICE = "Data Loss Protection";

@@ -1,7 +1,7 @@
 /**
- * What rules may look at, in the request phases. Built once a request by the edge; reading must be cheap.
- * Strings hold one char per byte (Latin-1), as expressions compare bytes. What is optional and absent is a
- * missing value in expressions.
+ * Request data for rules, in the request phases. The edge makes it once per request; reading must be cheap. Strings have
+ * one char per byte (Latin-1), because expressions compare bytes. An absent optional member is a missing value in
+ * expressions.
  */
 export interface RequestView {
   readonly ray_id: string;
@@ -37,7 +37,7 @@ export interface RequestView {
   readonly random_seed?: string | undefined;
   /** JSON of the custom hostname's metadata; empty without. */
   readonly hostname_metadata?: string | undefined;
-  /** Where the client's address is, by an operator's database. */
+  /** The location of the client's address, from the operator's database. */
   readonly place?: PlaceView | undefined;
 }
 

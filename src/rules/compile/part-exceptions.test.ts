@@ -30,7 +30,7 @@ function runWith(rulesetId: string, matched: readonly Place[], request: RequestV
   return runPhase([ruleset], createRun(), request, null).filter(({ action }) => action === "block");
 }
 
-/** What an event names, as a draft excepts it. */
+/** The places in events, in the form in which a draft excepts them. */
 const placesOf = (matches: readonly Match[]): readonly Place[] =>
   matches.flatMap(({ found }) =>
     found.flatMap(({ rule_id, places }) => places.map(({ part, name }) => ({ part, name, rules: [rule_id] }))),

@@ -8,7 +8,7 @@ import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 
 const compiled = compileDetectors(DETECTORS);
 const ROUNDS = 2000;
-/** Of texts of a detector's form, by chance: more than one in twenty that it takes are no sign of what it looks for. */
+/** Share of random texts of a detector's form that it may accept: above one in twenty, a match proves nothing. */
 const TAKEN_MAX = 0.05;
 
 const DIGITS = [..."0123456789"];
@@ -49,6 +49,6 @@ test("a word beside a form makes it certain", () => {
     assert.equal(confidenceIn(`part ${plain} in stock`), "medium", plain);
     assert.equal(confidenceIn(named), "high", named);
   }
-  // Where the form stands once with its name, the kind is certain.
+  // One hit with a name makes the kind certain.
   assert.equal(confidenceIn("536-90-4399, SSN 536-90-4398"), "high");
 });

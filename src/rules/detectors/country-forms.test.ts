@@ -203,7 +203,7 @@ const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
 };
 const numberOf = (form: string, random: Random): string => Array.from(form, (char) => CLASSES[char]?.(random) ?? char).join("");
 
-/** Of letters by chance some have hardly a digit, and then they are no number to us. */
+/** Some random texts have hardly a digit, and are then not detected as numbers. */
 const RECALL_MIN = 0.97;
 const compiled = compileDetectors(DETECTORS);
 

@@ -9,7 +9,7 @@ import { hasCrcSuffix } from "#rules/detectors/checks/secret-checks.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { pick, type Random, seeded, SURROUNDINGS, textOf } from "#rules/detectors/testing/forms.ts";
 
-// What others will have in their bodies and nobody wrote down here: values made by chance, in every surrounding.
+// Random values in every surrounding, which stand for values in other people's bodies.
 const compiled = compileDetectors(DETECTORS.filter((detector) => detector.enabled));
 const ROUNDS = 15;
 
@@ -168,7 +168,7 @@ const word = (random: Random, count: number, alphabet = WORDS): string =>
 const HEX = "0123456789abcdef";
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Those whose patterns are wider than the texts that are accepted. */
+/** Makers for detectors whose patterns are wider than the accepted texts. */
 const MAKERS: ReadonlyMap<string, (random: Random) => string> = new Map([
   [
     "secret.jwt",

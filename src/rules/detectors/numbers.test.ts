@@ -6,14 +6,14 @@ import { scanText } from "#rules/detectors/engine/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { pick, type Random, seeded, SURROUNDINGS } from "#rules/detectors/testing/forms.ts";
 
-// A corpus of our own that is made anew in each run: numbers and codes by chance that have a detector's form and check digits,
-// beside the words that name them.
+// A random corpus, made in each run: numbers and codes with a detector's form and check digits, near the words that name
+// them.
 const compiled = compileDetectors(DETECTORS);
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 /** Some have a fixed beginning and check digits: chance would take too long over these few, which their own hits show. */
 const TRIES_MAX = 4000;
 const KINDS_MIN = 130;
-/** Of those in each surrounding: a number of a security may be nearly all letters, and then it is no number to us. */
+/** Misses per surrounding: a security's number may be nearly all letters, and is then not detected. */
 const MISSED_MAX = 2;
 const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
   "#": (random) => String(random(10)),

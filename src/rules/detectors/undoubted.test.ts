@@ -11,7 +11,7 @@ const word = fc.stringMatching(/^[a-z]{2,10}$/);
 const capitals = (length: number): fc.Arbitrary<string> => fc.stringMatching(new RegExp(`^[A-Z]{${length}}$`));
 const time = fc.date({ min: new Date("2000-01-01"), max: new Date("2040-01-01"), noInvalidDate: true });
 
-/** What addresses of shops, papers and programs have. */
+/** Values in addresses of shops, newspapers and programs. */
 const BENIGN: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "product number": fc.tuple(capitals(2), digits(6), capitals(1)).map((parts) => parts.join("")),
   "product with dashes": fc.tuple(capitals(3), digits(4), digits(3)).map((parts) => parts.join("-")),

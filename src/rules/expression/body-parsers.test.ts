@@ -11,7 +11,7 @@ const readMultipart = (type: string, raw: string): Multipart | undefined =>
   multipartOf(readBody({ raw, truncated: false, contentType: [type], contentEncoding: [] }));
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString("latin1"));
-/** What such bodies are made of, in any order, so that parsers get far. */
+/** Parts of such bodies in any order, so that parsers get far. */
 const pieces = (...known: readonly string[]) =>
   fc.array(fc.oneof(fc.constantFrom(...known), bytes), { maxLength: 40 }).map((all) => all.join(""));
 const RUNS = { numRuns: 400 };

@@ -24,7 +24,7 @@ const ADDRESSES_AT_ONCE = 4_096;
 /** Of parts of a list of addresses, by their items. */
 export type MadeParts = WeakMap<readonly unknown[], readonly NamedList[]>;
 
-/** The same of a list in parts; each step takes some items. What `made` has already is taken from there. */
+/** The same in steps of some items. Entries of `made` are used again. */
 export function* makingList(
   kind: ListKind,
   parts: Iterable<readonly unknown[]>,

@@ -14,14 +14,14 @@ export interface ListedRedirect {
 
 export interface RedirectList extends NamedList {
   readonly kind: "redirect";
-  /** Where the list sends this address; undefined where it does not name it. */
+  /** The target of this address; undefined if the list does not name it. */
   redirect(address: string): { readonly location: string; readonly status: number } | undefined;
 }
 
 const SEGMENTS_MAX = 64;
 const HOST_BYTES_MAX = 261;
 
-// What asking for a source costs, and each byte of a path.
+// Steps of a look-up of a source, and of each byte of a path.
 const LOOK_STEPS = 300;
 const BYTE_STEPS = 2;
 
@@ -43,7 +43,7 @@ export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList>
     const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(address);
     if (match === null) return undefined;
     const scheme = (match[1] ?? "").toLowerCase();
-    // No host name is longer (RFC 1035 §2.3.4), its port left out.
+    // No host name is longer (RFC 1035 §2.3.4), without its port.
     if ((match[2] ?? "").length > HOST_BYTES_MAX) return undefined;
     const path = match[3] === "" ? "/" : (match[3] ?? "/");
     const parents = pathsOf(path).flatMap((parent) => {

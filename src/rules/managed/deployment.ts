@@ -94,7 +94,7 @@ function managedExecution(ruleset: ManagedRuleset): Shape {
 const publicKey: Shape = (value, at) =>
   typeof value === "string" && isEnvelopeKey(value) ? [] : [problem(at, "public_key must be an X25519 public key: base64 of its 32 bytes")];
 
-/** What of a match goes into its event: nothing unless it is asked for. */
+/** The data of a match that its event includes: none, unless it is asked for. */
 const matchedData = object({ public_key: publicKey, masked_sample: flag });
 const matchedRequestData = object({ public_key: publicKey });
 

@@ -4,7 +4,7 @@ import { VARIABLES } from "../seclang/syntax/variable-table.ts";
 import { SECLANG_RULESET_ID } from "./request-rulesets.ts";
 import { MANAGED_RULESETS } from "./rulesets.ts";
 
-/** Which rules of a managed ruleset do not look at which parts. */
+/** Parts of requests that some rules of a managed ruleset ignore. */
 export interface PartExceptions {
   /** The same for the same exceptions. */
   readonly key: string;
@@ -42,7 +42,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "http.user_agent",
 ]);
 
-/** What rules of the Core Rule Set name: ModSecurity's variables, with `&` the number of their values. */
+/** Parts in rules of the Core Rule Set: ModSecurity's variables; with `&`, the number of their values. */
 const isVariable = (part: string): boolean => VARIABLES.has(part.replace(/^&/, ""));
 
 /** A part that events name. One that no rule can name would spare nobody anything. */

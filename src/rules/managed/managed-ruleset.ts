@@ -10,13 +10,13 @@ export interface ManagedRule {
   readonly id: string;
   /** The detector behind it; empty for rules that have an expression or a signature. */
   readonly detector: string;
-  /** What the rules' own engine runs; absent where a detector decides. */
+  /** The expression that the rule engine evaluates; absent if a detector decides. */
   readonly expression?: string;
-  /** Where its expression finds what it looks for; of several parts, the first that a request has. */
+  /** Parts in which its expression matches; of several parts, the first that a request has. */
   readonly shows?: readonly ShownPart[];
   /** Its number among the ruleset's signatures, where one decides. */
   readonly signature?: number;
-  /** What has to be odd about the body, where that decides. */
+  /** The cause that the body must have, if that decides. */
   readonly cause?: BodyCause;
   /** Its number in the Core Rule Set, where that decides. */
   readonly core?: number;
@@ -48,17 +48,17 @@ export interface ManagedRuleset {
   readonly rules: readonly ManagedRule[];
   /** The table that its signatures' numbers are of. */
   readonly signatures?: SignatureTable;
-  /** What decides for those of its rules that have a number in it. */
+  /** Decides the rules of the ruleset that have a number in it. */
   readonly coreRuleSet?: CoreRuleSet;
 }
 
-/** What one `execute` rule runs, overrides applied. */
+/** The rules that one `execute` rule runs, with overrides applied. */
 export interface ManagedExecution {
   readonly ruleset_id: string;
   /** Enabled rules, in the ruleset's order. */
   readonly rules: readonly ManagedRule[];
   /** Their places in the ruleset as a hexadecimal bit set: what crosses to the detector worker. */
   readonly enabled: string;
-  /** What overrides and exceptions say of patterns of customers' own (own-patterns.ts); empty where nothing. */
+  /** Overrides and exceptions of customers' own patterns (own-patterns.ts); empty without any. */
   readonly own: string;
 }

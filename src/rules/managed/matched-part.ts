@@ -1,7 +1,7 @@
 import type { RequestView } from "#rules/views.ts";
 import type { BodyCause } from "#rules/body/body-causes.ts";
 
-/** What rules about bodies show: the cause, and the type that the body was to be read by. */
+/** The match of a rule about bodies: the cause, and the content type of the body. */
 export const shownCause = (cause: BodyCause, request: RequestView): Matched => ({
   part: "http.request.body.raw",
   name: cause,
@@ -41,7 +41,7 @@ function read(part: ShownPart, request: RequestView): Matched {
   }
 }
 
-/** Where a managed rule found what it looks for. */
+/** The place in which a managed rule matched. */
 export interface Matched {
   /** The field of expressions, and the name within it; empty where it has none. */
   readonly part: string;

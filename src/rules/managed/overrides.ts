@@ -1,7 +1,7 @@
 import { isObject } from "#rules/parameters/shape.ts";
 import type { ManagedRule, ManagedRuleset, SensitivityLevel } from "./managed-ruleset.ts";
 
-/** What overrides may set of a rule. */
+/** Settings of a rule that overrides may change. */
 interface Override {
   readonly action?: string;
   readonly enabled?: boolean;
@@ -23,7 +23,7 @@ export function resolveRules(ruleset: ManagedRuleset, overrides: unknown): reado
     const last: Override = Object.assign({}, overrideOf(overrides), ...tagged, ...own);
     const resolved: ManagedRule = {
       ...rule,
-      // What only adds up goes on adding up: the action is that of the rule that looks at the sum.
+      // A scoring rule keeps scoring: the action is that of the rule that reads the sum.
       action: rule.action === "score" ? "score" : (last.action ?? rule.action),
       enabled: last.enabled ?? rule.enabled,
       ...(last.sensitivity_level === undefined ? {} : { sensitivity_level: last.sensitivity_level }),

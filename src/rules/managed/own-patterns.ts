@@ -4,8 +4,8 @@ import { isObject } from "#rules/parameters/shape.ts";
 export const OWN_CATEGORY = "custom";
 
 /**
- * What overrides switch of patterns that are not the ruleset's own: `+` or `-`, and `*` for all, `#` before a tag or `=` before
- * an id, with commas between; what stands later wins. A text, since it goes along with every response that is scanned.
+ * Switches of patterns that are not the ruleset's own: `+` or `-`, then `*` for all, `#` before a tag or `=` before an
+ * id, separated by commas; later ones win. A text, because it accompanies every response that is scanned.
  */
 export function packSwitches(overrides: unknown, managed: ReadonlySet<string>): string {
   if (!isObject(overrides)) return "";

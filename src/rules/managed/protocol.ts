@@ -6,7 +6,7 @@ export interface ProtocolRow {
   readonly slug: string;
   readonly title: string;
   readonly expression: string;
-  /** Where the anomaly is; of several parts, the first that the request has. */
+  /** Parts with the anomaly; of several parts, the first that the request has. */
   readonly shows: readonly ShownPart[];
   readonly paranoia: 1 | 2 | 3 | 4;
   readonly score: number;

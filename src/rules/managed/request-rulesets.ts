@@ -100,7 +100,7 @@ export const managedOf = ({ rows, signatures }: RequestMaterial): ManagedRuleset
         detector: "",
         ...decides,
         action: "block",
-        // What is certain stays at every level of sensitivity.
+        // Certain rules run at every sensitivity level.
         suspicion: SUSPICIONS[certainty],
         description: title,
         categories,
@@ -145,7 +145,7 @@ export const ownScoresOf = ({ rows, signatures }: RequestMaterial): ManagedRules
       suspicion: paranoia,
       description: title,
       categories: [...categories, `paranoia-level-${paranoia}`],
-      // What the higher levels look for is in much honest work, and each value of it counts.
+      // Rules of the higher levels match much harmless traffic, and each matching value counts.
       enabled: paranoia <= 2,
     })),
     ...bodyRules(SCORES_RULESET_ID),

@@ -56,7 +56,7 @@ export function useOperatorRules({ core, rows }: OperatorRules): void {
   rulesets.set(SCORES_RULESET_ID, core !== null ? scoresOf(core) : rows.length === 0 ? SCORES : ownScoresOf(material));
 }
 
-/** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */
+/** The rules that an `execute` rule with these parameters runs, or null if they do not name a managed ruleset. */
 export function executeManaged(parameters: Readonly<Record<string, unknown>>): ManagedExecution | null {
   const ruleset = MANAGED_RULESETS.get(String(parameters["id"]));
   return ruleset === undefined ? null : executionOf(ruleset, parameters);
@@ -75,7 +75,7 @@ export function withoutRules(ruleset: ManagedRuleset, execution: ManagedExecutio
   const key = [...skipped].join();
   let variant = variants.get(key);
   if (variant === undefined) {
-    // Which exceptions apply, and in which order, is up to requests.
+    // Bounded, because requests decide which exceptions apply and in which order.
     if (variants.size === VARIANTS_MAX) variants.clear();
     variants.set(key, (variant = leavingOut(ruleset, execution, skipped)));
   }

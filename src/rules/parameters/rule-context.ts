@@ -10,11 +10,11 @@ export interface OwnPattern {
   readonly enabled?: boolean;
 }
 
-/** What a rule may name beside itself. */
+/** Objects that a rule may name. */
 export interface RuleContext {
   /** Of the ruleset that the rule is in. */
   readonly kind: "root" | "zone" | "custom";
-  /** The account's custom rulesets by id: what rules of its own entry points may execute. */
+  /** The account's custom rulesets by id, which rules of its entry points may execute. */
   readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;
   /** The account's lists: their names and kinds. */
   readonly lists: NamedLists;

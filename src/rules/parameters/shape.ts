@@ -1,13 +1,13 @@
 import type { RuleContext } from "./rule-context.ts";
 import type { PhaseName } from "#rules/phases.ts";
 
-/** Where parameters stand; some depend on it. */
+/** Context of parameters; some depend on it. */
 export interface ParameterPlace {
   readonly phase: PhaseName;
   readonly around: RuleContext;
 }
 
-/** What is wrong with a value; `at` is its JSON pointer below the action's parameters. */
+/** Problems of a value; `at` is its JSON pointer below the action's parameters. */
 export type Shape = (value: unknown, at: string, place: ParameterPlace) => RuleProblem[];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ const alternatives = (keys: readonly string[]): string =>
 
 export interface TextRules {
   readonly pattern?: RegExp;
-  /** What the pattern means: `a host name`. */
+  /** Description of the pattern: `a host name`. */
   readonly what?: string;
   readonly bytesMax?: number;
   readonly empty?: boolean;

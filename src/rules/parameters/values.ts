@@ -28,8 +28,8 @@ export const compileText = (expression: string, phase: string, options: Expressi
   compileTyped(expression, phase, textTypes(phase), options);
 
 /**
- * How parameters are read for a request: what they say, with `value` in place of each `expression`. Null where there
- * is no expression in them, so that they are what they say.
+ * Compiles a reader of parameters for requests, which returns them with `value` instead of each `expression`. Null if
+ * they have no expression, so that they are constant.
  */
 export function compileParameters(parameters: Parameters, phase: string, options: ExpressionOptions): ReadParameters | null {
   const read = compileTree(parameters, phase, options);

@@ -33,7 +33,7 @@ export interface WafPackage {
   readonly rules: readonly PackageRule[];
   /** The managed ruleset that takes its place. */
   readonly successor_id: string;
-  /** What the edge runs; no ruleset of a customer can name it. */
+  /** The ruleset that the edge runs; customers' rulesets cannot name it. */
   readonly ruleset: ManagedRuleset;
 }
 
@@ -52,7 +52,7 @@ export const SCORE_RULE_IDS = {
   script: ruleIdOf(ANOMALY_PACKAGE_ID, "score of a script's request"),
 } as const;
 
-/** What a page's script says of itself, since it cannot be said in a plain form. */
+/** Requests of a page's script identify themselves, because a plain form cannot set the header. */
 const FROM_SCRIPT = 'any(lower(http.request.headers["x-requested-with"][*])[*] eq "xmlhttprequest")';
 
 // The sets of the time had no levels of paranoia; SPEC 8 gives them the second.

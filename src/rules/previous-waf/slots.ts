@@ -1,15 +1,15 @@
 import type { PhaseName } from "../phases.ts";
 
-/** What a zone has of the firewall before rulesets: each runs as an entry point of its own, beside those of its phase. */
+/** A zone's firewall from before rulesets: each runs as a separate entry point, beside those of its phase. */
 export type LegacyPhase = "firewall_rules" | "rate_limits" | "previous_waf";
 
 interface SlotRow {
   /** As events and traces name it: the same in every zone. */
   readonly ruleset_id: string;
   readonly phase: PhaseName;
-  /** What wrote an event, as the activity log names it (SPEC 6). */
+  /** Name of the service in events, as in the activity log (SPEC 6). */
   readonly service: string;
-  /** Where it runs beside the zone's own entry point of the phase. SPEC 3.3: the new WAF before the previous one. */
+  /** Position relative to the zone's own entry point of the phase. SPEC 3.3: the new WAF runs before the previous one. */
   readonly runs: "before" | "after";
 }
 

@@ -13,7 +13,7 @@ export function urlExpression(pattern: string): string {
   return tests.length === 0 ? "true" : `(${tests.join(" and ")})`;
 }
 
-/** What is wrong with a pattern, or null. */
+/** The problem of a pattern, or null. */
 export function urlPatternProblem(pattern: string): string | null {
   if (pattern.length === 0 || pattern.length > PATTERN_CHARACTERS_MAX) return `must have 1 to ${PATTERN_CHARACTERS_MAX} characters`;
   if (!/^[\x21-\x7e]+$/.test(pattern) || /["\\#]/.test(pattern))

@@ -33,7 +33,7 @@ const PLACES_PER_KEY = 1.5;
 const HEADER_WORDS = 8;
 /** Times are tenths of a second since the table was made: 32 bits of them last for six years. */
 const TICK_MS = 100;
-/** Nobody holds a lock for longer than a microsecond, unless the system has put its thread aside; one that died is taken over. */
+/** A lock is held for at most a microsecond, unless the system suspends the thread; the lock of a dead thread is taken over. */
 const SPINS_MAX = 1_000;
 const WAITS_MAX = 100;
 const WAIT_MS = 1;
@@ -43,7 +43,7 @@ const COUNT_MAX = 0x7fff_ffff;
 export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuffer {
   const sets = setsFor(keys);
   const buffer = new SharedArrayBuffer((HEADER_WORDS + sets + sets * WAYS * SLOT_WORDS) * 4);
-  // Nobody can choose addresses whose keys share a place.
+  // With a random key, clients cannot choose addresses whose keys share a slot.
   randomFillSync(new Uint8Array(buffer, 0, 16));
   new Float64Array(buffer, 16, 1)[0] = nowMs;
   return buffer;
@@ -97,7 +97,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
     let best = -1;
     let bestWorth = Number.POSITIVE_INFINITY;
     for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS) {
-      // Who is kept out is forgotten last.
+      // Keys that are kept out are evicted last.
       const worth = words[at + TAG_A] === 0 ? -1 : Math.max(words[at + USED]!, words[at + KEPT_OUT]! > tick ? words[at + KEPT_OUT]! : 0);
       if (worth < bestWorth) {
         best = at;
@@ -137,7 +137,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
       const set = place(key);
       lock(set);
       const found = find(set);
-      // Who only looks takes up no place.
+      // A look-up without counting must not take a slot.
       const result = found < 0 && amount === 0 ? 0 : count(found < 0 ? take(set, tick) : found, amount, window, tick);
       unlock(set);
       return result;

@@ -25,8 +25,8 @@ export interface RateLimitParameters {
 /** A limit of one rule. */
 export interface CompiledLimit {
   /**
-   * Counts the request where it can be counted now, and tells whether the rule's action is due; `applies` says whether its
-   * expression does. What has to wait for the response is left in `later`.
+   * Counts the request if it can be counted now, and returns whether the rule's action applies; `applies` is the result
+   * of its expression. A count that must wait for the response is added to `later`.
    */
   trips(request: RequestView, applies: boolean, later: LaterCount[]): boolean;
 }
@@ -35,7 +35,7 @@ export interface CompiledLimit {
 export interface LaterCount {
   /** `fromOrigin`: the response is the origin's own, and not one of the cache or the edge. */
   count(request: RequestView, response: ResponseView, fromOrigin: boolean): void;
-  /** What becomes of the request where counting spends its steps. */
+  /** Recorded for the request if counting spends its steps. */
   readonly exhausted: Exhausted;
 }
 
@@ -73,7 +73,7 @@ export function compileLimit(
       const nowMs = request.at_ms ?? 0;
       let key = rule.id;
       for (const read of reads) key += `\0${String(read(request, null) ?? "")}`;
-      // Who is kept out is not counted on: the time runs from the request that was too much.
+      // A client that is kept out is not counted further: the time starts with the request that exceeded the limit.
       if (keepOutMs > 0 && counters.keptOutUntil(key, nowMs) > 0) return applies;
       if (!waits)
         return counted.applies === null
@@ -100,11 +100,11 @@ export function compileLimit(
 
 const SCORE_MAX = 1_000_000;
 
-/** What the origin says that the request was worth. */
+/** The score that the origin gives the request. */
 const scoreOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,7}$/.test(text.trim()) ? Math.min(SCORE_MAX, Number(text)) : 0;
 
-/** Without an expression of its own a limit counts what its rule applies to. */
+/** Without a counting expression, a limit counts the requests that its rule matches. */
 function countedBy(
   { counting_expression: text }: RateLimitParameters,
   phase: string,
@@ -133,7 +133,7 @@ function compileCharacteristic(text: string, phase: string, options: ExpressionO
   throw first;
 }
 
-/** What is wrong with a characteristic, or null. */
+/** The problem of a characteristic, or null. */
 export function characteristicProblem(text: string, phase: string, regexes?: RegexTable): string | null {
   if (text === PLACE) return null;
   try {

@@ -1,4 +1,4 @@
-/** What the automata of one ruleset may have learned together. */
+/** Bytes that the automata of one ruleset may learn together. */
 export const GROUP_BYTES_MAX = 16 * 2 ** 20;
 /** The same of all customers' automata of a thread. */
 export const THREAD_BYTES_MAX = 64 * 2 ** 20;
@@ -7,7 +7,7 @@ export const THREAD_BYTES_MAX = 64 * 2 ** 20;
 export interface Learner {
   /** Of the states that it knows. */
   readonly bytes: number;
-  /** Learns anew from now on, which its next texts pay for. */
+  /** Forgets its states, so that its next texts pay for learning again. */
   forget(): void;
 }
 
@@ -20,13 +20,13 @@ export interface LearnedStates {
   forget(): void;
 }
 
-/** What the customers' automata of a thread have learned. */
+/** States that the automata of customers' patterns have learned in a thread. */
 export interface StatePool {
   readonly bytes: number;
   createGroup(): LearnedStates;
 }
 
-/** Where all groups together know more than `bytesMax`, the one that knows most forgets it. */
+/** If all groups together exceed `bytesMax`, the largest one forgets its states. */
 export function createStatePool(bytesMax = THREAD_BYTES_MAX, groupBytesMax = GROUP_BYTES_MAX): StatePool {
   /** Groups go with their rulesets, whenever memory is collected. */
   const groups = new Map<Tally, WeakRef<LearnedStates>>();
@@ -53,7 +53,7 @@ export function createStatePool(bytesMax = THREAD_BYTES_MAX, groupBytesMax = GRO
     },
     createGroup: (): LearnedStates => {
       const tally: Tally = { bytes: 0 };
-      /** Those that know something. */
+      /** Automata with learned states. */
       const learners = new Map<Learner, number>();
       const group: LearnedStates = {
         get bytes() {

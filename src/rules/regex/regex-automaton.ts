@@ -3,7 +3,7 @@ import { charge } from "#rules/budget.ts";
 import type { Learner, LearnedStates } from "./learned-states.ts";
 import { RegexError } from "./regex-syntax.ts";
 
-/** What runs any pattern in time that is linear in the text, and in the worst case in the pattern's own size as well. */
+/** Runs any pattern in time that is linear in the text; in the worst case also in the pattern's size. */
 export interface Automaton {
   test(text: string): boolean;
   /** The first match; null where there is none. */
@@ -17,8 +17,8 @@ export interface AutomatonMatch {
   group(number: number): string;
 }
 
-// What a byte costs from one known state to the next; what a state costs that is not known yet, and each place of the pattern in it; what
-// a byte costs for each place of the pattern where states cannot be kept; and what places cost that are tried with captures.
+// Steps per byte between known states; of a new state, and of each pattern position in it; per byte and pattern position
+// if states cannot be kept; and per position that is tried with captures.
 const BYTE_STEPS = 25;
 const STATE_STEPS = 3000;
 const STATE_PLACE_STEPS = 500;
@@ -30,7 +30,7 @@ const TRIED_PLACES_MAX = 262_144;
 /** States that are remembered, of each pattern: less than what the library keeps by itself. */
 const STATES_BYTES_MAX = 1 << 20;
 
-/** What it learns of its texts counts among the `states`. Throws RegexError. */
+/** Its learned states count in `states`. Throws RegexError. */
 export function createAutomaton(source: string, states: LearnedStates): Automaton {
   const automaton = compile(source);
   const size = automaton.re2Input.numberOfInstructions() as number;

@@ -1,7 +1,7 @@
 import type { ByteSet } from "./byte-set.ts";
 import type { Regex } from "./regex-syntax.ts";
 
-/** What a backtracking engine may do at one place of the text; a bound, not a guess. */
+/** Steps that a backtracking engine may take at one position of the text; an upper bound, not an estimate. */
 const STEPS_MAX = 512;
 
 /**
@@ -73,14 +73,14 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
 
 const isAnchored = ([first]: readonly Regex[]): boolean => first?.kind === "assert" && first.what === "start";
 
-/** What the parts of a sequence cost at one place, every way tried, where each loop is one step. */
+/** Steps of a sequence at one position if every way is tried; each loop counts as one step. */
 function stepsOfParts(items: readonly Regex[], parts: readonly Part[]): number {
   const behind = firstsBehind(items);
   const ways = parts.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
   return ways * parts.reduce((sum, part) => sum + part.steps, 0);
 }
 
-/** What a text costs, in steps. */
+/** Cost of a text, in steps. */
 export interface RegexCost {
   readonly once: number;
   readonly perByte: number;
@@ -154,7 +154,7 @@ const stepsOf = rememberEach((regex: Regex): number => {
   const behind = firstsBehind(regex.items);
   for (const [i, item] of regex.items.entries()) {
     steps += ways * stepsOf(item);
-    // What is decided is given back and tried again, one byte at a time, and nothing more.
+    // Backtracking gives a decided item back byte by byte, which doubles its steps but adds no ways.
     if (isDecided(item, behind[i])) steps += ways * stepsOf(item);
     else ways *= waysOf(item);
   }

@@ -9,7 +9,10 @@ export interface RequiredParts {
 
 const ALTERNATIVES_MAX = 64;
 
-/** What every match contains, one piece of each alternative, as it is unless the pieces in lower case are longer; null where nothing is sure. */
+/**
+ * Texts that every match contains, one per alternative, in the given case unless the lower-case texts are longer; null if
+ * none is certain.
+ */
 export function requiredParts(regex: Regex): RequiredParts | null {
   const exact = partsOf(regex, false);
   const lower = partsOf(regex, true);

@@ -7,7 +7,7 @@ import { compileRegexReplacer, compileRegexTest, RegexError, type RegexReplacer,
  */
 export const REGEX_PLACES_MAX = 50_000;
 
-/** Those over characters, `(?u)`, are made at once, which is part of looking at their rule. */
+/** Patterns over characters, `(?u)`, are compiled at once, as part of checking their rule. */
 const CHARACTER_PLACES_MAX = 2000;
 /** A class of characters is a table of hundreds of ranges: it takes as long as so many places. */
 const CLASS_PLACES = 15;
@@ -22,14 +22,14 @@ export interface RegexTable {
   beginRule(): void;
   /** Of all of them together. */
   readonly places: number;
-  /** What is there already, for the table of the ruleset that replaces this one. */
+  /** Compiled patterns, for the table of the ruleset that replaces this one. */
   readonly known: {
     test(pattern: string): RegexTest | undefined;
     replacer(pattern: string): RegexReplacer | undefined;
   };
-  /** What its automata have learned of the texts that they were asked about. */
+  /** States that its automata have learned from their texts. */
   readonly states: LearnedStates;
-  /** Those that came since the last call and are still to be prepared. */
+  /** Patterns since the last call that must still be prepared. */
   takeNew(): readonly Preparable[];
 }
 
@@ -38,7 +38,7 @@ export type Preparable = Pick<RegexTest, "size" | "prepare">;
 /** `placesMax`: more are refused. `before`: the table of the ruleset that is replaced, whose expressions are taken over. */
 export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: RegexTable): RegexTable {
   const tables = { test: new Map<string, RegexTest>(), replacer: new Map<string, RegexReplacer>() };
-  // Those that are taken over count among the same; what the version before alone has learned is of no more use.
+  // Patterns that are taken over count in the same states; those of the previous version only are no longer used.
   const states = before?.states ?? statePool.createGroup();
   states.forget();
   let places = 0;

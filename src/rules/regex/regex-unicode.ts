@@ -15,7 +15,7 @@ export function unicodeSizeOf(pattern: string): number {
     throw new RegexError(String.raw`more than ${CHARACTER_CLASSES_MAX} classes \p{…}`, 0);
   /** Of the groups that are open, what stands in them so far. */
   const open = [0];
-  /** What a repetition would repeat. */
+  /** Start of the item that a repetition would repeat. */
   let last = 0;
   const adds = (places: number): void => {
     last = places;

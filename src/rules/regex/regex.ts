@@ -15,7 +15,7 @@ export interface RegexTest {
   test(text: string): boolean;
   /** `native` where the engine of the runtime is proven to be linear, `automaton` otherwise. */
   readonly engine: "native" | "automaton";
-  /** What every text that matches contains; null where nothing is sure. */
+  /** Texts that every match contains; null if none is certain. */
   readonly required: RequiredParts | null;
   /** Its places once its repetitions are written out: what time and memory grow with. */
   readonly size: number;
@@ -29,12 +29,12 @@ export interface RegexReplacer extends Pick<RegexTest, "size" | "prepare"> {
   replace(text: string, replacement: (group: (number: number) => string) => string): string;
 }
 
-/** What a step of a pattern costs where the runtime's engine takes it. */
+/** Steps for one step of a pattern in the runtime's engine. */
 const NATIVE_STEPS = 6;
 /** Up to here that engine is given a text; a longer one is cheaper by an automaton if the pattern has many steps a byte. */
 const NATIVE_TEXT_STEPS_MAX = 32_768;
 const NATIVE_BYTE_STEPS_MAX = 4;
-/** What making an automaton costs, for each place of its pattern. */
+/** Steps of making an automaton, per position of its pattern. */
 const MAKING_STEPS = 5000;
 
 /**
@@ -142,7 +142,7 @@ function unicodePattern(pattern: string, states: LearnedStates): { readonly auto
 // An automaton's time is linear in the text, and in the worst case in its own size as well.
 const AUTOMATON_SIZE_MAX = 1000;
 
-/** Made when it is first asked for; whoever has not prepared it is charged then. */
+/** Made at its first use, which is charged for it unless it was prepared. */
 function compileTree(regex: Regex, size: number, states: LearnedStates): { automaton(): Automaton; prepare(): void } {
   if (size > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
   let made: Automaton | undefined;

@@ -1,7 +1,7 @@
 import { lowerBytes, rememberedLower } from "#rules/text/text-functions.ts";
 import { indexOfPart } from "#rules/text/text-search.ts";
 
-/** What is wrong with a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
+/** The problem of a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
 export function wildcardProblem(pattern: string): string | null {
   const bare = pattern.replace(/\\[\\*]/g, "");
   if (bare.includes("**")) return "two asterisks in a row are not allowed in a wildcard";
@@ -28,7 +28,7 @@ export function wildcardTest(pattern: string, strict: boolean): (text: string) =
   };
 }
 
-/** What each `*` stands for, as little as possible from left to right, or null where the whole text does not fit. */
+/** The text of each `*`, as short as possible from left to right, or null if the whole text does not match. */
 export function wildcardCaptures(pattern: string, strict: boolean): (text: string) => readonly string[] | null {
   const [first = "", ...rest] = literalParts(strict ? pattern : lowerBytes(pattern));
   const fits = wildcardTest(pattern, strict);

@@ -33,7 +33,7 @@ export interface Worst {
   readonly learns?: true;
 }
 
-/** What rules can do to a thread, each with a body that is worst for it. No two rules are the same, so that they share nothing. */
+/** Rules that load a thread most, each with its worst body. No two rules are equal, so that they share nothing. */
 export const WORST: readonly Worst[] = [
   { name: "a pattern", expression: (i) => `${raw} matches "[a-z]{20}[0-9]{${(i % 90) + 1}}"`, body: LONG, learns: true },
   { name: "a pattern of many steps", expression: (i) => `${raw} matches "[a-z]{200}[0-9]{${(i % 90) + 1}}"`, body: LONG, learns: true },
@@ -240,7 +240,7 @@ export const WORST: readonly Worst[] = [
   { name: "arrays cut", expression: (i) => `any(substring(http.request.body.form.names[*], 0, 1)[*] eq "${i}")`, body: PAIRS, type: FORM },
 ];
 
-/** What any list is that the rules name. */
+/** Contents of any list that the rules name. */
 export const HOSTS = createHostnameList(["*.example.com"]);
 
 export const worstRequest = ({ body, type }: Worst): RequestView => posted(body, type);

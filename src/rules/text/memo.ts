@@ -23,7 +23,7 @@ export function rememberLastOfTwo<A, B, T>(compute: (a: A, b: B) => T): (a: A, b
 // A power of two.
 const SLOTS = 8;
 
-/** What making a result costs is what so many bytes more would. */
+/** Cost of making a result, in bytes of text. */
 const MAKING_BYTES = 10;
 
 /**

@@ -19,7 +19,7 @@ function flipped(text: string, first: number): string {
   return bytes.toString("latin1");
 }
 
-/** What making a text lower or upper case costs. */
+/** Steps per byte of changing the case of a text. */
 export const CASE_STEPS = 9;
 
 /** The same, cheap for texts that many rules ask about in a row. */
@@ -34,7 +34,7 @@ export function substring(text: string, from: number, to?: number): string {
   return cut;
 }
 
-/** What a byte costs of a text that was made, when it is compared or looked up. */
+/** Steps per byte of comparing or looking up a made text. */
 const READ_STEPS = 2;
 
 export function startsWith(text: string, part: string): boolean {
@@ -61,7 +61,7 @@ export function split(text: string, separator: string, limit: number): readonly 
   return pieces;
 }
 
-/** What it costs to remove bytes, however short the text is. */
+/** Steps of removing bytes from a text of any length. */
 const REMOVAL_STEPS = 1500;
 
 const marksOf = rememberLast((bytes: string): Uint8Array => {

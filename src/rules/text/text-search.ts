@@ -39,7 +39,7 @@ function bordersOf(part: string): Uint32Array {
   return borders;
 }
 
-// What a search costs, however near it ends; what a byte costs that the part may begin at; and how many others cost a step.
+// Steps of a search that ends at once; per byte at which the part may begin; and the other bytes per step.
 const SEARCH_STEPS = 30;
 const START_STEPS = 6;
 const BYTES_PER_STEP = 4;

@@ -1,6 +1,6 @@
 import { charge } from "#rules/budget.ts";
 
-/** `%41` as `A`; what is no escape stays as it is. */
+/** Decodes `%41` to `A`; invalid escapes stay. */
 export function decodePercent(text: string): string {
   const first = text.indexOf("%");
   if (first === -1) return text;
@@ -17,7 +17,7 @@ export function decodePercent(text: string): string {
 
 const PERCENT = 0x25;
 
-/** What a hexadecimal digit stands for; -1 for other bytes. */
+/** The value of a hexadecimal digit; -1 for other bytes. */
 function hexDigit(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
@@ -45,7 +45,7 @@ export function decodeUrl(text: string, decoding: UrlDecoding): string {
   return decoded;
 }
 
-// What a round costs, and each byte in it; and a byte of a text in which characters are written as `%u2601`.
+// Steps of a round, and per byte in it; and per byte of a text with escapes such as `%u2601`.
 const ROUND_STEPS = 400;
 const DECODE_STEPS = 10;
 const UNICODE_STEPS = 100;

@@ -9,7 +9,7 @@ const compiled = compileDetectors(DETECTORS);
 const cardsIn = (text: string): readonly string[] =>
   scanText(compiled, text).findings.flatMap(({ detector: { id } }) => (/^fin\.(?:card_|iban)/.test(id) ? [id] : []));
 
-/** Where scripts, styles and drawings write a fraction without its nought. */
+/** Text before fractions without their zero, in scripts, styles and drawings. */
 const BEFORE_FRACTIONS = [
   "",
   " ",

@@ -33,7 +33,7 @@ const SETS = [
 ];
 
 const findings = (detectors: CompiledDetectors, body: Buffer): object => {
-  // A budget of candidates is spent in another order, and is no matter here.
+  // Unlimited, because the two scans spend a budget of candidates in different orders.
   const scanner = new BodyScanner(detectors, { candidatesMax: Number.POSITIVE_INFINITY });
   scanner.push(body);
   return scanner.end().findings.map(({ detector, count, offset }) => ({ id: detector.id, count, offset }));
@@ -83,7 +83,7 @@ test("what stood in the input before is not found again", () => {
   assert.equal(prefilter.run(0, 20, 20), 0);
 });
 
-/** What pages and data are full of that is no number of anybody's. */
+/** Ordinary text of pages and data, without anybody's numbers. */
 const ORDINARY = [
   "2026-11-22T10:17:38.413Z GET /assets/app.3f9c1e7b42.js 200 1843 0.021",
   '"version": "24.21.0", "integrity": "sha512-l0h7x9b2c4", "node": ">=18.12 <25"',

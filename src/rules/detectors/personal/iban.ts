@@ -63,7 +63,7 @@ function isGrouped(text: string): boolean {
   return groups.replace(/\D/g, "").length >= length * DIGITS_SHARE_MIN;
 }
 
-/** One case all the way, and digits as accounts have them, which words and keys have not. */
+/** One case throughout, and as many digits as accounts have, unlike words and keys. */
 const isSmallIban = (iban: string): boolean => !/[A-Z]/.test(iban) && /\d{6}/.test(iban);
 
 export const IBAN_DETECTOR: Detector = {

@@ -12,7 +12,7 @@ export function printExpression(node: Node): string {
 /** Of an expression that gives a value. */
 export const printValue = (value: ArgumentNode): string => printArgument(value, "text");
 
-/** What binds tighter has the greater level. */
+/** Connectives that bind tighter have the greater level. */
 const LEVELS: Readonly<Record<Connective, number>> = { or: 1, xor: 2, and: 3 };
 const NOT_LEVEL = 4;
 

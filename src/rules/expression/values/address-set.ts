@@ -4,7 +4,7 @@ import { isMapped, parseIp, readIp } from "#kernel/net/ip.ts";
 /** Addresses, blocks and ranges, asked often. */
 export interface AddressSet {
   readonly size: number;
-  /** Text that is no address is in no set. `::ffff:a.b.c.d` counts as the IPv4 address. */
+  /** False for a text that is not an address. `::ffff:a.b.c.d` counts as the IPv4 address. */
   has(address: string): boolean;
 }
 
@@ -118,7 +118,7 @@ function readAddress(text: string): Readonly<typeof known> {
   return known;
 }
 
-/** The address as one number; below 0 where the text is no IPv4 address. */
+/** The address as one number; below 0 if the text is not an IPv4 address. */
 function readIpv4Number(text: string): number {
   let number = 0;
   let octet = -1;

@@ -3,7 +3,7 @@ import { createAddressSetOf } from "./address-set.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
 import type { Value } from "./value-type.ts";
 
-/** What `in $name` asks. */
+/** The members of a list, for `in $name`. */
 export interface NamedList {
   readonly kind: ListKind;
   has(value: Value): boolean;
@@ -13,22 +13,22 @@ export interface NamedList {
 export type ListKind = "ip" | "hostname" | "asn" | "redirect";
 
 /**
- * The lists that an expression may name. What `find` gives is asked at each evaluation, so a list may change behind it; when
- * lists come or go, expressions have to be compiled again.
+ * The lists that an expression may name. The result of `find` is used at each evaluation, so a list may change later;
+ * when lists are added or removed, expressions must be compiled again.
  */
 export interface NamedLists {
   find(name: string): NamedList | undefined;
 }
 
-/** Throws RangeError naming the text that is no address or block. */
+/** Throws RangeError that names the text that is not an address or block. */
 export function createIpList(texts: Iterable<string>): NamedList {
   const set = createAddressSetOf(texts);
   return { kind: "ip", has: (value) => typeof value === "string" && set.has(value) };
 }
 
-/** No host name is longer (RFC 1035 §2.3.4), and with all above it a longer text would take the square of its length. */
+/** No host name is longer (RFC 1035 §2.3.4), and the look-up of all parent domains takes quadratic time in the length. */
 const HOST_BYTES_MAX = 255;
-/** What a byte costs that may be a dot, behind which a name is looked for. */
+/** Steps per byte that may be a dot before a parent domain. */
 const HOST_BYTE_STEPS = 100;
 
 /** A list that is made item by item. */

@@ -3,13 +3,16 @@ import { createIpList, type NamedList } from "./lists.ts";
 /** Lists of addresses that rules of every account may name as `$cf.NAME`; who knows whom they are about is the operator. */
 export const MANAGED_LIST_PREFIX = "cf.";
 
-/** Those that the service has whose API this is. Any other is known while the operator has a file for it. */
+/** Lists of the vendor's service. Other lists exist only if the operator has a file for them. */
 const KNOWN = ["anonymizer", "botnetcc", "malware", "open_proxies", "vpn"] as const;
 
 /** The operator's files of this thread: addresses and blocks by the name of the list, without its prefix. */
 let contents: ReadonlyMap<string, NamedList> = new Map();
 
-/** Puts the operator's lists in use; rules that name one see it from now on. Throws RangeError naming what is no address or block. */
+/**
+ * Replaces the operator's lists; rules that name one use it from now on. Throws RangeError that names the text that is
+ * not an address or block.
+ */
 export function useManagedLists(lists: Iterable<readonly [name: string, addresses: readonly string[]]>): void {
   contents = new Map(Array.from(lists, ([name, addresses]) => [name, createIpList(addresses)]));
 }

@@ -27,7 +27,7 @@ export function sameType(a: ValueType, b: ValueType): boolean {
   return a.kind === b.kind;
 }
 
-/** What expressions compute with. A missing value is undefined; integers that are no safe numbers are bigints. */
+/** Values of expressions. A missing value is undefined; integers that are not safe numbers are bigints. */
 export type Value = string | number | bigint | boolean | readonly Value[] | ValueMap;
 
 export interface ValueMap {

@@ -13,7 +13,7 @@ export interface CoreRuleSet {
   readonly digest: string;
   /** Makes its engine, which takes a while, unless that was done. */
   prepare(): void;
-  /** Finds its rules at a level of paranoia. Each request is asked once, whoever has the function for the level. */
+  /** Finds its rules at a paranoia level. Each request is evaluated once per level, for all callers. */
   find(paranoia: number): Find;
   /** The same where rules do not look at some values. */
   findExcepting(paranoia: number, excluded: readonly ExcludedTarget[]): Find;

@@ -7,7 +7,7 @@ import { joinUri } from "#rules/expression/request/request-parts.ts";
 import type { NamedValue, TransactionBody, TransactionRequest, TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
-/** A request as rules in SecLang see it. What programs may read in several ways is there in each of them. */
+/** A request as rules in SecLang see it. Values that programs may read in several ways are there in each of them. */
 export function transactionOf(request: RequestView): TransactionRequest {
   const target = joinUri(request.path, request.query);
   const protocol = request.http_version ?? "HTTP/1.1";

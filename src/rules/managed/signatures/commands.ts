@@ -7,7 +7,7 @@ import type { Signature } from "./signature.ts";
 const PROGRAMS =
   "cat|tac|ls|id|whoami|uname|wget|curl|fetch|lynx|nc|ncat|netcat|socat|telnet|ssh|scp|ping|nslookup|dig|host|bash|sh|zsh|ksh|csh|dash|tcsh|busybox|python[23]?|perl|ruby|php|node|lua|gcc|g\\+\\+|awk|gawk|sed|grep|egrep|head|tail|more|less|nl|od|xxd|base64|rev|sort|tee|find|xargs|chmod|chown|chattr|kill|killall|pkill|rm|mv|cp|ln|mkdir|touch|mkfifo|mknod|echo|printf|env|printenv|set|export|ifconfig|ip|netstat|ss|arp|route|iptables|ps|top|w|who|last|hostname|pwd|crontab|at|systemctl|service|useradd|passwd|su|sudo|apt|apt-get|yum|dnf|pip|npm|tar|zip|unzip|gzip|dd|mount|sleep|timeout|nohup|sqlmap|powershell|pwsh|cmd|certutil|bitsadmin|mshta|rundll32|regsvr32|wmic|net|net1|tasklist|taskkill|ipconfig|systeminfo|dir|type|reg|schtasks|cscript|wscript";
 
-/** What nobody writes who does not want to run it. */
+/** Commands that are written only to be run. */
 const TELLING =
   "whoami|uname|netstat|ifconfig|ipconfig|printenv|systeminfo|tasklist|nslookup|traceroute|wget|getent|lsof|lscpu|dmesg|mkfifo|cat /[a-z]{1,12}|ls -[a-z]{1,12}|ping -[a-z]{1,12}";
 

@@ -70,7 +70,7 @@ const NETWORKS: readonly (readonly [network: number, bits: number])[] = [
 ];
 const isInternal = (number: number): boolean => isCloud(number) || NETWORKS.some(([network, bits]) => isIn(number, network, bits));
 
-/** Where clouds tell machines of themselves. */
+/** Addresses of clouds' metadata services. */
 const isCloud = (number: number): boolean => [0xa9fe_a9fe, 0xa9fe_aa02, 0x6464_64c8, 0xc000_00c0].includes(number);
 
 const isPrivate = (host: string): boolean => {

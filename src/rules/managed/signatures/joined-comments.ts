@@ -1,9 +1,9 @@
 import type { Argument } from "#rules/body/body-reading.ts";
 
 /**
- * What a program may make of values that it joins when a comment begins in one and ends in another (`/*` … `*\/`): a database sees
- * nothing of what is between. The values from the first to the last of these with commas between, as ASP joins them; empty where there
- * are none.
+ * The text that a program may make of values that it joins, if a comment begins in one value and ends in another (`/*` …
+ * `*\/`): a database ignores everything between. The values from the first to the last of these, joined by commas as in
+ * ASP; empty without such values.
  */
 export function joinedByComments(args: readonly Argument[]): string {
   const first = args.findIndex(({ value }) => opensComment(value));

@@ -53,7 +53,7 @@ function classesOf(literals: readonly string[]): { readonly classes: Uint8Array;
   return { classes, count };
 }
 
-/** Where a literal does not go on, the longest one does that ends like it; breadth first. */
+/** If a literal does not continue, the state falls back to its longest suffix that begins a literal; breadth first. */
 function completeStates(states: readonly Int32Array[], ends: readonly number[][], columns: number): void {
   const fallbacks = new Int32Array(states.length);
   const queue = [...states[0]!].filter((state) => state !== 0);

@@ -42,7 +42,7 @@ export function normalise(value: string): Decoded {
 /** Anything but lower-case words with plain punctuation. */
 const NEEDS_WORK = /[^ !-$'-*,-[\]-~]|[A-Z&%+]| {2}/;
 const ROUNDS_MAX = 3;
-/** `&amp;lt;` is a bracket to whoever reads it twice. */
+/** `&amp;lt;` is a bracket for a program that decodes it twice. */
 const ENTITY_ROUNDS_MAX = 2;
 const REFERENCE = /&[#a-z]/i;
 /** Steps for a byte of a text in which escapes are looked for, and for each of these. */
@@ -69,7 +69,7 @@ function ofCodePoint(point: number): string {
   return point > 0xff00 && point < 0xff5f ? String.fromCharCode(point - 0xfee0) : (BEST_FITS.get(point) ?? "\x1a");
 }
 
-/** What file systems and servers take for a slash or a dot (the best-fit mapping of Windows, and others). */
+/** Characters that file systems and servers replace by a slash or a dot (the best-fit mapping of Windows, and others). */
 const BEST_FITS: ReadonlyMap<number, string> = new Map([
   ...[0x2044, 0x2215, 0x29f8].map((point): [number, string] => [point, "/"]),
   ...[0x2216, 0x29f5, 0x29f9].map((point): [number, string] => [point, "\\"]),
@@ -171,7 +171,7 @@ const decodeScript = (text: string): string =>
     },
   );
 
-/** What a database reads where comments stand between words; the same text where there are none. */
+/** The text as a database reads it if comments separate words; unchanged without comments. */
 export function withoutComments(text: string): string {
   if (!text.includes("/*")) return text;
   let kept = "";
@@ -195,7 +195,7 @@ export function withoutComments(text: string): string {
 
 const spaced = (text: string): string => text.replaceAll("*/", " ").replace(/ {2,}/g, " ");
 
-/** What a file system reads: one kind of slash, once, and no `.` among the names. A NUL byte ends it. */
+/** The path as a file system reads it: with one kind of slash, without repeated slashes and `.` segments. A NUL byte ends it. */
 export function plainPath(text: string): string {
   const dots = text.includes("0x") ? text.replace(/0x(?:2f|5c)/g, "/").replaceAll("0x2e", ".") : text;
   const slashes = dots.includes("\\") ? dots.replaceAll("\\", "/") : dots;
@@ -203,7 +203,10 @@ export function plainPath(text: string): string {
   return /\/\.?\//.test(slashes) ? slashes.replace(/\/(?:\.?\/)+/g, "/") : slashes;
 }
 
-/** What a shell reads, its lines apart: quotes, escapes and empty variables within words are nothing, and `$IFS` is a space. */
+/**
+ * The text as a shell reads it, line by line: quotes, escapes and empty variables within words disappear, and `$IFS` is a
+ * space.
+ */
 export function unquoted(text: string): string {
   if (!/['"\\^$`{\t\r\0\xa0]| {2}/.test(text)) return text;
   return text

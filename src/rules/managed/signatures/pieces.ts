@@ -64,7 +64,7 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
   }
   if (source === "json" && CHAINS.test(path)) take(path, target, names, "");
   take(value, target, part, path);
-  // What escapes stand for is seen in the value itself.
+  // A cookie's other values differ only by decoded escapes, which the value itself shows.
   if (source !== "cookie") for (const other of otherValues) take(other, target, part, path);
 }
 
@@ -76,7 +76,7 @@ function takeJoined(args: readonly Argument[], value: TakeValue): void {
   if (joined !== "") value(joined, ARGUMENTS, "http.request.uri.args", "");
 }
 
-/** Fields whose values have a grammar of their own. What no such grammar has in it is looked at all the same. */
+/** Fields whose values have their own grammar. Parts that do not fit the grammar are inspected all the same. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   (
     "host content-length connection transfer-encoding accept accept-encoding accept-language cache-control pragma date te upgrade " +

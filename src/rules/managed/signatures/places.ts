@@ -15,7 +15,7 @@ export const BODY = 64;
 /** The beginnings of uploaded files. */
 export const UPLOADS = 128;
 
-/** What a visitor can put a value into. */
+/** Places in which a visitor can put a value. */
 export const INPUT = ARGUMENTS | COOKIES | BODY;
 /** Programs log and keep more than what they ask for. */
 export const ANYWHERE = INPUT | PATH | HEADERS | AGENT;

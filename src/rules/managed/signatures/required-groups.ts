@@ -46,7 +46,7 @@ function ofSequence(items: readonly Regex[]): readonly Group[] {
   return [...groups, ...usable(pieces)];
 }
 
-/** All texts that match, where these are few. What matches no byte, such as the end of a word, is no text. */
+/** All matching texts, if they are few. Assertions, such as the end of a word, match no byte and so no text. */
 function exactTexts(regex: Regex): readonly string[] | null {
   switch (regex.kind) {
     case "set":

@@ -4,7 +4,7 @@ import { parseRegex } from "#rules/regex/regex-syntax.ts";
 import { ANYWHERE } from "./places.ts";
 import type { AttackCategory, Certainty, Signature, Test } from "./signature.ts";
 
-/** What a row says beside its pattern; what it leaves out is as below. */
+/** A signature without defaults, which are below. */
 export interface SignatureRow {
   readonly slug: string;
   readonly title: string;
@@ -21,7 +21,7 @@ export interface SignatureRow {
   readonly targets?: number;
   readonly reading?: Signature["reading"];
   readonly paranoia?: Signature["paranoia"];
-  /** What one value that it hits adds to a score. By default that of its certainty. */
+  /** Score of each value that it hits. Defaults to that of its certainty. */
   readonly score?: number;
   /** By default those of the first level are certain, those of the second likely. */
   readonly certainty?: Certainty;

@@ -31,7 +31,7 @@ export function injectsShell(text: string): boolean {
     const behind = text.slice(at + opened, at + opened + REST_BYTES_MAX);
     if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`") || isDisguised(behind)) return true;
     if (/^[\w.:-]{0,64}$/.test(prefix) && (text[at] !== "\n" || prefix === "") && runsProgram(behind)) return true;
-    // What follows other lines is a text or a script.
+    // A command after other lines belongs to a text or a script.
     if (text[at] === "\n" && prefix !== "") return false;
     at += opened - 1;
   }
@@ -101,7 +101,7 @@ function isArgumentOfProgram(name: string, argument: string): boolean {
   );
 }
 
-/** Nothing follows, and what stands before is no word of a list of words. */
+/** Whether no text follows, and the word before is not part of a list of words. */
 function isAlone(after: string, prefix: string, isSubstitution: boolean): boolean {
   const rest = after.trimStart();
   const next = rest[0] ?? "";

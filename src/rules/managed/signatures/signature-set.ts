@@ -9,7 +9,7 @@ import type { Reading, Signature } from "./signature.ts";
 import { type Group, requiredGroups } from "./required-groups.ts";
 import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 
-/** Signatures of which each request is asked once, whoever deploys them. */
+/** Signatures that are evaluated once per request, for all rulesets that deploy them. */
 export interface SignatureSet {
   /** Numbers of those that may be in the request, in their order. Within one phase a request does not change. */
   candidates(request: RequestView): readonly number[];
@@ -34,7 +34,7 @@ const MATCHED_CHARACTERS_MAX = 200;
 /** So many places of a request are told of a signature. */
 const PLACES_MAX = 16;
 
-/** Those that are looked through by themselves; what lines have in them is in the text without line breaks too. */
+/** Readings that are searched separately; the other ones are covered by the text without line breaks. */
 const LOOKED_THROUGH: readonly Reading[] = ["sql", "path", "shell"];
 
 const HITS_MAX = 100;
@@ -52,12 +52,12 @@ const LONG_BYTES_MIN = 8192;
 /** A literal that is in a text more often is everywhere. */
 const SPOTS_MAX = 8192;
 
-/** What of a request may have which signature. */
+/** The parts of a request in which each signature may match. */
 interface Inspection {
   readonly texts: ReadonlyMap<number, Texts>;
   readonly numbers: readonly number[];
   readonly verdicts: Map<number, boolean>;
-  /** What is known of single texts, by signature. */
+  /** Known results of single texts, by signature. */
   readonly hitTexts: Map<number, Map<string, boolean>>;
   /** Of long texts, where each literal ends. */
   readonly spots: Map<string, Spots>;

@@ -32,7 +32,7 @@ export const ATTACK_CATEGORIES = [
  */
 export type Test = { readonly pattern: string; readonly isForeign?: boolean } | { readonly detect: (text: string) => boolean };
 
-/** What one kind of attack looks like. Its slug never changes: rule ids are made of it. */
+/** The pattern of one kind of attack. Its slug never changes: rule ids are made of it. */
 export interface Signature {
   readonly slug: string;
   readonly title: string;

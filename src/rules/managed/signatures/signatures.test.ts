@@ -61,7 +61,7 @@ test("each signature finds its hits at each of its places, and nothing in its mi
     for (const [target, request] of PLACES) {
       if ((signature.targets & target) === 0) continue;
       for (const hit of signature.hits) {
-        // What spans lines is no header, and what a place cannot hold it does not.
+        // A header has no line breaks, and not every place can hold every text.
         if (target === PATH && targets !== PATH && !hit.startsWith("/") && pattern.includes("^")) continue;
         if ((target === AGENT || target === HEADERS) && /[\r\n]/.test(hit)) continue;
         if (!found(request(hit)).includes(signature)) wrong.push(`${signature.slug} (${target}) misses ${hit}`);

@@ -8,8 +8,8 @@ const TOKEN_STEPS = 10;
 const QUOTES = ["'", '"'] as const;
 
 /**
- * Whether a text becomes part of the statement that it is put into: behind a number, or behind a quote that ends a text. A whole
- * statement is none: who sends one talks to a program that takes statements. Texts are in lower case.
+ * Whether a text becomes part of the statement that includes it: after a number, or after a quote that ends a string. A
+ * whole statement does not count: its sender uses a program that takes statements. Texts are in lower case.
  */
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
@@ -41,7 +41,7 @@ function injectsFarAway(text: string): boolean {
 }
 
 const OVERLAP = 512;
-/** What every text that goes on behind a quote or a number has in it, and few documents. */
+/** A sign that every text that continues after a quote or a number contains, and few documents. */
 const FAR_SIGN =
   /['"][\s)]{0,8}(?:or|and|xor|union|having|order|rlike|like|in|is|limit|into|procedure|;|\|\||&&|--|#)|\bunion\b|\b(?:sleep|benchmark|waitfor)\b/;
 
@@ -52,7 +52,7 @@ function injectsPlain(text: string): boolean {
   return hasShape(OWN_PLAIN_SHAPES, tokens) || comparesConstants(text, tokens);
 }
 
-/** A name in double quotes is no constant, unless it is compared with itself. */
+/** A name in double quotes is not a constant, unless it is compared with itself. */
 function comparesConstants(text: string, tokens: SqlTokens): boolean {
   if (!hasShape(CONSTANTS, tokens) || isSearch(text)) return false;
   // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)

@@ -12,7 +12,7 @@ const joined = (words: readonly string[]): readonly string[] =>
 const UNION_SELECT = String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`;
 const union = compileRegexTest(UNION_SELECT, 10_000_000);
 
-/** What the row for UNION SELECT says is left to it, so that an exception of that rule lets the request pass. */
+/** Excludes matches of the row for UNION SELECT, so that an exception of that rule lets the request pass. */
 const injectsOtherwise = (text: string): boolean =>
   injectsSql(text) && !isSentence(text) && !union.test(withoutComments(text.replace(/[\s\0\xa0]+/g, " ")));
 

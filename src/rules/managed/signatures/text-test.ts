@@ -38,7 +38,7 @@ export function createTextTest({ looksFor, unless, beginsValue }: Signature, gro
     charge(Math.min(text.length, bytesMax) * TEST_STEPS + PIECE_STEPS);
     return pattern.test(text);
   };
-  /** Null where looking near the literals is no less than looking at all of the text. */
+  /** Null if searching near the literals is no shorter than searching the whole text. */
   const isNear = (text: string, { bytes, isAtStart }: Reach, spots: Spots): boolean | null => {
     const windows = isAtStart ? [{ start: 0, end: bytes + 1 }] : windowsOf(groups, bytes + 1, spots);
     if (windows === null) return null;

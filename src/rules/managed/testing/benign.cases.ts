@@ -1,4 +1,4 @@
-/** What visitors write and browsers send: nothing of it may be blocked. */
+/** Values of visitors and browsers, none of which may be blocked. */
 export const BENIGN_VALUES: readonly string[] = [
   "hello world",
   "O'Brien",

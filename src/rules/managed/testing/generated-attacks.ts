@@ -13,7 +13,7 @@ const hex = (text: string, prefix: string, width = 2): string =>
     "",
   );
 
-/** What attackers do to a text before it is put into a request. */
+/** Changes that attackers make to a text before they send it. */
 const ENCODINGS = {
   none: (text: string): string => text,
   upper: (text: string): string => text.toUpperCase(),

@@ -19,7 +19,7 @@ export function detectMarkup(given: string): boolean {
   return ["'", '"', "`"].some((quote) => text.includes(quote) && leavesAttribute(text, text.indexOf(quote) + 1)) || leavesUnquoted(text);
 }
 
-/** What stands behind the quote that ends a value: attributes, and content behind the end of the tag. */
+/** Whether markup follows the quote that ends a value: attributes, or content after the end of the tag. */
 const leavesAttribute = (text: string, from: number): boolean => new Attributes(text, from, undefined).isActive();
 
 /** A value without quotes ends at a space or at the end of the tag. */
@@ -58,9 +58,9 @@ function isActiveDeclaration(text: string): boolean {
   return /^!(?:doctype|entity|element|attlist|\[cdata\[)|^\?(?:import|xml|xsl)|^!--[^>]{0,100}(?:`|\[if\b)/i.test(text);
 }
 
-/** What is known of a text from the tags before, so that tags within tags are read once. */
+/** Results for a text's earlier tags, so that nested tags are read once. */
 interface Tags {
-  /** Where attributes began: from there on nothing was found. */
+  /** Starts of attributes after which nothing was found. */
   readonly seen: Set<number>;
   /** The last value without quotes: one that begins inside of it ends where it ends. */
   from: number;

@@ -24,6 +24,6 @@ export const ADDRESS_ATTRIBUTES: ReadonlySet<string> = new Set(
 export const EVENT_NAME =
   /^on(?:abort|activate|after|animation|auxclick|before|begin|blur|bounce|cancel|canplay|change|click|close|contextmenu|copy|cuechange|cut|data|dblclick|deactivate|drag|drop|duration|emptied|end$|ended|error|filterchange|finish|focus|formdata|full|gotpointer|hashchange|help|input|invalid|key|layout|load|lose|lostpointer|media|message|mouse|move|offline|online$|outofsync|page|paste|pause|play|pointer|popstate|progress|property|ratechange|ready|receive|repeat|reset|resize|resume|reverse|row|scroll|search|seek|select|show|slotchange|stalled|start|stop|storage|submit|suspend|syncrestored|time|toggle|touch|transition|unload|urlflip|volume|waiting|webkit|wheel)/;
 
-/** Schemes whose addresses are scripts or documents of their own. */
+/** Schemes whose addresses are scripts or separate documents. */
 export const ACTIVE_SCHEME =
   /^(?:javascript|vbscript|livescript|mocha|view-source|jar|data:(?!image\/(?:png|jpe?g|gif|webp|bmp|x-icon)[;,]))/;

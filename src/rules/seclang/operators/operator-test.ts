@@ -2,14 +2,14 @@ import type { Macro } from "../syntax/macro.ts";
 import type { Groups } from "../patterns/pattern.ts";
 import type { PcreNode } from "../patterns/pcre-node.ts";
 
-/** What an operator needs of the transaction. */
+/** Expands macros with values of the transaction. */
 export type Expand = (macro: Macro) => string;
 
 /** An operator, ready to look at values. */
 export interface OperatorTest {
   /** The groups of a match, the match itself first; null where there is none. `wantsGroups` false: anything may stand in them. */
   readonly test: (value: string, expand: Expand, wantsGroups: boolean) => Groups | null;
-  /** What it looks for, where values can be told beforehand that do not have it. */
+  /** Texts that a matching value must have, if they are known; null otherwise. */
   readonly needs: OperatorNeeds | null;
 }
 

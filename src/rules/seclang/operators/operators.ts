@@ -30,7 +30,7 @@ const compared =
 const numbers = (fits: (value: number, argument: number) => boolean): Maker =>
   compared((value, argument) => fits(integerOf(value), integerOf(argument)));
 
-/** As C's atoi reads it: what is no number is 0. */
+/** The number as C's atoi reads it: 0 for a text that is not a number. */
 export function integerOf(text: string): number {
   const value = Number.parseInt(text, 10);
   return Number.isNaN(value) ? 0 : value;
@@ -119,7 +119,7 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
   endsWith: compared((value, argument) => value.endsWith(argument)),
   eq: numbers((value, argument) => value === argument),
   ge: numbers((value, argument) => value >= argument),
-  // Where an address is comes with the request (GEO:COUNTRY_CODE); there is nothing to look up.
+  // The location of an address comes with the request (GEO:COUNTRY_CODE), so nothing is looked up.
   geoLookup: whenever(() => true),
   gt: numbers((value, argument) => value > argument),
   ipMatch: addresses,

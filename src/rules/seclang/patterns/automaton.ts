@@ -2,7 +2,7 @@ import { charge } from "#rules/budget.ts";
 import { createNfa, type Nfa } from "./nfa.ts";
 import type { PcreNode } from "./pcre-node.ts";
 
-// What a byte costs from one known state to the next, a state that is not known yet, and each place of the pattern in it.
+// Steps per byte between known states, of a new state, and of each pattern position in it.
 const BYTE_STEPS = 2;
 const STATE_STEPS = 500;
 const PLACE_STEPS = 20;
@@ -16,7 +16,7 @@ const STATE_BYTES = 200;
 
 const learned = { bytes: 0, automata: [] as WeakRef<LazyAutomaton>[] };
 
-/** What the automata of this thread have learned, about. */
+/** Approximate bytes that the automata of this thread have learned. */
 export const learnedBytes = (): number => learned.bytes;
 
 function learn(bytes: number): void {
@@ -51,7 +51,7 @@ export class LazyAutomaton {
     learned.automata.push(new WeakRef(this));
   }
 
-  /** Where the shortest match ends, or -1. */
+  /** End of the shortest match, or -1. */
   end(text: string): number {
     charge(text.length * BYTE_STEPS);
     const { classes } = this.#nfa;

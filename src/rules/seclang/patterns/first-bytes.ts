@@ -1,7 +1,7 @@
 import { ALL_BYTES, type ByteSet } from "#rules/regex/byte-set.ts";
 import type { PcreNode } from "./pcre-node.ts";
 
-/** What a match may begin with, and whether it may be empty. */
+/** The possible first bytes of a match, and whether it may be empty. */
 export interface First {
   readonly bytes: ByteSet;
   readonly isNullable: boolean;
@@ -16,7 +16,7 @@ export function firstOf(node: PcreNode): First {
   return first;
 }
 
-/** What begins with one thing and goes on with another where the first may be empty. */
+/** The possible first bytes of a sequence: those of `next` count too if `first` may be empty. */
 export const followedBy = (first: First, next: First): First =>
   first.isNullable ? { bytes: first.bytes | next.bytes, isNullable: next.isNullable } : first;
 

@@ -111,7 +111,7 @@ class Compiler {
 
 const ordered = (again: number, on: number, isLazy: boolean): readonly number[] => (isLazy ? [on, again] : [again, on]);
 
-/** What a thread costs at each byte. */
+/** Steps of a thread per byte. */
 const THREAD_STEPS = 20;
 
 /** A place of the pattern, and what its groups hold so far. */
@@ -123,7 +123,7 @@ interface Thread {
 interface Machine {
   readonly code: readonly Instruction[];
   readonly slotCount: number;
-  /** What a match begins with, unless it may be empty. */
+  /** Possible first bytes of a match, unless it may be empty. */
   readonly begins: Uint8Array;
   readonly isNullable: boolean;
 }

@@ -3,8 +3,8 @@ import { type First, firstOf, followedBy, shortestOf } from "./first-bytes.ts";
 import type { PcreNode } from "./pcre-node.ts";
 
 /**
- * What a backtracking engine may do at one place of a text, at most: steps, further steps for each byte that it passes, and ways in which
- * a match may go on.
+ * Upper bounds of a backtracking engine at one position of a text: steps, further steps per byte that it passes, and the
+ * number of ways in which a match may continue.
  */
 interface Bound {
   readonly once: number;
@@ -87,7 +87,7 @@ function boundOfSequence(items: readonly PcreNode[], bytes: number, follow: Firs
   return { once, perByte, ways };
 }
 
-/** Where no two branches begin with the same byte, only one goes on. */
+/** If no two branches begin with the same byte, only one of them continues. */
 function boundOfChoice(items: readonly PcreNode[], bytes: number, follow: First): Bound {
   const bounds = items.map((item) => boundOf(item, bytes, follow));
   let seen = 0n;
@@ -115,9 +115,9 @@ function boundOfRepeat({ item, min, max }: Extract<PcreNode, { kind: "repeat" }>
   const { once, perByte, ways } = boundOf(item, bytes, again);
   const shortest = Math.max(1, shortestOf(item));
   const times = Math.min(max ?? Number.POSITIVE_INFINITY, Math.floor(bytes / shortest) + 1);
-  // Where what follows begins otherwise than what is repeated, only one number of repetitions can be right.
+  // If the rest begins with other bytes than the repeated item, only one number of repetitions can be right.
   const isDecided = !follow.isNullable && !first.isNullable && (first.bytes & follow.bytes) === 0n;
-  // Each repetition passes bytes of its own, and the last one, which fails, may pass as many again.
+  // Each repetition passes different bytes, and the last one, which fails, may pass as many again.
   if (ways === 1) {
     const perPassed = 2 * perByte + (2 * once) / shortest;
     const steps = max === null ? { once: 2 * once, perByte: perPassed } : { once: 2 * once * times, perByte: 2 * perByte };

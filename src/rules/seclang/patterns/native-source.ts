@@ -14,7 +14,7 @@ export function nativeSource(node: PcreNode, form: NativeForm): string {
 
 class Writer {
   readonly #form: NativeForm;
-  /** Groups get new numbers, since atomic groups are written with one of their own. */
+  /** Groups get new numbers, because atomic groups are written with an additional one. */
   readonly #numbers = new Map<number, number>();
   readonly #referred = new Set<number>();
   #groups = 0;
@@ -64,7 +64,7 @@ class Writer {
     return `(${this.write(item)})`;
   }
 
-  /** Which group of the written pattern is which of the read one. */
+  /** The group of the original pattern for each group of the written one. */
   numbers(): ReadonlyMap<number, number> {
     return this.#numbers;
   }

@@ -8,9 +8,9 @@ export interface Nfa {
   readonly classes: Uint8Array;
   readonly columns: number;
   readonly start: Int32Array;
-  /** Where a byte of a class leads, matches that begin behind it included; null where a match has ended before it. */
+  /** Positions after a byte of the class, including new matches that begin after it; null if a match ended before it. */
   step(places: Int32Array, before: number, column: number): Int32Array | null;
-  /** What assertions want to know of a byte; of the end of the text where the column is behind the last. */
+  /** The kind of a byte for assertions; the end of the text if the column is after the last. */
   kindOf(column: number): number;
 }
 
@@ -37,7 +37,10 @@ export function createNfa(pattern: PcreNode): Nfa {
   const kinds = samples.map((byte) => (byte === 0x0a ? LINE : (CLASSES["w"]! >> BigInt(byte)) & 1n ? WORD : OTHER));
   const marks = new Uint32Array(places.length);
   let mark = 0;
-  /** What can be reached without a byte. Assertions are looked at when the next byte is known, if `around` says so. */
+  /**
+   * Adds the positions that are reached without a byte. Assertions are evaluated only with `around`, when the next byte
+   * is known.
+   */
   const reach = (from: readonly number[], into: number[], around: readonly [number, number] | null): boolean => {
     const stack = [...from];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {

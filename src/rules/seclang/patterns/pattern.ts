@@ -6,7 +6,7 @@ import { capturingSource, nativeSource } from "./native-source.ts";
 import { parsePcre } from "./pcre-parse.ts";
 import { contains, type PcreNode } from "./pcre-node.ts";
 
-/** A pattern of a rule. Whatever it is and whatever the text, its time is linear in the text (ADR 0080). */
+/** A pattern of a rule. For any pattern and text, its time is linear in the text (ADR 0080). */
 export interface SecPattern {
   readonly node: PcreNode;
   test(text: string): boolean;
@@ -35,7 +35,7 @@ export function createPattern(source: string): SecPattern {
   };
 }
 
-/** Where a match ends in a text of any length, or somewhere behind that; -1 where there is none. */
+/** End of a match in a text of any length, or a later position; -1 without a match. */
 type Search = (text: string) => number;
 
 const isLineAssertion = (node: PcreNode): boolean => node.kind === "assert" && (node.what === "line-start" || node.what === "line-end");
@@ -76,7 +76,7 @@ function createLongSearch(node: PcreNode, native: Native): Search {
 // 64 bytes are a few milliseconds of the worst pattern there is; what a pattern needs more is charged.
 const WINDOW_BYTES_MIN = 64;
 
-/** What has no automaton is looked for in windows that overlap by half: longer matches than that are not found in long texts. */
+/** Searches a pattern without an automaton in windows that overlap by half: in long texts, longer matches are not found. */
 function searchWindows({ bytesMax, test }: Native): Search {
   const window = Math.max(WINDOW_BYTES_MIN, bytesMax);
   return (text) => {
@@ -107,7 +107,7 @@ function createGroups(node: PcreNode): (text: string, end: number) => Groups {
   let machine: ReturnType<typeof createGroupMachine> | undefined;
   return (text, end) => {
     if (text.length <= bytesMax) return native(text) ?? [];
-    // What stands far before the end of the match is none of it, in a text of that length.
+    // In a long text, bytes far before the end of the match do not belong to it.
     const from = Math.max(0, end - GROUP_BYTES_MAX);
     return (machine ??= createGroupMachine(node))(from === 0 ? text : text.slice(from)) ?? [];
   };

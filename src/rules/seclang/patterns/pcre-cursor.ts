@@ -27,7 +27,7 @@ export class PcreCursor {
     return isHere;
   }
 
-  /** What a sticky expression matches here, which is passed over; null where it does not match. */
+  /** The match of a sticky expression at this position, which is then passed; null without one. */
   match(sticky: RegExp): RegExpExecArray | null {
     sticky.lastIndex = this.at;
     const found = sticky.exec(this.text);

@@ -9,10 +9,10 @@ export type PcreNode =
   | { readonly kind: "repeat"; readonly item: PcreNode; readonly min: number; readonly max: number | null; readonly lazy: boolean }
   | { readonly kind: "capture"; readonly item: PcreNode; readonly number: number }
   | { readonly kind: "assert"; readonly what: PcreAssertion }
-  /** What gives nothing back: atomic groups, and possessive repetitions. */
+  /** Items without backtracking: atomic groups, and possessive repetitions. */
   | { readonly kind: "atomic"; readonly item: PcreNode }
   | { readonly kind: "look"; readonly item: PcreNode; readonly isBehind: boolean; readonly isNegative: boolean }
-  /** What a group has captured, again. */
+  /** The text that a group has captured. */
   | { readonly kind: "reference"; readonly number: number };
 
 export type PcreAssertion = "start" | "end" | "line-start" | "line-end" | "word" | "not-word";

@@ -7,7 +7,7 @@ const LITERALS_MAX = 500;
 const LITERAL_BYTES_MIN = 2;
 const SET_BYTES_MAX = 12;
 
-/** What is known of a node: every text it matches, or literals of which every match has one; in small letters. */
+/** Facts about a node: every text that it matches, or literals one of which every match contains; in lower case. */
 interface Known {
   readonly exact: readonly string[] | null;
   readonly required: readonly string[] | null;
@@ -22,7 +22,7 @@ export function requiredLiterals(pattern: PcreNode): readonly string[] | null {
   if (found === null || found.length === 0) return null;
   const shortest = [...new Set(found)].sort((a, b) => a.length - b.length);
   if (shortest[0]!.length < LITERAL_BYTES_MIN) return null;
-  // What contains a shorter one says nothing more.
+  // A literal that contains a shorter one is redundant.
   const kept: string[] = [];
   for (const literal of shortest) if (shortest.length > 600 || !kept.some((part) => literal.includes(part))) kept.push(literal);
   return kept;

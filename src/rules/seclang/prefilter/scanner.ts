@@ -1,6 +1,6 @@
 import { HIGH_BITS, LOW_BITS } from "./byte-classes.ts";
 
-/** What one pass over a value finds: the classes of its bytes, and which lists have a literal in it. */
+/** Result of one pass over a value: the classes of its bytes, and the lists with a literal in it. */
 export interface Scan {
   readonly value: string;
   readonly low: number;
@@ -100,7 +100,7 @@ function columnsOf(next: readonly ReadonlyMap<number, number>[]): { readonly col
   return { columns, width };
 }
 
-/** Where a literal does not go on, the longest one does that ends like it; breadth first. */
+/** If a literal does not continue, the state falls back to its longest suffix that begins a literal; breadth first. */
 function completeTable(
   next: readonly ReadonlyMap<number, number>[],
   lists: readonly (readonly number[] | null)[],

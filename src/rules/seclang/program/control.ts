@@ -62,7 +62,7 @@ const nothing: OptionReader = () => [];
 
 const OPTIONS: ReadonlyMap<string, OptionReader> = new Map<string, OptionReader>(
   Object.entries({
-    // What ModSecurity's own server writes to its audit log.
+    // Options of ModSecurity's own logs, which do not exist here.
     auditEngine: nothing,
     auditLogParts: nothing,
     debugLogLevel: nothing,

@@ -8,9 +8,9 @@ export interface Program {
   readonly engine: EngineMode;
   /** By phase, from 1 to 5, in order; the first is empty. */
   readonly phases: readonly (readonly Step[])[];
-  /** What `SecComponentSignature` says, such as OWASP_CRS/4.0.0. */
+  /** Values of `SecComponentSignature`, such as OWASP_CRS/4.0.0. */
   readonly components: readonly string[];
-  /** What its directives say of rules of others (`ProgramSources.others`), for every transaction; absent where nothing. */
+  /** Changes that its directives make to rules of others (`ProgramSources.others`), for every transaction; absent without any. */
   readonly controls?: readonly Control[];
   /** Directives without effect. */
   readonly notices: readonly Notice[];
@@ -42,7 +42,7 @@ export interface Rule {
   readonly disruption: Disruption;
   /** Of the answer where it disrupts. */
   readonly status: number;
-  /** Where a redirect goes. */
+  /** Target of a redirect. */
   readonly location: Macro;
   /** The marker behind which the phase goes on where the rule applies. */
   readonly skipAfter: string | null;

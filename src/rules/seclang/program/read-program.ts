@@ -10,7 +10,7 @@ import { namePattern } from "../patterns/tag-pattern.ts";
 import { lastOf } from "./rule-draft.ts";
 import type { ActionRef } from "../syntax/actions.ts";
 
-/** What a program is read from. */
+/** Sources of a program. */
 export interface ProgramSources {
   /** In the order in which they apply. */
   readonly files: readonly SourceFile[];

@@ -95,7 +95,7 @@ export const targetOf = ({ collection, mode, selector }: VariableRef): Target =>
   selector: selector?.kind === "pattern" ? { kind: "pattern", pattern: selector.pattern.text } : selector,
 });
 
-/** `t:none` begins anew. */
+/** `t:none` removes the transformations before it. */
 function transformationsOf(actions: readonly ActionRef[]): readonly string[] {
   let names: string[] = [];
   for (const { name, argument } of actions) {

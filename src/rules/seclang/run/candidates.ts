@@ -14,7 +14,7 @@ export interface Candidate {
   readonly text: string;
 }
 
-/** What is known of one distinct text. */
+/** Results for one distinct text. */
 interface Known {
   readonly scan: Scan;
   /** By the number of a transformation, what it makes of the text. */
@@ -70,7 +70,7 @@ export class Candidates {
     return last;
   }
 
-  /** Literals and classes disregard case, so small letters need no scan of their own. */
+  /** Literals and classes ignore case, so the lower-case text needs no other scan. */
   #after({ keepsScan }: TransformationStep, before: Known, text: string): Known {
     if (!keepsScan) return this.#of(text);
     let known = this.#known.get(text);

@@ -4,7 +4,7 @@ import type { PhaseFilter } from "./phase-filter.ts";
 import type { TransformationChains } from "./transformation-chains.ts";
 import type { Scan } from "#rules/seclang/prefilter/scanner.ts";
 
-/** What evaluations share. */
+/** State that evaluations share. */
 export interface CompiledProgram {
   readonly program: Program;
   readonly phases: readonly (readonly CompiledSecRule[])[];

@@ -14,7 +14,7 @@ export interface SecLangEngine {
   begin(request: TransactionRequest, options?: TransactionOptions): Transaction;
 }
 
-/** `isFiltered: false` asks every rule about every value; what comes of it is the same, later. Throws SecLangError. */
+/** `isFiltered: false` evaluates every rule on every value, which is slower and has the same result. Throws SecLangError. */
 export function createEngine(program: Program, { isFiltered = true } = {}): SecLangEngine {
   const chains = createTransformationChains();
   const phases = compilePhases(program, chains);

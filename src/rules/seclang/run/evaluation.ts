@@ -16,7 +16,7 @@ import { Variables } from "./variables.ts";
 const GROUPS_MAX = 10;
 const MATCHES_MAX = 10_000;
 
-/** Where rules of the Core Rule Set add up what they find: those of CRS 3, and those of CRS 4. */
+/** Names of the scores of the Core Rule Set: those of CRS 3, and those of CRS 4. */
 const SCORES = /^(?:(?:in|out)bound_)?anomaly_score_pl[1-4]$/;
 
 /** The rules of a program at work on one transaction. */
@@ -34,7 +34,7 @@ export class Evaluation implements Transaction {
   #engine: EngineMode;
   readonly #detectsOnly: boolean;
   readonly #hasTexts: boolean;
-  /** What the rule under way has added to the scores. */
+  /** Points that the current rule has added to the scores. */
   #points = 0;
   #processor: string;
   #isBodyForced = false;
@@ -124,7 +124,7 @@ export class Evaluation implements Transaction {
     return true;
   }
 
-  /** What a link does for each value that it matches. */
+  /** Runs the actions of a link for each matching value. */
   #act(link: CompiledLink, { name, value, groups }: Hit): void {
     if (name !== "") this.#variables.matched.push({ name, value });
     if (groups !== null && this.#hits.capturesIn(link)) this.#capture(groups);

@@ -1,7 +1,7 @@
 import type { ExcludedTarget } from "./transaction.ts";
 import { type CompiledLink, type CompiledTarget, meansName } from "./compiled-rule.ts";
 
-/** What a transaction leaves out: rules, and values that some rules do not look at. */
+/** Exclusions of a transaction: rules, and values that some rules ignore. */
 export class Exclusions {
   readonly #disabled: ReadonlySet<number>;
   readonly #removed = new Set<number>();

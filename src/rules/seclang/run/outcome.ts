@@ -1,6 +1,6 @@
 import type { Disruption } from "../program/program.ts";
 
-/** What the rules found in a transaction. */
+/** Results of the rules in a transaction. */
 export interface Outcome {
   /** Rules that applied, in order. */
   readonly matches: readonly RuleMatch[];
@@ -16,7 +16,7 @@ export interface RuleMatch {
   readonly severity: number | null;
   /** Whether the rule is to be reported. */
   readonly isLogged: boolean;
-  /** What it has added to the score of the request, or of the response, for every value. */
+  /** Points that it added to the score of the request, or of the response, for every value. */
   readonly points: number;
   /** The variables that its links matched, such as ARGS:name, and their values. */
   readonly variables: readonly MatchedVariable[];

@@ -16,20 +16,20 @@ export interface PhaseFilter {
 export interface FilterGroup {
   readonly collection: string;
   readonly chains: readonly ChainGroup[];
-  /** What any of the chains touches: values without it are looked at once for all of them. */
+  /** Byte classes that any of the chains changes: a value without them is scanned once for all chains. */
   readonly touches: Touches;
   readonly all: RuleFilter;
 }
 
-/** Those of them that transform it alike. */
+/** Rules that transform a value in the same way. */
 export interface ChainGroup {
   readonly chain: TransformationChain;
   readonly filter: RuleFilter;
 }
 
-/** Which rules may match a scanned value. */
+/** Finds the rules that may match a scanned value. */
 export interface RuleFilter {
-  /** Those whose classes of bytes it has; whether it has one of their literals is for the caller to ask (`hasLiteral`). */
+  /** Rules whose byte classes the value has; the caller checks their literals (`hasLiteral`). */
   byClasses(scan: Scan): readonly FilteredRule[];
 }
 
@@ -73,7 +73,7 @@ type Needs = Pick<FilteredRule, "clauses" | "list">;
 
 const STORED = new Set(["MATCHED_VAR", "MATCHED_VARS", "MATCHED_VARS_NAMES", "MATCHED_VAR_NAME", "RULE", "HIGHEST_SEVERITY"]);
 
-/** What a first link needs; null where it must always be asked. */
+/** Requirements of a first link; null if it must always be evaluated. */
 function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: ScannerBuilder): Needs | null {
   if (operator === null || operator.needs === null || isNegated || link.isMultiMatch) return null;
   if (targets.some(({ isCount, isStore, collection }) => isCount || isStore || STORED.has(collection))) return null;

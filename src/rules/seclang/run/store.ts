@@ -1,7 +1,7 @@
 import { integerOf } from "../operators/operators.ts";
 import type { Entry } from "../transaction/collections.ts";
 
-/** What rules remember for a transaction, by collection and name. */
+/** Variables that rules set for a transaction, by collection and name. */
 export interface Store {
   get(collection: string, name: string): string | undefined;
   set(collection: string, name: string, value: string): void;
@@ -10,7 +10,7 @@ export interface Store {
   entries(collection: string): readonly Entry[];
 }
 
-// What rules write is bounded, whatever a request makes them write.
+// Values that rules store are bounded, for any request.
 const NAMES_MAX = 10_000;
 const VALUE_BYTES_MAX = 1 << 20;
 

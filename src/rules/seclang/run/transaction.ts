@@ -11,7 +11,7 @@ export interface TransactionOptions {
   readonly detectsOnly?: boolean;
   /** Whether matches have messages; what only these show is not captured without. */
   readonly hasTexts?: boolean;
-  /** What `tx` holds before the first rule. */
+  /** Contents of `tx` before the first rule. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 

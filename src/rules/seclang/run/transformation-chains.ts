@@ -3,10 +3,10 @@ import { maskOfText } from "../prefilter/byte-classes.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import { transformationOf } from "../transformations/transformations.ts";
 
-/** The transformations of a rule, in order. Rules that have the same ones share what comes of them. */
+/** The transformations of a rule, in order. Rules with equal transformations share the results. */
 export interface TransformationChain {
   readonly steps: readonly TransformationStep[];
-  /** What any of its steps touches. */
+  /** Byte classes that any of its steps changes. */
   readonly touches: Touches;
 }
 
@@ -15,7 +15,7 @@ export interface TransformationStep {
   readonly number: number;
   readonly apply: (text: string) => string;
   readonly touches: Touches;
-  /** What it makes of a text differs in case alone. */
+  /** Whether its result differs from its input only in case. */
   readonly keepsScan: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Touches {
   readonly high: number;
   /** Capitals count for themselves: their class is that of the small letters. */
   readonly capitals: boolean;
-  /** Whatever is in it, a text may change. */
+  /** Whether any text may change. */
   readonly anything: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Collections, Entry } from "../transaction/collections.ts";
 import type { MatchedVariable } from "./outcome.ts";
 import type { Store } from "./store.ts";
 
-/** What the rule under way can read: the request, the response, what rules remember, and what this rule has matched. */
+/** Values that the current rule can read: the request, the response, stored variables, and the matches of this rule. */
 export class Variables {
   readonly #collections: Pick<Collections, "get">;
   readonly #store: Store;
@@ -21,7 +21,7 @@ export class Variables {
     this.#matched = [];
   }
 
-  /** What it has matched so far, with every link. */
+  /** Matches so far, of all links. */
   get matched(): MatchedVariable[] {
     return this.#matched;
   }

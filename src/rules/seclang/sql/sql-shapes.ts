@@ -7,12 +7,12 @@ export interface SqlShape {
 // The patterns see at most 48 characters, so what they take has an end.
 const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
 
-/** What stands where a value may: brackets and signs before it, then something that no sentence has in that place. */
+/** A token sequence in the place of a value: brackets and signs, then a token that a sentence does not have in that place. */
 const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\(|C|\(?E|V)`;
 /** A name counts where what follows makes it one of a column. */
 const COLUMN = String.raw`[(a]*n(?:[oac;.(&]|\))`;
 
-/** A query that is no sentence. */
+/** A query that is not a sentence. */
 const QUERY = String.raw`E[(a]*(?:[s1vVa]|[fF]\(|n(?:[,.k(;c]|$))`;
 
 /** Forms of texts that begin inside of a quoted text, which ends with the first token. */

@@ -7,7 +7,7 @@ export interface SqlTokens {
   readonly hasComment: boolean;
   /** MySQL runs what stands in such a comment. */
   readonly hasConditional: boolean;
-  /** What stands behind the mark of the comment that reaches to the end. */
+  /** The text after the mark of the comment that extends to the end. */
   readonly lastComment: string;
 }
 
@@ -29,7 +29,7 @@ class Reader implements SqlTokens {
   lastComment = "";
   readonly #text: string;
   #at = 0;
-  /** Where the word before ends, and the word itself: some keywords have two. */
+  /** End of the previous word, and the word itself, because some keywords have two words. */
   #word = "";
   #wordEnd = -1;
 
@@ -61,7 +61,7 @@ class Reader implements SqlTokens {
     this.kinds += kind;
   }
 
-  /** Where a quoted text ends that begins at `from`; the end of the text where it does not. */
+  /** End of the quoted text that begins at `from`, or of the text. */
   #endOfQuote(from: number, quote: string): number {
     const text = this.#text;
     for (let at = from; at < text.length; at++) {

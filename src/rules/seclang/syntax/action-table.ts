@@ -1,4 +1,4 @@
-/** What an action does: says something of a rule, disrupts, changes what is stored, or steers what runs next. */
+/** Effect of an action: describes the rule, disrupts, changes stored data, or controls which rules run next. */
 export type ActionGroup = "metadata" | "disruptive" | "data" | "flow";
 
 interface ActionRow {

@@ -48,7 +48,7 @@ test("selectors are names, patterns with separators in them, and paths of XML", 
 
 const RULE = 'SecRule ARGS "@rx a" "id:1"\n';
 
-/** What is wrong, where, and how the message begins. */
+/** Invalid source, the position of the error, and the beginning of its message. */
 const REFUSED: readonly (readonly [source: string, line: number, column: number, message: RegExp])[] = [
   ["SecFoo a", 1, 1, /unknown directive SecFoo/],
   [`${RULE}SecRule BAR "@rx a" "id:2"`, 2, 9, /unknown variable BAR/],

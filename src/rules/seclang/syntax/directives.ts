@@ -12,11 +12,11 @@ export interface SourceFile {
   readonly content: string;
 }
 
-/** What several directives find rules by. */
+/** Keys by which several directives find rules. */
 export type RuleKey = "id" | "tag" | "msg";
 
 export type Directive =
-  /** `SecRule`, or `SecAction` where there are no variables. */
+  /** `SecRule`, or `SecAction`, which has no variables. */
   | {
       readonly kind: "rule";
       readonly variables: readonly VariableRef[];
@@ -32,7 +32,7 @@ export type Directive =
   | { readonly kind: "engine"; readonly mode: Text }
   | { readonly kind: "component"; readonly text: string }
   | { readonly kind: "include"; readonly pattern: Text }
-  /** A directive of ModSecurity that has no effect here: the edge has a setting of its own, or none. */
+  /** A directive of ModSecurity without effect here: the edge has its own setting, or none. */
   | { readonly kind: "setting"; readonly name: string; readonly source: Text };
 
 const DIRECTIVES_MAX = 100_000;

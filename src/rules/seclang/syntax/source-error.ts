@@ -1,4 +1,4 @@
-/** Where something stands in a file of rules; line and column begin at 1. */
+/** A position in a file of rules; line and column begin at 1. */
 export interface SourcePosition {
   readonly file: string;
   readonly line: number;

@@ -1,7 +1,8 @@
-/** What a variable is: one value, values with names, or a store that rules themselves write. */
+/** Kind of a variable: one value, named values, or a store that rules write. */
 export type VariableKind = "value" | "collection" | "store";
 
-// ModSecurity Reference Manual, "Variables". What no request of this edge has (environment, web server accounts) is not here.
+// ModSecurity Reference Manual, "Variables", without those that no request of this edge has (environment, web server
+// accounts).
 const VALUES = [
   "ARGS_COMBINED_SIZE",
   "AUTH_TYPE",

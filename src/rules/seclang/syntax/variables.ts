@@ -29,7 +29,7 @@ function splitVariables(source: Text): readonly Text[] {
   for (let at = 0; at <= text.length; at++) {
     const char = text[at];
     if (char === ":" && (text[at + 1] === "/" || text[at + 1] === "'")) {
-      // A selector in slashes or quotes may hold separators. `XML:/*` is no pattern: a slash alone closes nothing.
+      // A selector in slashes or quotes may contain separators. `XML:/*` is not a pattern: it has no closing slash.
       at = Math.max(at + 1, endOfSelector(text, at + 1));
     } else if (char === "|" || char === "," || char === undefined) {
       parts.push(trimmed(slice(source, start, at)));

@@ -39,7 +39,7 @@ export const requestOf = (
   ...changes,
 });
 
-/** What rules find in a request, and in both ways of looking. */
+/** Runs a program's rules on a request; returns the outcome and the transaction. */
 export function runRequest(
   program: Program,
   request: TransactionRequest,

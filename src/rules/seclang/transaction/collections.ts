@@ -18,7 +18,7 @@ export interface Collections {
 
 const NONE: readonly Entry[] = [];
 
-/** What stands before the path in a target with a scheme and an authority. */
+/** Scheme and authority before the path of a target. */
 const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]{0,31}:\/\/[^/?#]*/;
 
 interface Parts {

@@ -4,7 +4,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
-/** What rules see of a request. Whoever reads requests fills it; nothing here reads bodies. */
+/** A request as rules see it. The caller parses bodies; nothing here does. */
 export interface TransactionRequest {
   readonly method: string;
   /** As it was sent, query included. */
@@ -56,7 +56,7 @@ export interface TransactionFile {
   readonly bytes: number;
 }
 
-/** What rules see of a response; its body is empty where it is not buffered. */
+/** A response as rules see it; its body is empty if it is not buffered. */
 export interface TransactionResponse {
   readonly status: number;
   readonly protocol: string;

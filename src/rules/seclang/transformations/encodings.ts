@@ -2,7 +2,7 @@ import { byteAt, unitAt } from "./hexadecimal.ts";
 
 const char = String.fromCharCode;
 
-/** `%41` and `+`; what is no escape stays. */
+/** Decodes `%41` and `+`; invalid escapes stay. */
 export const urlDecode = (text: string): string => decodeUrl(text, false);
 
 /** And `%u0041`, as Microsoft's servers read it. */
@@ -13,7 +13,7 @@ const PLUS = 0x2b;
 
 function decodeUrl(text: string, hasUnits: boolean): string {
   if (!text.includes("%") && !text.includes("+")) return text;
-  // What is decoded is never longer, so it is written over what is read.
+  // The decoded text is never longer, so it overwrites the input.
   const bytes = Buffer.from(text, "latin1");
   let length = 0;
   for (let at = 0; at < text.length; at++) {

@@ -3,7 +3,7 @@ import { byteAt, digitAt, octalAt, unitAt } from "./hexadecimal.ts";
 const char = String.fromCharCode;
 const CONTROLS: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 
-/** What an escape stands for, and how many characters it has behind the backslash. */
+/** The decoded text of an escape, and its number of characters after the backslash. */
 type Escape = readonly [decoded: string, length: number];
 
 /** Replaces what stands behind each backslash. */

@@ -1,4 +1,4 @@
-/** Of ASCII alone: bytes beyond it are no letters. */
+/** Of ASCII letters only. */
 export function lowercase(text: string): string {
   if (!/[A-Z]/.test(text)) return text;
   return /[\x80-\xff]/.test(text) ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text.toLowerCase();
@@ -6,7 +6,10 @@ export function lowercase(text: string): string {
 
 export const uppercase = (text: string): string => (/[a-z]/.test(text) ? text.replace(/[a-z]+/g, (part) => part.toUpperCase()) : text);
 
-/** What shells leave out: quotes, backslashes and carets; separators become one space, which goes before `/` and `(`. */
+/**
+ * Removes characters that shells ignore: quotes, backslashes and carets; separators become one space, which is removed
+ * before `/` and `(`.
+ */
 export function cmdLine(text: string): string {
   const bare = /["'\\^]/.test(text) ? text.replace(/["'\\^]+/g, "") : text;
   const spaced = /[,;\t\r\n]| [ /(]/.test(bare) ? bare.replace(/[ ,;\t\r\n]+/g, " ").replace(/ ([/(])/g, "$1") : bare;

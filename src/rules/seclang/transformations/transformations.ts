@@ -4,7 +4,7 @@ import * as escapes from "./escapes.ts";
 import * as paths from "./paths.ts";
 import * as spaces from "./spaces.ts";
 
-/** What a rule does to a value before its operator looks at it. Texts have one char a byte. */
+/** Transforms a value before the operator tests it. Texts have one char per byte. */
 export interface Transformation {
   readonly apply: (text: string) => string;
   /** Texts without any of these bytes stay as they are; null where every text may change. */
