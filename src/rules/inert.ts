@@ -12,7 +12,7 @@ interface SavedRule {
   readonly expression?: string | undefined;
 }
 
-/** Of patterns of customers' own it is not known here which there are. */
+/** Whether an id or category is one of the customer's own patterns, which only the caller knows. */
 export type IsOwnPattern = (idOrCategory: string) => boolean;
 
 /**

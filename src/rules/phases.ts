@@ -13,7 +13,7 @@ export interface Phase {
   readonly levels: readonly RulesetLevel[];
   /** Actions that a rule of an entry point may have. */
   readonly actions: readonly ActionName[];
-  /** Whether a plane runs it; where none does, rules are refused at save instead of being ignored. */
+  /** Whether a plane runs it; otherwise its rules are refused when saved, instead of being ignored. */
   readonly runs: boolean;
   /** Replacement of a phase that does not run. */
   readonly instead?: string;

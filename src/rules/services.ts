@@ -3,7 +3,7 @@ import { PREVIOUS_SLOTS } from "./previous-waf/slots.ts";
 
 /** Name of rulesets in the activity log, as the service that saw a request or response (SPEC 6). */
 export const RULES_SERVICE = "WAF";
-/** As alert filters name it too (SPEC 6). */
+/** Also its name in alert filters (SPEC 6). */
 export const DETECTION_SERVICE = "Data Loss Protection";
 
 /** Everything that security events can be of. */
@@ -20,8 +20,8 @@ export type EventSource =
   | { readonly service: string; readonly phase: PhaseName };
 
 /**
- * Names of the vendor's analytics and alerts for the products that events come from, in small letters. Null: this server has no such
- * product, so that no event comes from it.
+ * Names of the products in the vendor's analytics and alerts, in lower case, with the source of their events. Null: this
+ * server lacks the product, so it has no events.
  */
 export const EVENT_SOURCES: Readonly<Record<string, EventSource | null>> = {
   dlp: { service: DETECTION_SERVICE },

@@ -62,7 +62,7 @@ export interface BodyView {
   readonly decodedBytesMax?: number;
 }
 
-/** Of a request that has none. */
+/** The body of a request without one. */
 export const NO_BODY_VIEW: BodyView = { raw: "", size: 0, truncated: false };
 
 export interface PlaceView {
@@ -92,9 +92,9 @@ export interface ResponseView {
   readonly content_type: string;
   headers(name: string): readonly string[];
   header_fields?(): HeaderFields;
-  /** The fields as they were before any rule; absent where no rule has changed them. */
+  /** The fields before any rule; absent if no rule has changed them. */
   readonly raw?: Pick<ResponseView, "headers" | "header_fields"> | undefined;
-  /** The 1xxx code of an error page of the edge's own; 0 where there is none. */
+  /** The 1xxx code of an error page of the edge itself; 0 without one. */
   readonly error_code?: number;
   /** `waf`, `ratelimit`, `1xxx`, `5xx` and so on; empty for answers of origins. */
   readonly error_type?: string;

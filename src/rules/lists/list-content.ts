@@ -21,7 +21,7 @@ export function listContent(kind: ListKind, items: readonly unknown[]): NamedLis
 const ITEMS_AT_ONCE = 500;
 const ADDRESSES_AT_ONCE = 4_096;
 
-/** Of parts of a list of addresses, by their items. */
+/** Compiled parts of address lists, by their items. */
 export type MadeParts = WeakMap<readonly unknown[], readonly NamedList[]>;
 
 /** The same in steps of some items. Entries of `made` are used again. */
@@ -76,6 +76,6 @@ interface ListedHostname {
   readonly exclude_exact_hostname?: boolean;
 }
 
-/** `*.example.com` stands for `example.com` too, unless the item says otherwise. */
+/** `*.example.com` also matches `example.com`, unless the item excludes it. */
 const namesOf = ({ url_hostname: name, exclude_exact_hostname: excludes }: ListedHostname): readonly string[] =>
   name.startsWith("*.") && excludes !== true ? [name, name.slice(2)] : [name];

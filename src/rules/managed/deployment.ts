@@ -42,7 +42,10 @@ export const execute: Shape = (parameters, at, place) => {
 const anyId: Shape = () => [];
 const latest: Shape = (value, at) => (value === "latest" ? [] : [problem(at, `version must be "latest"`)]);
 
-/** The account's own rulesets are deployed from its entry points, for all its zones; their rules are changed where they stand. */
+/**
+ * The account's own rulesets are deployed from its entry points, for all its zones; their rules are changed in the
+ * rulesets themselves.
+ */
 function customProblems(
   parameters: unknown,
   at: string,
@@ -119,7 +122,7 @@ const vendorChanges = {
   sensitivity_level: oneOf("default", "medium", "low", "eoff"),
 };
 
-/** Of a ruleset that has no rules here, what it says is looked at for its form alone. */
+/** Parameters of a ruleset without rules here, of which only the form is checked. */
 const vendorExecution = object({
   id: anyId,
   version: text({ bytesMax: 64 }),

@@ -15,13 +15,13 @@ export interface ExceptedPart {
   readonly rule_ids: ReadonlySet<string>;
   /** A field of expressions or a variable of ModSecurity, as events name it. */
   readonly part: string;
-  /** The name within it; empty where it has none. */
+  /** The name within the part; empty if it has none. */
   readonly name: string;
-  /** Instead of both, as SecLang says it: all of a collection, or the names that fit a pattern. */
+  /** Replaces both for SecLang: all of a collection, or the names that match a pattern. */
   readonly target?: Target;
 }
 
-/** Parts of requests that managed rules name where they find something: fields of expressions. */
+/** Parts of requests in which managed rules match: fields of expressions. */
 const FIELDS: ReadonlySet<string> = new Set([
   "http.host",
   "http.request.body.form",
@@ -45,7 +45,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 /** Parts in rules of the Core Rule Set: ModSecurity's variables; with `&`, the number of their values. */
 const isVariable = (part: string): boolean => VARIABLES.has(part.replace(/^&/, ""));
 
-/** A part that events name. One that no rule can name would spare nobody anything. */
+/** A part that events name. A part that no rule names would except nothing. */
 export const exceptedPart: Shape = (value, at) =>
   typeof value === "string" && (FIELDS.has(value) || isVariable(value))
     ? []

@@ -8,7 +8,7 @@ export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
 
 export interface ManagedRule {
   readonly id: string;
-  /** The detector behind it; empty for rules that have an expression or a signature. */
+  /** The id of the detector; empty for rules with an expression or a signature. */
   readonly detector: string;
   /** The expression that the rule engine evaluates; absent if a detector decides. */
   readonly expression?: string;
@@ -18,7 +18,7 @@ export interface ManagedRule {
   readonly signature?: number;
   /** The cause that the body must have, if that decides. */
   readonly cause?: BodyCause;
-  /** Its number in the Core Rule Set, where that decides. */
+  /** Its number in the Core Rule Set, if that decides. */
   readonly core?: number;
   readonly action: string;
   readonly action_parameters?: Readonly<Record<string, unknown>>;

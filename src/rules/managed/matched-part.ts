@@ -8,12 +8,12 @@ export const shownCause = (cause: BodyCause, request: RequestView): Matched => (
   value: request.headers("content-type").join(", ").slice(0, VALUE_CHARACTERS_MAX),
 });
 
-/** The part of a request that an expression judges as a whole, for who asks what a rule has found. */
+/** The part of a request that an expression judges as a whole, for explanations of matches. */
 export type ShownPart = "uri" | "path" | "query" | "method" | "host" | "body-size" | `header:${string}`;
 
 const VALUE_CHARACTERS_MAX = 200;
 
-/** As received; empty where the request has no such part. */
+/** As received; empty if the request lacks the part. */
 export function shownPart(part: ShownPart, request: RequestView): Matched {
   const { part: field, name, value } = read(part, request);
   return { part: field, name, value: value.slice(0, VALUE_CHARACTERS_MAX) };
@@ -43,7 +43,7 @@ function read(part: ShownPart, request: RequestView): Matched {
 
 /** The place in which a managed rule matched. */
 export interface Matched {
-  /** The field of expressions, and the name within it; empty where it has none. */
+  /** The field of expressions, and the name within it; empty without a name. */
   readonly part: string;
   readonly name: string;
   /** As the rule reads it, decoded and in lower case; its beginning. */

@@ -10,8 +10,8 @@ interface Override {
 }
 
 /**
- * The rules of a managed ruleset that are enabled under validated `overrides`, as these leave them. Of each field the
- * rule's own override beats those of its tags, of which the last one wins, and these beat the ruleset's (waf.md).
+ * The enabled rules of a managed ruleset under validated `overrides`, with their changes. For each field the rule's own
+ * override beats those of its tags, of which the last wins, and these beat the ruleset's (waf.md).
  */
 export function resolveRules(ruleset: ManagedRuleset, overrides: unknown): readonly ManagedRule[] {
   if (!isObject(overrides)) return ruleset.rules.filter((rule) => rule.enabled);
@@ -37,7 +37,7 @@ export function resolveRules(ruleset: ManagedRuleset, overrides: unknown): reado
 /** The least sure rules that still run at each level; "essentially off" leaves none. */
 const SUSPICION_MAX: Readonly<Record<SensitivityLevel, number>> = { default: Number.POSITIVE_INFINITY, medium: 2, low: 1, eoff: 0 };
 
-/** In the order in which they stand, so that what is assigned later wins. */
+/** In their order, so that later ones win. */
 function entriesOf(entries: unknown, key: string): readonly (readonly [string, Override])[] {
   if (!Array.isArray(entries)) return [];
   return entries.flatMap((entry: unknown) =>

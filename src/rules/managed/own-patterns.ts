@@ -21,7 +21,7 @@ export function packSwitches(overrides: unknown, managed: ReadonlySet<string>): 
   return [...all, ...entries("categories", "category", "#"), ...entries("rules", "id", "=")].join(",");
 }
 
-/** The same with these rules off, whatever overrides say: exceptions beat them (waf.md). */
+/** The same with these rules off, whatever overrides say, because exceptions beat overrides (waf.md). */
 export const withoutOwn = (switches: string, ids: readonly string[], managed: ReadonlySet<string>): string =>
   [switches, ...ids.filter((id) => !managed.has(id)).map((id) => `-=${id}`)].filter((text) => text !== "").join(",");
 

@@ -1,7 +1,7 @@
 import type { ShownPart } from "./matched-part.ts";
 import type { Certainty } from "./signatures/signature.ts";
 
-/** An anomaly that an expression says, in a ruleset that ships with the program. */
+/** An anomaly that an expression detects, in a ruleset that the program includes. */
 export interface ProtocolRow {
   readonly slug: string;
   readonly title: string;

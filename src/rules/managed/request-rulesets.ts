@@ -24,7 +24,7 @@ const ACTIONS = ["block", "log", "managed_challenge", "js_challenge", "challenge
 export const ruleIdOf = (ruleset: string, slug: string): string =>
   createHash("sha256").update(`${ruleset} ${slug}`).digest("hex").slice(0, 32);
 
-/** A row that rulesets for requests are made of. */
+/** A row from which rulesets for requests are made. */
 export interface RequestRow {
   readonly slug: string;
   readonly title: string;
@@ -35,7 +35,7 @@ export interface RequestRow {
   readonly decides: Pick<ManagedRule, "expression" | "shows" | "signature">;
 }
 
-/** Of signatures, in their order, from this number on. */
+/** Rows of signatures, in order, with numbers from `from` on. */
 const rowsOf = (signatures: readonly Signature[], from: number, more: readonly string[] = []): readonly RequestRow[] =>
   signatures.map((row, i) => ({ ...row, categories: [row.category, ...more], decides: { signature: from + i } }));
 
@@ -44,7 +44,7 @@ export const REQUEST_ROWS: readonly RequestRow[] = [
   ...rowsOf(SIGNATURES, 0),
 ];
 
-/** Of rules that the operator has added. */
+/** Category of the operator's rules. */
 export const OPERATOR_CATEGORY = "operator";
 
 /** Rows, and the table that their signatures' numbers are of. */
@@ -55,7 +55,7 @@ export interface RequestMaterial {
 
 const OWN: RequestMaterial = { rows: REQUEST_ROWS, signatures: OWN_SIGNATURES };
 
-/** The own rows, and behind them the operator's. */
+/** Our own rows, followed by the operator's. */
 export function materialWith(operatorRows: readonly OperatorRow[]): RequestMaterial {
   if (operatorRows.length === 0) return OWN;
   const added = signaturesOfOperator(operatorRows);
@@ -66,8 +66,8 @@ export function materialWith(operatorRows: readonly OperatorRow[]): RequestMater
 }
 
 /**
- * Bodies that programs may read otherwise than rules do. Each decides by itself in both rulesets, since no score says how much of an
- * attack was not seen: where nobody may have read a part of the body it blocks, elsewhere it logs.
+ * Bodies that programs may read differently from rules. Each decides by itself in both rulesets, because no score shows
+ * how much of an attack was not seen: if a part of the body may be unread it blocks, otherwise it logs.
  */
 const bodyRules = (rulesetId: string): readonly ManagedRule[] =>
   BODY_CAUSE_NAMES.map((cause) => ({
@@ -83,7 +83,7 @@ const bodyRules = (rulesetId: string): readonly ManagedRule[] =>
 
 const SUSPICIONS: Readonly<Record<Certainty, number>> = { certain: 1, likely: 2, possible: 3 };
 
-/** Rules that are certain enough to block by themselves; the others of the first two levels wait for somebody to turn them on. */
+/** Rules that are certain enough to block by themselves; the others of the first two levels are off by default. */
 export const managedOf = ({ rows, signatures }: RequestMaterial): ManagedRuleset => ({
   id: MANAGED_RULESET_ID,
   name: "Managed Ruleset",

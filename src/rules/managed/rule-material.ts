@@ -9,7 +9,7 @@ import { type CoreRuleSet, createCoreRuleSet } from "#rules/managed/core/core-ru
 export interface CoreRulesHead {
   /** Of the files that it was read from, SHA-256 in hexadecimal. */
   readonly digest: string;
-  /** As its files say it: `OWASP_CRS/3.3.4`. */
+  /** The version in its files: `OWASP_CRS/3.3.4`. */
   readonly version: string;
 }
 
@@ -51,7 +51,7 @@ const HEAD_BYTES_MAX = 1000;
 export const coreRulesBytes = (head: CoreRulesHead, program: Program): SharedArrayBuffer =>
   sharedText(`${JSON.stringify({ format: FORMAT, ...head })}\n${JSON.stringify(program)}`);
 
-/** Null where it is none, or of another format. */
+/** Null if there is none, or if it has another format. */
 export function coreRulesHead(memory: SharedArrayBuffer): CoreRulesHead | null {
   try {
     const start = Buffer.from(new Uint8Array(memory, 0, Math.min(memory.byteLength, HEAD_BYTES_MAX))).toString("utf8");

@@ -43,9 +43,9 @@ export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = rulesets;
 
 /** The operator's part of the rulesets for requests. */
 export interface OperatorRules {
-  /** In the place of the program's own rules that score; null where there is none. */
+  /** Replaces the program's own scoring rules; null if there is none. */
   readonly core: CoreRuleSet | null;
-  /** Behind the program's own ones. */
+  /** Rows after the program's own. */
   readonly rows: readonly OperatorRow[];
 }
 
@@ -102,7 +102,7 @@ function packRules(ruleset: ManagedRuleset, enabled: readonly ManagedRule[]): st
   return bits.toString(16);
 }
 
-/** The rules that `ManagedExecution.enabled` stands for. */
+/** The rules that `ManagedExecution.enabled` encodes. */
 export function unpackRules(ruleset: ManagedRuleset, enabled: string): readonly ManagedRule[] {
   const bits = BigInt(`0x${enabled}`);
   return ruleset.rules.filter((_, index) => ((bits >> BigInt(index)) & 1n) === 1n);

@@ -18,10 +18,10 @@ export const SECLANG_PHASES = {
 
 export type SecLangPhase = keyof typeof SECLANG_PHASES;
 
-/** Of one rule. Those of one ruleset count with the places of its regular expressions (regex-table.ts). */
+/** Limit of one rule. The rules of one ruleset also share the limit on positions of its regular expressions (regex-table.ts). */
 export const SECLANG_BYTES_MAX = 32_768;
 const RULES_MAX = 200;
-/** As errors name a customer's text. */
+/** The name of a customer's text in errors. */
 const FILE = "seclang";
 
 /** A customer's rules in SecLang, as the rule that carries them executes them. */
@@ -79,7 +79,7 @@ function rulesetOf(program: Program, phase: SecLangPhase, digest: string, bytes:
   };
 }
 
-/** Stands for the directives about rules of the Core Rule Set, which hold for every request. */
+/** The rule for directives about rules of the Core Rule Set, which apply to every request. */
 const DIRECTIVES: ManagedRule = {
   id: "directives",
   detector: "",
@@ -90,7 +90,7 @@ const DIRECTIVES: ManagedRule = {
   enabled: true,
 };
 
-/** Null for a rule that only says something to others of its text. */
+/** Null for a rule that only changes other rules of its text. */
 function managedRule(rule: Rule, { engine }: Program): ManagedRule | null {
   const action = engine === "off" ? null : ACTIONS[rule.disruption];
   const isSilent = !rule.isLogged && rule.links.every(({ controls }) => controls.length === 0);
@@ -107,7 +107,7 @@ function managedRule(rule: Rule, { engine }: Program): ManagedRule | null {
   };
 }
 
-/** The action of a rule here. `block` without a `SecDefaultAction` means what it says. */
+/** The actions here. `block` without a `SecDefaultAction` blocks. */
 const ACTIONS: Readonly<Record<Disruption, string | null>> = {
   pass: "log",
   block: "block",

@@ -1,4 +1,4 @@
-/** Names in configurations of the service whose API this is that nothing here has: kept as they are, and without effect. */
+/** Names in the vendor's configurations that do not exist here: they are kept, and have no effect. */
 
 /** Its rules have random UUIDs (RFC 9562 §5.4) without hyphens; identifiers of rules here are digests, so that a misspelt one is still refused. */
 const VENDOR_RULE_ID = /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/;

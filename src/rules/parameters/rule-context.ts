@@ -6,7 +6,7 @@ export interface OwnPattern {
   readonly id: string;
   /** Beside the category `custom`. */
   readonly tags: readonly string[];
-  /** Absent where it is. */
+  /** Absent: enabled. */
   readonly enabled?: boolean;
 }
 

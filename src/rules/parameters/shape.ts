@@ -18,11 +18,11 @@ export const isObject = (value: unknown): value is Fields => typeof value === "o
 export const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 export interface ObjectRules {
-  /** Each of them has to be there. */
+  /** All of them are required. */
   readonly required?: readonly string[];
-  /** At least one of them has to be there. */
+  /** At least one of them is required. */
   readonly some?: readonly string[];
-  /** Exactly one of them has to be there. */
+  /** Exactly one of them is required. */
   readonly one?: readonly string[];
 }
 
@@ -105,10 +105,10 @@ export const map =
     });
   };
 
-/** Known to the interface, and nothing here does what it says: refused, where ignoring it would deceive. */
+/** A known feature that does not exist here: refused, because ignoring it would deceive. */
 export const unavailable: Shape = (_, at) => [problem(at, `this version cannot run rules with ${nameOf(at)} yet`)];
 
-/** The first shape that the place asks for. */
+/** The first shape whose condition the place meets. */
 export const byPlace =
   (choose: (place: ParameterPlace) => Shape): Shape =>
   (value, at, place) =>

@@ -55,7 +55,7 @@ export const SCORE_RULE_IDS = {
 /** Requests of a page's script identify themselves, because a plain form cannot set the header. */
 const FROM_SCRIPT = 'any(lower(http.request.headers["x-requested-with"][*])[*] eq "xmlhttprequest")';
 
-// The sets of the time had no levels of paranoia; SPEC 8 gives them the second.
+// The rule sets of that time had no paranoia levels; SPEC 8 gives them the second.
 const ROWS = REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2);
 
 const GROUP_NAMES: Readonly<Record<AttackCategory, string>> = {

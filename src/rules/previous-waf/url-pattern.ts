@@ -1,7 +1,7 @@
 /**
- * Addresses with stars, as page rules, overrides and rate limits write them: `*example.com/admin/*`, with or without a scheme.
- * A star in the host stands for a part of the host and one in the path for a part of the path, so that nobody gets out of a
- * rule by what he puts into a query. Without a star at its end a pattern ends where it does.
+ * Addresses with stars, as in page rules, overrides and rate limits: `*example.com/admin/*`, with or without a scheme. A
+ * star in the host matches a part of the host and one in the path a part of the path, so that a query cannot bypass a
+ * rule. Without a star at its end a pattern matches only that exact end.
  */
 export function urlExpression(pattern: string): string {
   const { scheme, host, path } = partsOf(pattern);
@@ -35,7 +35,7 @@ function partsOf(pattern: string): Parts {
   const [, scheme = "*", rest = ""] = /^(?:(https?|\*):\/\/)?(.*)$/i.exec(pattern) ?? [];
   const slash = rest.indexOf("/");
   const host = slash < 0 ? rest : rest.slice(0, slash);
-  // A host alone is its first page, unless it ends in a star, which then stands for every page as well.
+  // A host alone means its root page, unless it ends in a star, which then matches every page as well.
   const path = slash < 0 ? (host.endsWith("*") ? "*" : "/") : rest.slice(slash);
   // Rules see the host without its port.
   return { scheme: scheme.toLowerCase() as Parts["scheme"], host: host.replace(/:\d*$/, ""), path };

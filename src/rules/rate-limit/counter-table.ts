@@ -5,7 +5,7 @@ import { createSipHash } from "#kernel/crypto/siphash.ts";
 export interface RateCounters {
   /** Adds to the key's count and returns it as it then is; with 0 it only looks. `nowMs` is the wall clock's. */
   add(key: string, amount: number, window: RateWindow, nowMs: number): number;
-  /** Until when the key is kept out, in milliseconds of the epoch; 0 where it is not. */
+  /** Epoch milliseconds until which the key is kept out; 0 if it is not. */
   keptOutUntil(key: string, nowMs: number): number;
   keepOut(key: string, untilMs: number, nowMs: number): void;
 }
@@ -16,7 +16,7 @@ export interface RateWindow {
   readonly technique: "fixed" | "sliding";
 }
 
-/** Of a slot: two words of the key's hash, then what is known of it. */
+/** Words of a slot: two of the key's hash, then its state. */
 const TAG_A = 0;
 const TAG_B = 1;
 const STARTED = 2;
@@ -26,7 +26,7 @@ const KEPT_OUT = 5;
 const USED = 6;
 const PERIOD = 7;
 const SLOT_WORDS = 8;
-/** A key has its place among so many; where all are taken, the one that was used longest ago gives way. */
+/** Slots in which a key may be; if all are taken, the least recently used one is replaced. */
 const WAYS = 16;
 /** Places for each key: of as many keys as there may be, one in a hundred has to share. */
 const PLACES_PER_KEY = 1.5;
@@ -39,7 +39,10 @@ const WAITS_MAX = 100;
 const WAIT_MS = 1;
 const COUNT_MAX = 0x7fff_ffff;
 
-/** Memory for so many keys, which is taken up as keys come. Threads that are given the same buffer count together. */
+/**
+ * Memory for this many keys, which is allocated up front but touched only as keys arrive. Threads with the same buffer
+ * share the counters.
+ */
 export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuffer {
   const sets = setsFor(keys);
   const buffer = new SharedArrayBuffer((HEADER_WORDS + sets + sets * WAYS * SLOT_WORDS) * 4);
@@ -64,7 +67,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
 
   /** Fills `digest`, and returns the set. */
   const place = (key: string): number => {
-    // A key may be longer than what fits: then its digest stands for it.
+    // A key that does not fit is replaced by its digest.
     const text = key.length * 3 <= KEY_BYTES_MAX ? key : createHash("sha256").update(key).digest("base64");
     hash(bytes, 0, bytes.write(text), digest, 0);
     const mixed = ((digestWords[0] ?? 0) ^ Math.imul(digestWords[1] ?? 0, 0x9e37_79b1)) >>> 0;

@@ -120,7 +120,7 @@ function countedBy(
 
 const TYPES = [STRING, IP, INTEGER, arrayOf(STRING)];
 
-/** A characteristic is a field, or what a function makes of one, of any type that can be told apart. */
+/** A characteristic is a field or a function of one, of any type whose values can be compared. */
 function compileCharacteristic(text: string, phase: string, options: ExpressionOptions = {}): Read {
   let first: unknown;
   for (const type of TYPES) {

@@ -1,4 +1,4 @@
-/** A set of bytes: bit n stands for byte n. */
+/** A set of bytes: bit n represents byte n. */
 export type ByteSet = bigint;
 
 export const ALL_BYTES: ByteSet = (1n << 256n) - 1n;

@@ -1,6 +1,6 @@
 /** Bytes that the automata of one ruleset may learn together. */
 export const GROUP_BYTES_MAX = 16 * 2 ** 20;
-/** The same of all customers' automata of a thread. */
+/** Bytes of all customers' automata of a thread. */
 export const THREAD_BYTES_MAX = 64 * 2 ** 20;
 
 /** An automaton that learns states as texts lead to them. */
@@ -11,9 +11,9 @@ export interface Learner {
   forget(): void;
 }
 
-/** The automata of one ruleset, which forget all that they have learned where it is too much together. */
+/** The automata of one ruleset, which forget their states when these are too large together. */
 export interface LearnedStates {
-  /** To be called after each use of a learner that has learned something. */
+  /** Call after each use of a learner that has learned states. */
   learned(learner: Learner): void;
   /** How much is known. */
   readonly bytes: number;
@@ -85,5 +85,5 @@ interface Tally {
   bytes: number;
 }
 
-/** Of the customers' patterns that this thread runs. */
+/** The pool of the customers' patterns in this thread. */
 export const statePool = createStatePool();

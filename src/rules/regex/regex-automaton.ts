@@ -6,14 +6,14 @@ import { RegexError } from "./regex-syntax.ts";
 /** Runs any pattern in time that is linear in the text; in the worst case also in the pattern's size. */
 export interface Automaton {
   test(text: string): boolean;
-  /** The first match; null where there is none. */
+  /** The first match, or null. */
   find(text: string): AutomatonMatch | null;
 }
 
 export interface AutomatonMatch {
   readonly start: number;
   readonly end: number;
-  /** Empty where it had no part in the match, and where there is none of that number. */
+  /** Empty if the group had no part in the match, or does not exist. */
   group(number: number): string;
 }
 
@@ -80,7 +80,7 @@ function compile(source: string): RE2JS {
   }
 }
 
-/** The library's time depends on the states that a text leads to, and only it knows when it makes one, or gives up keeping them. */
+/** The library's time depends on the states that a text reaches, and only it knows when it makes one, or stops keeping them. */
 function chargeStates({ re2Input: machine }: RE2JS): void {
   const { dfa } = machine;
   dfa.maxMem = dfa.stateBudget = dfa.memBudget = STATES_BYTES_MAX;

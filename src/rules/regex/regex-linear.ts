@@ -32,10 +32,10 @@ function flatten(regex: Regex): Regex[] {
 }
 
 /**
- * Whether a backtracking engine is proven to take time linear in the text, whatever the text is. It is where each place
- * of the text costs a bounded number of steps: without open repetitions, or with repetitions of single bytes that end at
- * bytes they cannot hold themselves, so that no place is repeated over more than once for each part of the expression.
- * `notBehind`: bytes behind which no match begins, whatever the expression says.
+ * Whether a backtracking engine provably takes time linear in any text. It does if each position of the text costs a
+ * bounded number of steps: without unbounded repetitions, or with repetitions of single bytes that end at bytes outside
+ * of their own set, so that each part of the expression repeats over a position only once. `notBehind`: bytes after which
+ * no match begins.
  */
 export function isLinear(regex: Regex, stepsMax = STEPS_MAX, notBehind: ByteSet = 0n): boolean {
   if (regex.kind === "capture") return isLinear(regex.item, stepsMax, notBehind);
@@ -66,7 +66,7 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
     // Elsewhere each place of the text may be a start, and the loop must not run over starts.
     if (!anchored && (part.loop & starts) !== 0n && (part.loop & ~notBehind) !== 0n) return false;
     if ((part.loop & (behind[i]?.bytes ?? 0n)) === 0n) return true;
-    // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
+    // One loop may backtrack, if the rest has an end, and if no two starts share the loop.
     return loops === 1 && (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)));
   });
 }
@@ -86,7 +86,7 @@ export interface RegexCost {
   readonly perByte: number;
 }
 
-/** Of a pattern that is linear, a bound, whatever the text is. */
+/** Upper bound of the cost of a linear pattern, for any text. */
 export function regexCost(regex: Regex): RegexCost {
   if (regex.kind === "capture") return regexCost(regex.item);
   if (regex.kind === "choice") {
@@ -101,7 +101,7 @@ export function regexCost(regex: Regex): RegexCost {
   const once = stepsOfParts(items, parts);
   const loops = parts.filter(({ loop }) => loop !== null).length;
   const behind = firstsBehind(items);
-  // A byte is passed by each loop, and may be a start, or where a loop ends that gives back what it took.
+  // Each loop passes a byte, and a byte may be a start, or the end of a loop that backtracks.
   const isStart = !anchored || parts.some(({ loop }, i) => loop !== null && (loop & (behind[i]?.bytes ?? 0n)) !== 0n);
   return { once, perByte: isStart ? loops + once : loops };
 }
@@ -126,7 +126,7 @@ function partOf(regex: Regex, stepsMax: number): Part | null {
   return steps > stepsMax ? null : { loop: null, steps, ways: waysOf(regex) };
 }
 
-/** At most so many ways to match at one place; infinite with repetitions that have no end. */
+/** Upper bound of the ways to match at one position; infinite for unbounded repetitions. */
 const waysOf = rememberEach((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return waysOf(regex.item);
@@ -140,7 +140,7 @@ const waysOf = rememberEach((regex: Regex): number => {
   return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
 });
 
-/** At most so many steps at one place, every way tried. */
+/** Upper bound of the steps at one position, if every way is tried. */
 const stepsOf = rememberEach((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return stepsOf(regex.item);
@@ -169,7 +169,7 @@ interface First {
 
 const NOTHING: First = { bytes: 0n, empty: true };
 
-/** For each item what those behind it begin with, each looked at once. */
+/** For each item the first bytes of the rest, each computed once. */
 const firstsBehind = rememberEach((items: readonly Regex[]): readonly First[] => {
   const behind = Array.from<First>({ length: items.length });
   let after = NOTHING;
@@ -183,7 +183,7 @@ const firstsBehind = rememberEach((items: readonly Regex[]): readonly First[] =>
 
 export const firstBytesOf = (regex: Regex): First => firstOf(regex);
 
-/** A part is asked about once for each of those around it, which may be a hundred. */
+/** Remembers results, because a part is requested once for each of those around it, which may be a hundred. */
 function rememberEach<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -205,7 +205,7 @@ function firstBytes(items: readonly Regex[]): First {
 
 const firstOf = rememberEach((regex: Regex): First => {
   if (regex.kind === "set") return { bytes: regex.bytes, empty: false };
-  // Behind the end, and at the end of a line, a match goes on with nothing but the end or a line break.
+  // After the end of the text or of a line, only the end or a line break can follow.
   if (regex.kind === "assert") return { bytes: 0n, empty: regex.what !== "end" };
   if (regex.kind === "capture") return firstOf(regex.item);
   if (regex.kind === "sequence") return firstBytes(regex.items);

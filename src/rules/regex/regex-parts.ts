@@ -1,7 +1,7 @@
 import { type ByteSet, oneByte } from "./byte-set.ts";
 import type { Regex } from "./regex-syntax.ts";
 
-/** Every match has one of `texts` in it; `folded` where that holds of the text in lower case. */
+/** Every match contains one of `texts`; with `folded`, in lower case. */
 export interface RequiredParts {
   readonly texts: readonly string[];
   readonly folded: boolean;
@@ -43,7 +43,7 @@ function partsOf(regex: Regex, folded: boolean): readonly string[] | null {
   return null;
 }
 
-/** The longest text that stands in the sequence in one piece. */
+/** The longest contiguous text of the sequence. */
 function longestPiece(items: readonly Regex[], folded: boolean): string {
   let longest = "";
   let current = "";

@@ -5,14 +5,14 @@ export type Regex =
   | { readonly kind: "set"; readonly bytes: ByteSet }
   | { readonly kind: "sequence"; readonly items: readonly Regex[] }
   | { readonly kind: "choice"; readonly items: readonly Regex[] }
-  /** `max` is null where there is none. */
+  /** `max` is null if the repetition is unbounded. */
   | { readonly kind: "repeat"; readonly item: Regex; readonly min: number; readonly max: number | null; readonly lazy: boolean }
   | { readonly kind: "capture"; readonly item: Regex; readonly name: string | null }
   | { readonly kind: "assert"; readonly what: Assertion };
 
 export type Assertion = "start" | "end" | "line-start" | "line-end" | "word" | "not-word";
 
-/** A mistake in a pattern, `at` so many characters from its start. */
+/** A mistake in a pattern; `at` is its offset in characters. */
 export class RegexError extends Error {
   readonly at: number;
 
@@ -220,7 +220,7 @@ class Reader {
     return null;
   }
 
-  /** The bytes that an escape stands for. */
+  /** The bytes of an escape. */
   #literal(char: string, start: number): string {
     const control = CONTROLS[char];
     if (control !== undefined) return String.fromCharCode(control);
@@ -251,7 +251,7 @@ class Reader {
     let result: ByteSet | null = null;
     let operation = "";
     let current = 0n;
-    // A bracket or hyphens in the first place stand for themselves.
+    // A bracket or hyphens in the first place are literal.
     if (this.#takes("]")) current |= oneByte(0x5d);
     while (!this.#takes("]")) {
       if (this.ended()) this.#fail("unclosed class", start);

@@ -9,16 +9,16 @@ export const REGEX_PLACES_MAX = 50_000;
 
 /** Patterns over characters, `(?u)`, are compiled at once, as part of checking their rule. */
 const CHARACTER_PLACES_MAX = 2000;
-/** A class of characters is a table of hundreds of ranges: it takes as long as so many places. */
+/** A class of characters is a table of hundreds of ranges: it takes as long as this many positions. */
 const CLASS_PLACES = 15;
 
 /** The regular expressions of one ruleset, each of them compiled once, however many rules have it. Methods throw RegexError. */
 export interface RegexTable {
   test(pattern: string): RegexTest;
   replacer(pattern: string): RegexReplacer;
-  /** Counts what else of the ruleset takes as long as so many places of a regular expression. */
+  /** Counts other work of the ruleset, in positions of a regular expression. */
   take(more: number): void;
-  /** To be called before each rule. */
+  /** Call before each rule. */
   beginRule(): void;
   /** Of all of them together. */
   readonly places: number;

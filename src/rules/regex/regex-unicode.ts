@@ -13,7 +13,7 @@ export function unicodeSizeOf(pattern: string): number {
   if (pattern.slice(pattern.lastIndexOf(":]") + 1).split("[:").length > UNCLOSED_MAX) throw new RegexError("too many [: without :]", 0);
   if (pattern.split(/\\p/i).length > CHARACTER_CLASSES_MAX + 1)
     throw new RegexError(String.raw`more than ${CHARACTER_CLASSES_MAX} classes \p{…}`, 0);
-  /** Of the groups that are open, what stands in them so far. */
+  /** Of the open groups, the characters in them so far. */
   const open = [0];
   /** Start of the item that a repetition would repeat. */
   let last = 0;
@@ -54,7 +54,7 @@ const COUNT = /^\{(\d{1,9})(?:,(\d{0,9}))?\}$/;
 const ESCAPED = /[xpP]\{[^}]{0,40}\}|[\s\S]/y;
 const NAMED_CLASS = /\[:\^?[a-z]{1,10}:\]/y;
 
-/** Behind the bracket that closes a class. */
+/** Index after the bracket that closes a class. */
 function endOfClass(pattern: string, from: number): number {
   let at = pattern[from] === "^" ? from + 1 : from;
   if (pattern[at] === "]") at++;

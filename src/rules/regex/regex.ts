@@ -10,10 +10,10 @@ import { indexOfPart } from "#rules/text/text-search.ts";
 
 export { RegexError };
 
-/** A customer's regular expression. Its time is linear in the text, whatever both are. */
+/** A customer's regular expression. Its time is linear in the text, for any pattern and text. */
 export interface RegexTest {
   test(text: string): boolean;
-  /** `native` where the engine of the runtime is proven to be linear, `automaton` otherwise. */
+  /** `native` if the runtime's engine is provably linear, `automaton` otherwise. */
   readonly engine: "native" | "automaton";
   /** Texts that every match contains; null if none is certain. */
   readonly required: RequiredParts | null;
@@ -38,8 +38,9 @@ const NATIVE_BYTE_STEPS_MAX = 4;
 const MAKING_STEPS = 5000;
 
 /**
- * Reads a pattern in Rust's syntax, one char for each byte. Throws RegexError. `stepsMax`, for patterns that ship with the
- * program: what these may do at one place, where it is bounded. They charge nothing: who asks does. `states`: those of its ruleset.
+ * Compiles a pattern in Rust's syntax, one char per byte. Throws RegexError. `stepsMax`, for patterns that the program
+ * includes: the steps that they may take at one position, if that is bounded; the caller charges for them. `states`:
+ * those of its ruleset.
  */
 export function compileRegexTest(pattern: string, stepsMax?: number, states = statePool.createGroup()): RegexTest {
   const unicode = unicodePattern(pattern, states);
@@ -64,7 +65,7 @@ export function compileRegexTest(pattern: string, stepsMax?: number, states = st
 
 const nothing = (): void => undefined;
 
-/** Tests by the runtime's engine, and long texts by an automaton where that is sure to take less time. */
+/** Tests with the runtime's engine, and long texts with an automaton if that certainly takes less time. */
 function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean, states: LearnedStates): (text: string) => boolean {
   const { once, perByte } = regexCost(regex);
   const size = sizeOf(regex);
@@ -107,7 +108,7 @@ export function compileRegexReplacer(pattern: string, states = statePool.createG
   };
 }
 
-/** Whether the engine of the runtime tells where it matches, in time that is proven to be linear. */
+/** Whether the runtime's engine finds the position of a match in provably linear time. */
 export const runsNatively = (regex: Regex): boolean => isLinear(regex) && !repeatsOddly(regex);
 
 const same = (text: string): string => text;
@@ -128,7 +129,7 @@ function replaceByAutomaton(
 const decode = (text: string): string => Buffer.from(text, "latin1").toString("utf8");
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-/** An automaton over UTF-16 of what stands behind a leading `(?u)`, with its other flags; null for patterns over bytes. */
+/** An automaton over UTF-16 for the pattern after a leading `(?u)`, with its other flags; null for patterns over bytes. */
 function unicodePattern(pattern: string, states: LearnedStates): { readonly automaton: Automaton; readonly size: number } | null {
   const found = /^\(\?([ims]*)u([ims]*)\)/.exec(pattern);
   if (found === null) return null;
@@ -181,7 +182,7 @@ const ASSERTIONS: Readonly<Record<Assertion, Readonly<Record<Engine, string>>>> 
   "not-word": { native: "\\B", automaton: "\\B" },
 };
 
-/** The same few sets are in most expressions. */
+/** Most expressions use the same few sets. */
 const writtenSets = new Map<ByteSet, string>();
 const WRITTEN_SETS_MAX = 4096;
 

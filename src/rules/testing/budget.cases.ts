@@ -18,7 +18,7 @@ const PAIRS = "a&".repeat(BODY_BYTES / 2);
 const NAMES = Array.from({ length: 9000 }, (_, n) => `a${n}`).join("&");
 const raw = "http.request.body.raw";
 
-/** So many of one rule's tests as have room in an expression. */
+/** As many of a rule's tests as fit into an expression. */
 const several = (count: number, join: string, test: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => test(n)).join(` ${join} `);
 

@@ -1,8 +1,8 @@
 import { charge, evaluation } from "#rules/budget.ts";
 
 /**
- * Remembers the last result by its arguments. Rules of a zone ask the same of one request in a row; strings that are the
- * same object compare at once, so a hit costs next to nothing and nothing has to be thrown away when a request ends.
+ * Remembers the last result by its arguments. Rules of a zone compute the same values of one request in a row; identical
+ * strings compare at once, so a hit costs almost nothing, and nothing must be cleared when a request ends.
  */
 export function rememberLast<A, T>(compute: (argument: A) => T): (argument: A) => T {
   let known: { readonly argument: A; readonly result: T } | undefined;
@@ -27,8 +27,8 @@ const SLOTS = 8;
 const MAKING_BYTES = 10;
 
 /**
- * Remembers results by the argument, for several texts in turn: each has a place by its length. Each evaluation pays for them once,
- * whatever was remembered before.
+ * Remembers results by the argument, for several alternating texts, each in a slot chosen by its length. Each evaluation
+ * pays for a result once, even if it was remembered before.
  */
 export function rememberTexts<T>(compute: (text: string) => T, stepsPerByte = 0): (text: string) => T {
   const texts: (string | undefined)[] = Array.from({ length: SLOTS });

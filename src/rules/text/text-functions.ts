@@ -22,7 +22,7 @@ function flipped(text: string, first: number): string {
 /** Steps per byte of changing the case of a text. */
 export const CASE_STEPS = 9;
 
-/** The same, cheap for texts that many rules ask about in a row. */
+/** The same, cheap for a text that many rules use in a row. */
 export const rememberedLower = rememberTexts(lowerBytes, CASE_STEPS);
 
 const BEYOND_ASCII = /[\u0080-\u00ff]/;
@@ -47,7 +47,7 @@ export function endsWith(text: string, part: string): boolean {
   return text.endsWith(part);
 }
 
-/** At most `limit` pieces, the last of which has the rest. */
+/** At most `limit` pieces; the last one has the rest. */
 export function split(text: string, separator: string, limit: number): readonly string[] {
   const pieces: string[] = [];
   let at = 0;

@@ -4,7 +4,7 @@ import { rememberTexts } from "./memo.ts";
 /** The engine's search is linear for parts up to this length; beyond, it takes their product. */
 const PART_BYTES_MAX = 250;
 
-/** As `indexOf`; charges for what it walks over. */
+/** Like `indexOf`, but charges for the bytes that it passes. */
 export function indexOfPart(text: string, part: string, from = 0): number {
   if (part.length > PART_BYTES_MAX) return indexOfLongPart(text, part, from);
   const found = text.indexOf(part, from);
@@ -12,7 +12,7 @@ export function indexOfPart(text: string, part: string, from = 0): number {
   return found;
 }
 
-/** By the lengths of the part's beginnings that it ends with at each byte (Knuth, Morris and Pratt). */
+/** Searches with the part's prefix table (Knuth, Morris and Pratt). */
 function indexOfLongPart(text: string, part: string, from: number): number {
   const start = indexOfPart(text, part.slice(0, PART_BYTES_MAX), from);
   if (start === -1) return -1;
@@ -43,7 +43,7 @@ function bordersOf(part: string): Uint32Array {
 const SEARCH_STEPS = 30;
 const START_STEPS = 6;
 const BYTES_PER_STEP = 4;
-/** From here on it is worth knowing how many of those there are. */
+/** From this length on, these bytes are counted. */
 const COUNTED_BYTES_MIN = 1024;
 
 function chargeSearch(text: string, part: string, walked: number): void {

@@ -9,7 +9,7 @@ export function printExpression(node: Node): string {
   return printNode(node, 0);
 }
 
-/** Of an expression that gives a value. */
+/** Prints an expression that returns a value. */
 export const printValue = (value: ArgumentNode): string => printArgument(value, "text");
 
 /** Connectives that bind tighter have the greater level. */
@@ -66,7 +66,7 @@ function printLiteral(literal: LiteralNode, use: Use): string {
   return use === "regex" ? printPattern(literal.value) : writeString(literal.value);
 }
 
-/** Raw, so that the pattern stands as it is. */
+/** A raw string, so that the pattern is printed unchanged. */
 function printPattern(bytes: string): string {
   const text = Buffer.from(bytes, "latin1").toString("utf8");
   let hashes = "";

@@ -1,4 +1,4 @@
-/** Expressions that give a string: phase, text, what it gives; null stands for a missing value. */
+/** Expressions that return a string: phase, text and result; null is a missing value. */
 export const VALUES: readonly (readonly [phase: string, text: string, gives: string | null])[] = [
   ...(
     [

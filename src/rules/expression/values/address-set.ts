@@ -14,7 +14,7 @@ export interface AddressRange {
   readonly high: Uint8Array;
 }
 
-/** The addresses that a text names: one, a block, or `first..last`. Undefined where it is none of these. */
+/** The addresses that a text names: one, a block, or `first..last`. Undefined for another text. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const dots = text.indexOf("..");
   if (dots !== -1) {
@@ -33,7 +33,7 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return { low, high };
 }
 
-/** Of addresses and blocks by their texts. Throws RangeError naming the text that is neither. */
+/** The set of addresses and blocks. Throws RangeError that names the text that is neither. */
 export function createAddressSetOf(texts: Iterable<string>): AddressSet {
   const v4: Pair[] = [];
   const v6: AddressRange[] = [];
@@ -98,7 +98,7 @@ function mergePairs(pairs: readonly Pair[]): readonly Pair[] {
   return merged;
 }
 
-/** The last address that was read: rules ask many sets about one client in a row. `words` holds it for IPv6 only. */
+/** The last parsed address, because rules test one client in many sets in a row. `words` holds it for IPv6 only. */
 const known = { text: "", family: 0 as 0 | 4 | 6, number: 0, words: new Uint32Array(4) };
 const bytes = new Uint8Array(16);
 

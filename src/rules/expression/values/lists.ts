@@ -43,7 +43,7 @@ export function asnListBuilder(): ListBuilder<number> {
   return { add: (number) => void set.add(number), list: { kind: "asn", has: (value) => typeof value === "number" && set.has(value) } };
 }
 
-/** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
+/** Host names; `*.example.com` matches every name below, but not `example.com`. */
 export function hostnameListBuilder(): ListBuilder<string> {
   const exact = new Set<string>();
   const below = new Set<string>();

@@ -20,7 +20,7 @@ export function useManagedLists(lists: Iterable<readonly [name: string, addresse
 /** Known lists without a file have nothing in them. */
 const EMPTY = createIpList([]);
 
-/** The list of that name, with its prefix; what it has may change behind it. */
+/** The list of that name, with its prefix; its content may change later. */
 export function managedList(name: string): NamedList | undefined {
   const short = name.slice(MANAGED_LIST_PREFIX.length);
   if (!contents.has(short) && !(KNOWN as readonly string[]).includes(short)) return undefined;

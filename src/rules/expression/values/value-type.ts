@@ -13,7 +13,7 @@ export const IP = { kind: "ip" } as const satisfies ValueType;
 export const arrayOf = (of: ValueType): ValueType => ({ kind: "array", of });
 export const mapOf = (of: ValueType): ValueType => ({ kind: "map", of });
 
-/** As messages and the reference write it: `Map<Array<String>>`. */
+/** As in messages and in the reference: `Map<Array<String>>`. */
 export function typeName(type: ValueType): string {
   if (type.kind === "array") return `Array<${typeName(type.of)}>`;
   if (type.kind === "map") return `Map<${typeName(type.of)}>`;

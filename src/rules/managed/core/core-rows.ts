@@ -45,6 +45,6 @@ const levelOf = (name: Macro): number => (typeof name === "string" ? Number(REQU
 // crs-setup.conf: critical 5, error 4, warning 3, notice 2; an operator's own numbers count when a request is judged.
 const SEVERITY_SCORES: Readonly<Record<number, number>> = { 2: 5, 3: 4, 4: 3, 5: 2 };
 
-/** Of a message, with the names of variables in it. */
+/** The text of a message, with the names of variables in it. */
 export const textOf = (macro: Macro): string =>
   typeof macro === "string" ? macro : macro.map((part) => (typeof part === "string" ? part : `%{${part.collection}}`)).join("");

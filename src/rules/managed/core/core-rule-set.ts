@@ -20,8 +20,8 @@ export interface CoreRuleSet {
 }
 
 /**
- * Finds the rules that apply, by their numbers. `response`: null in the phases of requests; to explain a match, null stands for the
- * response that was asked about last.
+ * Finds the matching rules, by their numbers. `response`: null in request phases; to explain a match, null means the last
+ * evaluated response.
  */
 export type Find = (request: RequestView, response: ResponseView | null) => CoreMatches;
 

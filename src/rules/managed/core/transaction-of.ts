@@ -40,11 +40,11 @@ export function responseOf(response: ResponseView): TransactionResponse {
 }
 
 /**
- * How much of a body the Core Rule Set looks at, as text and as arguments: its hundreds of patterns take half of the steps that a
- * request has for so much (rules/budget.ts). The other rules look at all that was read of it.
+ * Part of a body that the Core Rule Set inspects, as text and as arguments: for this much, its hundreds of patterns take
+ * half of the steps that a request has (rules/budget.ts). The other rules inspect everything that was read.
  */
 const BODY_CHARACTERS_MAX = 262_144;
-/** An argument costs as much as so many of its characters besides. */
+/** Cost of an argument, in characters, beside its own. */
 const ARGUMENT_CHARACTERS = 24;
 
 /** Whether the Core Rule Set looks at less of a body than was read of it. */
@@ -111,7 +111,7 @@ const argumentsOf = (found: readonly Argument[]): readonly NamedValue[] =>
     ];
   });
 
-/** `processor`: what a rule has chosen instead of what the content type says. */
+/** `processor`: the body processor that a rule chose instead of the one for the content type. */
 function bodyOf(request: RequestView, reading: BodyReading, processor: string): TransactionBody {
   const type = CHOSEN_TYPES[processor];
   const read =

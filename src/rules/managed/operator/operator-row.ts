@@ -4,7 +4,7 @@ import { isObject } from "#rules/parameters/shape.ts";
 
 /** A row that the operator adds to the own ones, checked; plain data, which crosses between threads. */
 export interface OperatorRow {
-  /** Rule ids are made of it. */
+  /** Rule ids are derived from it. */
   readonly slug: string;
   readonly title: string;
   readonly category: AttackCategory;
@@ -14,7 +14,7 @@ export interface OperatorRow {
   readonly places: readonly PlaceName[];
   readonly reading: Reading;
   readonly paranoia: 1 | 2 | 3 | 4;
-  /** Points that one value adds that it hits; null: as much as the own rows of its certainty. */
+  /** Score of each value that it hits; null: that of our own rows with its certainty. */
   readonly score: number | null;
   /** Null: as certain as the own rows of its level. */
   readonly certainty: Certainty | null;
@@ -93,7 +93,7 @@ const score: Member<number> = (key, value) => {
 
 const samples = listOf(bytes(SAMPLE_CHARACTERS_MAX), 1, SAMPLES_MAX);
 
-/** In the order in which they are checked. */
+/** In the order of the checks. */
 const MEMBERS: { readonly [K in Exclude<keyof OperatorRow, "slug">]: Member<OperatorRow[K]> } = {
   title: text(TITLE_CHARACTERS_MAX),
   category: oneOf(ATTACK_CATEGORIES),

@@ -37,12 +37,12 @@ function signatureOf({
   return signaturesOf(category, [row])[0]!;
 }
 
-/** Of all rows together: a look has one automaton for the literals of them all. */
+/** Limit of all rows together, because one automaton has the literals of all of them. */
 const LITERAL_BYTES_MAX = 32_768;
 
 /**
- * Checks what rows find. Throws RowError, with the slug of its row, for a pattern that is none, that shows no literal or that finds a
- * row's misses or not its hits. Time is linear in the texts, whatever the patterns are.
+ * Checks the matches of rows. Throws RowError, with the slug of its row, for a pattern that is invalid, has no literal,
+ * matches one of the row's misses or does not match one of its hits. Takes time linear in the texts, for any patterns.
  */
 export function checkOperatorRows(rows: readonly OperatorRow[], at: (slug: string, error: RowError) => Error): void {
   let bytes = 0;
@@ -96,7 +96,7 @@ function createTextFinder(signature: Signature): (value: string) => boolean {
 
 const shown = (bytes: string): string => JSON.stringify(Buffer.from(bytes, "latin1").toString("utf8").slice(0, 80));
 
-/** Literals of which every match has one, in small letters; none where nothing is sure. */
+/** Literals one of which every match contains, in lower case; empty if none is certain. */
 function literalsOf(pattern: string): readonly string[] {
   // linear: patterns with (?u) look at characters, and show nothing of their bytes
   if (pattern.startsWith("(?u)")) return [];

@@ -29,7 +29,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "template-objects",
     title: "Template injection: ways from a template to the system",
-    // Of braces that are repeated each is looked behind as far as the next one only.
+    // With repeated braces, each search extends only to the next one.
     pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b`,
     needs: [
       "__",
@@ -465,7 +465,7 @@ function isNestedPart(text: string): boolean {
   return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
 }
 
-/** Programs report where they failed: class names with lines. */
+/** Programs report the place of an error: class names with lines. */
 function isStackTrace(text: string): boolean {
   return (
     /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) &&

@@ -3,13 +3,13 @@ import { charge } from "#rules/budget.ts";
 const TEXT_STEPS = 300;
 
 /**
- * Whether a text is the address of something that only the machine behind the edge reaches: its own ports, spelled in a way that hides it,
- * or services that stand there. Addresses that programs on a developer's machine are called back at are not (RFC 8252 §7.3).
+ * Whether a text is an address that only the machine behind the edge can reach: its own ports in a disguised spelling, or
+ * internal services. Callback addresses of programs on a developer's machine do not count (RFC 8252 §7.3).
  */
 export function isInternalAddress(text: string): boolean {
   charge(TEXT_STEPS);
   const address =
-    // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+    // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
     /^\W{0,3}(?:url ?[=:] ?)?(?:(?:https?|ftp|wss?):[/\\]{0,4}|\/\/|\\\\)((?:[^/@\s]{0,80}@)?)(\[[0-9a-f:.%]{2,60}\]|[^/:?#\\\s,%]{1,120})(?::(\d{0,6}))?([^\s]{0,300})/.exec(
       text.slice(0, 512),
     );
@@ -26,17 +26,17 @@ export function isInternalAddress(text: string): boolean {
 
 const isLocal = (host: string): boolean => isDisguised(host) || /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])\.?$/.test(host);
 
-/** Names that stand for services within clusters and clouds. */
+/** Names of services within clusters and clouds. */
 const isService = (host: string): boolean =>
   /^(?:kubernetes(?:\.default(?:\.svc)?)?|[\w.-]{1,80}\.(?:svc|svc\.cluster\.local|service\.consul)|metadata|instance-data|host\.docker\.internal|gateway\.docker\.internal)$/.test(
     host,
   );
 
-/** A number that is written otherwise than four times in decimals, or names behind which such numbers stand. */
+/** A number that is not four decimals, or a name that resolves to such numbers. */
 const isDisguised = (host: string): boolean => {
   const number = addressOf(host);
   if (number !== null && isInternal(number)) return number === 0 || isCloud(number) || !PLAIN.test(host) || /^127\.(?!0\.0\.1$)/.test(host);
-  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   return /^(?:\[(?:::|0:0:0:0:0:0:0:[01]|(?:0{1,4}:){5}ffff:[0-9a-f:.]{3,20}|::ffff:[0-9a-f:.]{3,20}|::127\.0\.0\.1|0{1,4}(?::0{1,4}){0,6}::?0{0,3}1|fe80:[0-9a-f:%]{1,40}|fd00:ec2::254)\]|(?:[\w.-]{0,80}\.)?(?:localtest\.me|lvh\.me|localhost\.localdomain|localdomain|(?:127|10|192|172|169)[.-]\d{1,3}[.-]\d{1,3}[.-]\d{1,3}\.(?:nip|xip|sslip)\.io|spoofed\.burpcollaborator\.net|vcap\.me)|localhost\.|ip6-localhost|\W{1,4}localhost)$/.test(
     host,
   );
@@ -54,7 +54,7 @@ function addressOf(host: string): number | null {
   return parts.reduce((sum, part, i) => sum + part * 256 ** (3 - i), last);
 }
 
-/** A zero in front makes a number octal, where it can be one. */
+/** A leading zero makes a number octal, if its digits allow it. */
 const octal = (part: string): number =>
   /^0[0-7]+$/.test(part) && !/^0{1,3}(?:127|10|192|172|169)$/.test(part) ? Number.parseInt(part, 8) : Number(part);
 

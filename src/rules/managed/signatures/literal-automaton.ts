@@ -3,7 +3,7 @@
  * however many literals there are.
  */
 export interface LiteralAutomaton {
-  /** Calls `found` with the number of each literal in the text and the place behind it, each time. Texts have one char a byte. */
+  /** Calls `found` with the number and the end of each occurrence of a literal. Texts have one char per byte. */
   scan(text: string, found: (literal: number, end: number) => void): void;
 }
 

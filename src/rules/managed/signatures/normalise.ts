@@ -2,7 +2,7 @@ import { charge } from "#rules/budget.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
 import type { Reading } from "./signature.ts";
 
-/** A value as programs behind the edge may come to see it. */
+/** A value as programs behind the edge may read it. */
 export interface Decoded {
   /** Without NUL bytes, with single spaces for all white space. */
   readonly text: string;
@@ -63,7 +63,7 @@ const decodeUrl = (text: string): string =>
     return point === undefined ? byte(hex ?? "") : ofCodePoint(Number.parseInt(point, 16));
   });
 
-/** Full-width characters are what they look like; others beyond Latin-1 stand for nothing that anything looks for. */
+/** Full-width characters become the ASCII ones that they look like; other characters beyond Latin-1 match no signature. */
 function ofCodePoint(point: number): string {
   if (point < 0x100) return String.fromCharCode(point);
   return point > 0xff00 && point < 0xff5f ? String.fromCharCode(point - 0xfee0) : (BEST_FITS.get(point) ?? "\x1a");
@@ -77,7 +77,7 @@ const BEST_FITS: ReadonlyMap<number, string> = new Map([
   [0xfe52, "."],
 ]);
 
-/** Letters and digits in circles, and dots and slashes that look like others; `whole` where it is none. */
+/** Circled letters and digits, and lookalikes of dots and slashes; `whole` for others. */
 function compatible(point: number, whole: string): string {
   if (point === 0x2025) return "..";
   if (point >= 0x2460 && point <= 0x2468) return String(point - 0x245f);
@@ -105,7 +105,7 @@ const narrow = (text: string): string =>
 
 const CODE = /<(?:code|pre)[ >]/i;
 
-/** In pages that show code, what is written as `&lt;` there stays so. */
+/** In pages that show code, text that is written as `&lt;` stays encoded. */
 function withoutCode(text: string): string {
   charge(text.length * DECODE_STEPS);
   let shown = "";
@@ -179,7 +179,7 @@ export function withoutComments(text: string): string {
   for (let start = text.indexOf("/*"); start >= 0; start = text.indexOf("/*", at)) {
     kept += text.slice(at, start);
     if (text[start + 2] === "!") {
-      // MySQL carries out what stands in such a comment, behind a version perhaps.
+      // MySQL executes the content of such a comment, possibly after a version.
       at = start + 3;
       while (at < start + 9 && /[0-9]/.test(text[at] ?? "")) at++;
       kept += " ";

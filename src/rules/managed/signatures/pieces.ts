@@ -7,7 +7,7 @@ import { joinedByComments } from "./joined-comments.ts";
 import { type Decoded, normalise } from "./normalise.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH, UPLOADS } from "./places.ts";
 
-/** Takes a value; `part` is the field of expressions that it is in, and `name` its name there, where it has one. */
+/** Takes a value; `part` is its field of expressions, and `name` its name there, if it has one. */
 export type TakePiece = (value: Decoded, target: number, part: string, name: string) => void;
 
 /** Calls `take` with every value of a request that signatures look at. */
@@ -35,7 +35,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
-/** A program that servers run says so at its beginning, or behind a picture's head. */
+/** A program that servers run begins with its language's mark, or has it after an image's head. */
 const FILE_BYTES_MAX = 16_384;
 
 type TakeValue = (text: string, target: number, part: string, name: string) => void;
@@ -68,7 +68,7 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
   if (source !== "cookie") for (const other of otherValues) take(other, target, part, path);
 }
 
-/** Names that tell something by what leads to them. */
+/** Names whose path of members shows an attack. */
 const CHAINS = /(?:constructor\.prototype|class\.module\.class)/i;
 
 function takeJoined(args: readonly Argument[], value: TakeValue): void {

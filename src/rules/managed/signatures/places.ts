@@ -17,7 +17,7 @@ export const UPLOADS = 128;
 
 /** Places in which a visitor can put a value. */
 export const INPUT = ARGUMENTS | COOKIES | BODY;
-/** Programs log and keep more than what they ask for. */
+/** Programs log and store more parts than those that they ask for. */
 export const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
 
 /** Each place as files of the operator name it. */

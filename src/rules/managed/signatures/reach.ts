@@ -3,7 +3,7 @@ import { simplifyTest } from "#rules/regex/regex-linear.ts";
 
 /** How much of a text decides whether a pattern is in it. */
 export interface Reach {
-  /** So many bytes are the longest match. */
+  /** Bytes of the longest match. */
   readonly bytes: number;
   /** Every match begins where the text does. */
   readonly isAtStart: boolean;
@@ -47,6 +47,6 @@ function beginsAtStart(regex: Regex): boolean {
   return regex.kind === "sequence" && regex.items[0] !== undefined && beginsAtStart(regex.items[0]);
 }
 
-/** Words end where single bytes say so. */
+/** Whether the ends of words are visible in single bytes. */
 const hasEdge = (regex: Regex): boolean =>
   regex.kind === "assert" ? regex.what !== "word" && regex.what !== "not-word" : inside(regex).some(hasEdge);

@@ -11,7 +11,7 @@ const EXACT_MAX = 48;
 /** The beginning of a literal is in every match too, and makes a smaller automaton. */
 const LITERAL_BYTES_MAX = 8;
 
-/** Groups of which every match of a pattern has one literal each. Those that say most come first; few, or none. */
+/** Groups of literals: every match of a pattern has one literal of each. The most selective come first; few, or none. */
 export const requiredGroups = (pattern: string): readonly Group[] => best(groupsOf(simplifyTest(parseRegex(pattern))));
 
 function groupsOf(regex: Regex): readonly Group[] {
@@ -79,7 +79,7 @@ function crossed(texts: readonly string[], more: readonly string[]): readonly st
   return texts.length * more.length > EXACT_MAX ? null : texts.flatMap((text) => more.map((end) => text + end));
 }
 
-/** A match is of one alternative, and has what that one needs. */
+/** A match has one alternative, and the literals of that one. */
 function ofChoice(alternatives: readonly (readonly Group[])[]): readonly Group[] {
   const count = Math.min(...alternatives.map((groups) => groups.length));
   return Array.from({ length: count }, (_, i) => [...new Set(alternatives.flatMap((groups) => groups[i]!))]).filter(

@@ -51,7 +51,7 @@ export const signaturesOf = (
     };
   });
 
-/** As the Core Rule Set scores what is critical, an error and a warning. */
+/** The Core Rule Set's scores of critical matches, errors and warnings. */
 const SCORES: Readonly<Record<Certainty, number>> = { certain: 5, likely: 4, possible: 3 };
 const LEVELS: readonly Certainty[] = ["certain", "likely", "possible", "possible"];
 

@@ -4,8 +4,8 @@ const BYTE_STEPS = 4;
 const TEXT_BYTES_MAX = 8192;
 
 /**
- * Whether a text cannot end a statement that it is put into: without a comment what follows has to be SQL, and in that no three names
- * follow each other. Texts are in lower case.
+ * Whether a text cannot end a statement that includes it: without a comment, SQL must follow, and in SQL no three names
+ * are adjacent. Texts are in lower case.
  */
 export function isSentence(given: string): boolean {
   if (given.length > TEXT_BYTES_MAX || /--|#|\/\*|;|\0/.test(given)) return false;
@@ -13,7 +13,7 @@ export function isSentence(given: string): boolean {
   return ["'", '"', ""].every((quote) => (quote !== "" && !given.includes(quote)) || hasSentence(outside(given, quote)));
 }
 
-/** The rest without texts in quotes, if the value stands in a text in quotes, or in none. */
+/** The text without quoted strings, if the value is inside such quotes, or inside none. */
 function outside(text: string, quote: string): string {
   if (quote === "") return text.replace(/'[^']*'|"[^"]*"/g, " ? ");
   return text

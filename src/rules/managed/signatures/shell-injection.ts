@@ -5,13 +5,13 @@ const BYTE_STEPS = 8;
 const WORD_STEPS = 60;
 const WORD_BYTES_MAX = 80;
 const ARGUMENT_BYTES_MAX = 200;
-/** As much of a value before a separator as names, numbers and addresses have. */
+/** Bytes of names, numbers and addresses before a separator. */
 const PREFIX_BYTES_MAX = 256;
 
 /**
- * Whether a text becomes a command of the shell that it is given to as a part of one: nothing or one word, then a separator or the
- * beginning of a substitution, then a program. Sentences and whole scripts are not: in them something else comes first. Takes what a
- * shell reads (normalise.ts), and, for substitutions, what was written.
+ * Whether a text becomes a shell command if it is a part of one: nothing or one word, then a separator or the beginning
+ * of a substitution, then a program. Sentences and whole scripts do not count, because other text precedes their
+ * commands. Takes the text as a shell reads it (normalise.ts), and, for substitutions, as it was written.
  */
 export function injectsShell(text: string): boolean {
   charge(Math.min(text.length, PREFIX_BYTES_MAX) * BYTE_STEPS);
@@ -40,14 +40,14 @@ export function injectsShell(text: string): boolean {
 
 const REST_BYTES_MAX = 512;
 
-/** A path of wildcards, a program that a substitution names, or one behind a variable. */
+/** A path of wildcards, a program in a substitution, or one after a variable. */
 const isDisguised = (rest: string): boolean =>
   /^\s{0,4}(?:\/[\w?*[\]-]{1,12}){2,5}(?=[\s;|&<>]|$)/.test(rest) && /^\s{0,4}[\w/[\]-]{0,24}[?*]/.test(rest)
     ? true
     : /^\s{0,4}(?:\$\(|`)\s?(?:printf|echo|tr|rev|base64|cat|a=)\b/.test(rest) ||
       /^\s{0,4}[a-z_]{1,12}=(?:\$\(|`|[^;&]{1,80}(?:&&|;)\s?\$[a-z_])/.test(rest);
 
-/** Behind one word at most: arguments that files and hosts are, sums, subcommands of Windows, and what is given to a shell. */
+/** After one word at most: arguments that are files or hosts, sums, subcommands of Windows, or input of a shell. */
 const runsProgram = (rest: string): boolean =>
   (/^\s{0,4}[a-z]/.test(rest) && /\|\s{0,4}(?:ba|z|k|da)?sh\s{0,4}(?:$|[;&|#)])/.test(rest)) ||
   /^\s{0,4}(?:host|dig|mv|cp|nc|ssh|ftp|ping|tar|dd|strings|base64|xxd)\s[\w/-]{1,80}[./][\w.-]{1,40}/.test(rest) ||
@@ -61,7 +61,7 @@ const leading = (text: string): number => /^[ \t'")}\]]{0,20}/.exec(text)![0].le
 
 const isBeforeSeparator = (text: string, at: number): boolean => /^\s{1,4}(?:[;|&\n`]|\$\()/.test(text.slice(at, at + 6));
 
-/** How many bytes begin a command there; 0 where none does. */
+/** Number of bytes that begin a command at this position; 0 without one. */
 function openerAt(text: string, at: number): number {
   const char = text[at]!;
   if (char === "$") return text[at + 1] === "(" ? 2 : text.startsWith("{ifs}", at + 1) ? 6 : 0;
@@ -69,11 +69,11 @@ function openerAt(text: string, at: number): number {
   return char === ";" || char === "\n" || char === "`" ? 1 : 0;
 }
 
-/** A program with arguments that only programs have, or alone where it tells enough by itself. */
+/** A program with typical arguments, or a distinctive program alone. */
 function isCommand(text: string, from: number, prefix: string, isSubstitution: boolean): boolean {
   const rest = text.slice(from, from + WORD_BYTES_MAX + ARGUMENT_BYTES_MAX);
   const word =
-    // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+    // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
     /^[\s({!+]{0,8}(?:(?:sudo|nohup|exec|command|time|env|busybox) )?(?:[.~\w-]{0,40}\/){0,6}([a-z][\w.+-]{0,30})(?=$|[\s;|&<>)`#{}$+(])/.exec(
       rest,
     );

@@ -1,6 +1,6 @@
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Programs whose names are nothing else: behind a separator each is a command. */
+/** Programs whose names have no other meaning: after a separator each is a command. */
 export const CERTAIN_PROGRAMS = words(
   "xterm chpasswd whoami uname wget curl lynx ncat netcat socat telnet nslookup traceroute tracert bash zsh ksh csh dash tcsh busybox python python2 python3 " +
     "perl gawk egrep xxd mkfifo mknod killall pkill printenv ifconfig netstat iptables crontab systemctl useradd usermod passwd chattr chmod chown " +
@@ -16,7 +16,7 @@ export const AMBIGUOUS_PROGRAMS = words(
     "ftp fetch env cut tr wc file stat df du free history git gdb vi vim ed eval exec source expr print attrib base64 base32 cacls icacls start ver",
 );
 
-/** Programs that say something without any argument. */
+/** Programs with output even without arguments. */
 export const LISTING_PROGRAMS = words("id ls ll dir pwd ps env set ver w who ifconfig hostname reboot halt poweroff date");
 
 /** Programs whose argument is a number. */

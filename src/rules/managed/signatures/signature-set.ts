@@ -11,7 +11,7 @@ import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 
 /** Signatures that are evaluated once per request, for all rulesets that deploy them. */
 export interface SignatureSet {
-  /** Numbers of those that may be in the request, in their order. Within one phase a request does not change. */
+  /** Numbers of the signatures that may match the request, in order. Within one phase a request does not change. */
   candidates(request: RequestView): readonly number[];
   /** Whether the request has the signature of this number, in a place that is not left out. */
   matches(request: RequestView, number: number, leftOut?: LeftOut): boolean;
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 const MATCHED_CHARACTERS_MAX = 200;
-/** So many places of a request are told of a signature. */
+/** Places of a request that are reported per signature. */
 const PLACES_MAX = 16;
 
 /** Readings that are searched separately; the other ones are covered by the text without line breaks. */
@@ -39,15 +39,15 @@ const LOOKED_THROUGH: readonly Reading[] = ["sql", "path", "shell"];
 
 const HITS_MAX = 100;
 
-// Steps for a byte of a piece that is looked through, and read in other ways; what each literal costs that ends there, and each
-// signature that one of them is of; and what a piece costs, however short.
+// Steps per byte of a scanned piece, and of its other readings; per literal that ends in it, and per signature of that
+// literal; and per piece of any length.
 const LOOK_STEPS = 6;
 const FOUND_STEPS = 4;
 const READ_STEPS = 5;
 const ROW_STEPS = 30;
 const PIECE_STEPS = 300;
 
-/** Of longer texts it is kept where literals are in them. */
+/** Results of longer texts are kept only if they contain literals. */
 const LONG_BYTES_MIN = 8192;
 /** A literal that is in a text more often is everywhere. */
 const SPOTS_MAX = 8192;
@@ -82,7 +82,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   const tests: (TextTest | undefined)[] = [];
   const rows = literals.map((_, literal) => asked.filter((row) => row.groups[0]!.includes(literal)));
 
-  /** The look that each literal was found in last: one that stands in a text a thousand times is one. */
+  /** The last piece in which each literal was found: a literal that occurs in it a thousand times counts once. */
   const lastLooks = new Float64Array(literals.length);
   let looks = 0;
 
@@ -135,7 +135,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   const test = ({ spots }: Inspection, text: string, number: number): boolean =>
     (tests[number] ??= createTextTest(signatures[number]!, asked[number]!.groups))(text, spots.get(text));
 
-  /** Each text of a request is asked once. */
+  /** Each text of a request is tested once. */
   const isHit = (inspection: Inspection, text: string, number: number): boolean => {
     const { hitTexts } = inspection;
     const known = hitTexts.get(number) ?? new Map<string, boolean>();
@@ -194,7 +194,7 @@ interface AskedRow {
   readonly groups: readonly (readonly number[])[];
 }
 
-/** Literals are looked for in the text without line breaks, whatever is read then. */
+/** Literals are searched in the text without line breaks, for any reading. */
 function groupsOf({ needs, looksFor, reading }: Signature): readonly Group[] {
   const more = "pattern" in looksFor ? requiredGroups(looksFor.pattern) : [];
   return [needs, ...more.filter((group) => reading !== "lines" || !group.some((literal) => /[\0- \xa0]/.test(literal)))];

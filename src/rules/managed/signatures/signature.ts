@@ -5,7 +5,10 @@
 export type Reading = (typeof READINGS)[number];
 export const READINGS = ["plain", "sql", "path", "shell", "lines"] as const;
 
-/** How sure a hit is: `certain` decides by itself, `likely` and `possible` add to a score. Paranoia says who asks at all. */
+/**
+ * Certainty of a hit: `certain` decides by itself, `likely` and `possible` add to a score. The paranoia level decides
+ * which signatures are tested.
+ */
 export type Certainty = (typeof CERTAINTIES)[number];
 export const CERTAINTIES = ["certain", "likely", "possible"] as const;
 
@@ -40,7 +43,7 @@ export interface Signature {
   readonly looksFor: Test;
   /** It is about how values begin: their first kilobyte is looked at. */
   readonly beginsValue?: boolean | undefined;
-  /** Texts of which it says nothing, whatever is in them. */
+  /** Texts that never match. */
   readonly unless?: ((text: string) => boolean) | undefined;
   /** Every match has one of them in it. */
   readonly needs: readonly string[];

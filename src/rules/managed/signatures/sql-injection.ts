@@ -22,7 +22,7 @@ export function injectsSql(given: string): boolean {
 /** A text that begins as a whole statement does: `select … from`, `insert into …`. */
 export function isStatement(given: string): boolean {
   const text = given.slice(0, 1024);
-  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   return /^[\s(;]{0,10}(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
     text,
   );
@@ -55,7 +55,7 @@ function injectsPlain(text: string): boolean {
 /** A name in double quotes is not a constant, unless it is compared with itself. */
 function comparesConstants(text: string, tokens: SqlTokens): boolean {
   if (!hasShape(CONSTANTS, tokens) || isSearch(text)) return false;
-  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   if (!text.includes('"') || /"([^"]{0,60})"\s*(?:=|like)\s*"\1"/.test(text)) return true;
   return hasShape(CONSTANTS, readSql(text.replace(/"[a-z][^"]{0,60}"/g, " n "), "")!);
 }
@@ -72,13 +72,13 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   return (isNames || hasShape(OWN_QUOTED_SHAPES, tokens)) && !(quote === '"' && isSearch(text));
 }
 
-/** A comment behind a quote cuts a statement off where it says nothing itself, or what stands before the quote is one word. */
+/** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */
 const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens): boolean =>
   /^[\s+;*/-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
 
 /** Languages for searches compare names with texts, and join that with `and`: JQL, Lucene, filters of interfaces. */
 const isSearch = (text: string): boolean =>
-  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   /^[\s(]*(?:not )?(?:[a-z][\w.]{0,60}|"[\w .[\]-]{1,60}") *(?:!?[=~:]|[<>]=?|(?:not )?in *\(|is (?:not )?(?:empty|null))/.test(text) &&
   !/--|\/\*|#|;/.test(text);
 
@@ -87,7 +87,7 @@ const hasShape = (shapes: readonly SqlShape[], { kinds }: SqlTokens): boolean =>
 
 const NAMES = /^s\)*[ao]n[ao]/;
 
-/** Constants that are compared, behind a condition; a comparison before it makes that a sentence of mathematics unless a comment follows. */
+/** Compared constants after a condition; a comparison before it makes that a mathematical sentence unless a comment follows. */
 const CONSTANTS: readonly SqlShape[] = [
   shape("number, constants compared", String.raw`^[1n)(]{0,6}&[(a]*(?:1\)*o[(a]*[1s]|s\)*o[(a]*[1s])`),
   shape("constants compared, comment", String.raw`^.{0,12}&[(a]*(?:1\)*o[(a]*[1s]|s\)*o[(a]*[1s]).{0,10}c$`),

@@ -16,13 +16,13 @@ export function namesSystemFile(text: string): boolean {
 
 const PATH_BYTES_MAX = 1024;
 
-/** In whatever they are: the end of a value, of an argument of a call, of a text. */
+/** The end of a value, of a call's argument or of a text. */
 const KNOWN_FILE =
   /^etc\/{1,3}(?:passwd|shadow)\b|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
 
 const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
 
-/** Behind the first slash. */
+/** Paths after the first slash. */
 const SYSTEM_FILES: readonly RegExp[] = [
   files(
     "etc/(?:[^ ]{1,80}\\.(?:conf|cnf|cfg|ini|key|pem)(?:[^a-z]|$)|passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb)",

@@ -23,7 +23,7 @@ export const SIGNATURES: readonly Signature[] = [
   ...SCANNERS,
 ];
 
-/** Signatures that rulesets ask for by their numbers, in the form in which requests are looked through. */
+/** Signatures that rulesets refer to by number, compiled for scans of requests. */
 export interface SignatureTable {
   readonly signatures: readonly Signature[];
   /** Made when the first zone wants it: no zone needs it by itself. */

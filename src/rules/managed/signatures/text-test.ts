@@ -6,7 +6,7 @@ import { parseRegex } from "#rules/regex/regex-syntax.ts";
 import { type Reach, reachOf } from "./reach.ts";
 import type { Signature } from "./signature.ts";
 
-/** By literal, the places behind it in a text; null where it is everywhere. */
+/** By literal, the ends of its occurrences in a text; null if it is everywhere. */
 export type Spots = ReadonlyMap<number, readonly number[] | null>;
 
 /** Whether a text has a signature. Of a long text, with `spots`, only what is near the signature's literals is looked at. */
@@ -14,7 +14,7 @@ export type TextTest = (text: string, spots?: Spots) => boolean;
 
 const BEGINNING_BYTES_MAX = 1024;
 
-/** Of signatures at one place of a text: no more than that, and nearly always one. */
+/** Steps of signatures at one position of a text: an upper bound, rarely reached. */
 const STEPS_MAX = 10_000_000;
 
 /** Steps for a byte of a tested piece, for a piece however short it is, and for one of several of a text. */
@@ -29,7 +29,7 @@ export function createTextTest({ looksFor, unless, beginsValue }: Signature, gro
   if ("detect" in looksFor) return looksFor.detect;
   const pattern: RegexTest = compileRegexTest(looksFor.pattern, looksFor.isForeign === true ? undefined : STEPS_MAX);
   const reach = reachOf(looksFor.pattern);
-  // A match that has to be at the start is not looked for further on.
+  // A match that must be at the start is not searched further on.
   const bytesMax = reach?.isAtStart === true ? reach.bytes : Number.POSITIVE_INFINITY;
   const first = firstBytesOf(parseRegex(looksFor.pattern));
   const begins = reach?.isAtStart === true && !first.empty ? tableOf(first.bytes) : null;
@@ -64,7 +64,7 @@ interface Window {
   end: number;
 }
 
-/** The surroundings of the rarest group of literals, in order and apart from each other; null where they are everywhere. */
+/** The surroundings of the rarest group of literals, in order and disjoint; null if they are everywhere. */
 function windowsOf(groups: readonly (readonly number[])[], bytes: number, spots: Spots): readonly Window[] | null {
   const windows: Window[] = [];
   const known = groups.map((group) => group.map((literal) => spots.get(literal))).filter((lists) => !lists.includes(null));

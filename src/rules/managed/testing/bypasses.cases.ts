@@ -39,7 +39,7 @@ const ebcdic = (text: string): string => {
 
 const JAVA_OBJECT = "\xac\xed\0\x05sr\0\x11java.util.HashMap\x05\x07\xda\xc1\xc3";
 
-/** Requests that once passed every rule, each with something that a program behind the edge reads. */
+/** Requests that once passed every rule, each with an attack that some program behind the edge reads. */
 export const BYPASSES: readonly (readonly [name: string, request: RequestChanges])[] = [
   ["4,096 pairs before", post(FORM, `${"a&".repeat(4096)}q=${ENCODED}`)],
   ["4,096 pairs before, in the query", { query: `${"a&".repeat(4096)}q=${ENCODED}` }],

@@ -15,7 +15,7 @@ export interface RequestChanges {
 
 const PHASE = "http_request_firewall_managed";
 
-/** A request as the edge shows it: names of header fields as they were sent, and asked for in lower case. */
+/** A request as the edge presents it: names of header fields as sent, and looked up in lower case. */
 export function managedRequest({ path = "/a/b.html", query = "", headers = {}, body, truncated = false }: RequestChanges): RequestView {
   const lower = new Map(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values]));
   const request = testRequest({

@@ -40,7 +40,7 @@ const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
   part: (text) => post("multipart/form-data; boundary=bnd7Kx", part(text)),
 };
 
-/** A line that begins with `@place` names it, and is sent there as it stands. */
+/** A line that begins with `@place` is sent unchanged in that place. */
 const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
   query: (query) => ({ query }),
   path: (path) => ({ path, query: "" }),
@@ -54,7 +54,7 @@ const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
   },
 };
 
-/** The requests of a list, `written-LIST.txt`. U+2400 to U+241F stand for the control characters, and a line is one text. */
+/** The requests of a list, `written-LIST.txt`. U+2400 to U+241F represent the control characters, and a line is one text. */
 export function writtenRequests(list: string): readonly WrittenRequest[] {
   const text = readFileSync(new URL(`written-${list}.txt`, import.meta.url), "utf8");
   return text.trimEnd().split("\n").flatMap(requestsOf);

@@ -39,13 +39,13 @@ function isActiveContent(text: string, start: number): boolean {
     }
     const from = next === "/" ? at + 2 : at + 1;
     if (!isLetter(text.charCodeAt(from))) continue;
-    // A name that holds the next tag ends where that one ends.
+    // A name that contains the next tag ends where that tag's name ends.
     if (from > end) end = endOfName(text, from);
     const name = text
       .slice(from, Math.min(end, from + NAME_BYTES_MAX))
       .replaceAll("\0", "")
       .toLowerCase();
-    // The end of an element does nothing, whatever it is called; behind it nothing is an attribute.
+    // An end tag does nothing, whatever its name; no attribute follows it.
     if (next === "/") continue;
     if (ACTIVE_ELEMENTS.has(name.slice(name.indexOf(":") + 1)) || /^(?:svg|xsl)/.test(name)) return true;
     if (new Attributes(text, end, tags).isActive()) return true;
@@ -62,7 +62,7 @@ function isActiveDeclaration(text: string): boolean {
 interface Tags {
   /** Starts of attributes after which nothing was found. */
   readonly seen: Set<number>;
-  /** The last value without quotes: one that begins inside of it ends where it ends. */
+  /** The last unquoted value: one that begins inside it has the same end. */
   from: number;
   end: number;
 }
@@ -153,10 +153,10 @@ const decoded = (value: string): string =>
 const isLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0;
 const isSeparator = (code: number): boolean => isSpace(code) || code === 0x2f || code === 0x22 || code === 0x27 || code === 0x60;
-/** Of an attribute. */
+/** Ends of an attribute's name. */
 const isNameEnd = (code: number): boolean => isSpace(code) || code === 0x3d || code === 0x3e || code === 0x2f;
 
-/** Of an element. A null byte in a name is left out by browsers that are old enough. */
+/** End of an element's name. Old browsers ignore a null byte in a name. */
 function endOfName(text: string, from: number): number {
   let end = from;
   while (end < text.length && text[end] !== ">" && text[end] !== "/" && (text[end] === "\0" || !isSpace(text.charCodeAt(end)))) end++;

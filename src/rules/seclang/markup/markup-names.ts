@@ -6,7 +6,7 @@ export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Attributes that hold scripts, styles or names of other documents, whatever their value. */
+/** Attributes with scripts, styles or addresses of other documents, for any value. */
 export const ACTIVE_ATTRIBUTES: ReadonlySet<string> = new Set(
   "attributename datafld dataformatas datasrc dynsrc formaction fscommand handler lowsrc seeksegmenttime srcdoc style xmlns xlink".split(
     " ",
@@ -20,7 +20,7 @@ export const ADDRESS_ATTRIBUTES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** How names of event handlers go on behind `on`; new ones appear with every browser. */
+/** Names of event handlers after `on`; every new browser adds some. */
 export const EVENT_NAME =
   /^on(?:abort|activate|after|animation|auxclick|before|begin|blur|bounce|cancel|canplay|change|click|close|contextmenu|copy|cuechange|cut|data|dblclick|deactivate|drag|drop|duration|emptied|end$|ended|error|filterchange|finish|focus|formdata|full|gotpointer|hashchange|help|input|invalid|key|layout|load|lose|lostpointer|media|message|mouse|move|offline|online$|outofsync|page|paste|pause|play|pointer|popstate|progress|property|ratechange|ready|receive|repeat|reset|resize|resume|reverse|row|scroll|search|seek|select|show|slotchange|stalled|start|stop|storage|submit|suspend|syncrestored|time|toggle|touch|transition|unload|urlflip|volume|waiting|webkit|wheel)/;
 

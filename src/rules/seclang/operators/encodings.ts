@@ -18,7 +18,7 @@ export function validateByteRange({ words }: SecOperator): OperatorTest {
   };
 }
 
-/** Whether two hexadecimal digits stand behind each `%`. */
+/** Whether two hexadecimal digits follow each `%`. */
 export function validateUrlEncoding(value: string): boolean {
   for (let at = value.indexOf("%"); at !== -1; at = value.indexOf("%", at + 1)) if (byteAt(value, at + 1) === -1) return false;
   return true;

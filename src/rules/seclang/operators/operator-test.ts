@@ -7,7 +7,7 @@ export type Expand = (macro: Macro) => string;
 
 /** An operator, ready to look at values. */
 export interface OperatorTest {
-  /** The groups of a match, the match itself first; null where there is none. `wantsGroups` false: anything may stand in them. */
+  /** The groups of a match, the match itself first, or null. With `wantsGroups` false, the groups may have any content. */
   readonly test: (value: string, expand: Expand, wantsGroups: boolean) => Groups | null;
   /** Texts that a matching value must have, if they are known; null otherwise. */
   readonly needs: OperatorNeeds | null;

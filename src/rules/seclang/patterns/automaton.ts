@@ -7,10 +7,10 @@ const BYTE_STEPS = 2;
 const STATE_STEPS = 500;
 const PLACE_STEPS = 20;
 
-/** Cells of the table, of each pattern. Where they are used up, what was learned is forgotten. */
+/** Cells of each pattern's table. When they are used up, the learned states are forgotten. */
 const CELLS_MAX = 1 << 17;
 
-/** Of all patterns of a thread: visitors choose the texts, and so what is learned. */
+/** Limit of all patterns of a thread, because visitors choose the texts, and so the learned states. */
 const LEARNED_BYTES_MAX = 32 << 20;
 const STATE_BYTES = 200;
 
@@ -33,8 +33,8 @@ const MATCH = 1;
 const START = 2;
 
 /**
- * A deterministic automaton whose states are made as texts lead to them. Its time is linear in the text, whatever the pattern. It knows
- * neither groups nor what stands around a match: atomic groups match as plain ones.
+ * A deterministic automaton whose states are made as texts reach them. Its time is linear in the text, for any pattern.
+ * It has no groups and no look-around: atomic groups match as plain ones.
  */
 export class LazyAutomaton {
   readonly #nfa: Nfa;

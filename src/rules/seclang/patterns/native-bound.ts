@@ -12,14 +12,14 @@ interface Bound {
   readonly ways: number;
 }
 
-// Up to here a text is given to the runtime's engine: so many steps for each byte, and as many as cost nothing worth speaking of.
+// Limits for the runtime's engine: steps per byte of a text, and a number of steps whose cost is negligible.
 const STEPS_PER_BYTE = 48;
 const STEPS_FREE = 4096;
 
-/** Beyond any text: the engine is proven to be linear. */
+/** Beyond any text: the engine is provably linear. */
 export const ANY_LENGTH = 1 << 28;
 
-/** The longest text whose time is bounded when the runtime's engine looks for the pattern in it, whatever the text is. */
+/** The longest text, of any content, for which the time of the runtime's engine is bounded. */
 export function nativeBytesMax(node: PcreNode, isOneLine: boolean): number {
   const isAnchored = beginsAtStart(node, isOneLine);
   const fits = (bytes: number): boolean => {
@@ -34,7 +34,7 @@ export function nativeBytesMax(node: PcreNode, isOneLine: boolean): number {
   return known;
 }
 
-// Behind the end of the pattern nothing is tried again.
+// After the end of the pattern nothing is tried again.
 const END: First = { bytes: 0n, isNullable: false };
 
 function beginsAtStart(node: PcreNode, isOneLine: boolean): boolean {

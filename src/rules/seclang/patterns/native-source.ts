@@ -70,7 +70,7 @@ class Writer {
   }
 }
 
-/** The pattern with captures, and where each group of it stands in a match. */
+/** The pattern with captures, and the index of each group in a match. */
 export function capturingSource(node: PcreNode): { readonly source: string; readonly groups: ReadonlyMap<number, number> } {
   const writer = new Writer(node, { captures: true, isOneLine: false });
   const source = writer.write(node);

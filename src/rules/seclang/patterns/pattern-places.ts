@@ -1,8 +1,8 @@
 import { PatternError, type PcreNode } from "./pcre-node.ts";
 
 /**
- * The places of a pattern once its repetitions are written out: what its automaton takes to make. Throws PatternError for look-around and
- * references, which have no automaton, so that their time has no bound that grows with the text alone.
+ * The positions of a pattern with its repetitions expanded: the cost of making its automaton. Throws PatternError for
+ * look-around and references, which have no automaton, so that their time is not bounded by the text alone.
  */
 export function patternPlaces(node: PcreNode): number {
   switch (node.kind) {

@@ -10,7 +10,7 @@ import { contains, type PcreNode } from "./pcre-node.ts";
 export interface SecPattern {
   readonly node: PcreNode;
   test(text: string): boolean;
-  /** The match and its groups, in order; null where there is none. A group that had no part in it is undefined. */
+  /** The match and its groups, in order, or null. A group that had no part in it is undefined. */
   exec(text: string): Groups | null;
 }
 
@@ -88,7 +88,7 @@ function searchWindows({ bytesMax, test }: Native): Search {
   };
 }
 
-/** Groups come from the runtime's engine where that is bounded, and from a machine that is linear elsewhere. */
+/** Groups are read with the runtime's engine if that is bounded, otherwise with a linear machine. */
 function createGroups(node: PcreNode): (text: string, end: number) => Groups {
   const { source, groups } = capturingSource(node);
   const compiled = new RegExp(source);

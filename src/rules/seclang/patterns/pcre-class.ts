@@ -22,7 +22,7 @@ function classItem(cursor: PcreCursor): ByteSet {
   if (!cursor.sees("-") || cursor.text[cursor.at + 1] === "]") return oneByte(first);
   cursor.at++;
   const last = classAtom(cursor);
-  // A hyphen before a set stands for itself.
+  // A hyphen before a set is literal.
   if (typeof last === "bigint") return oneByte(first) | oneByte(0x2d) | last;
   if (last < first) cursor.fail("a range in a class goes from one byte to a later one");
   return byteRange(first, last);

@@ -4,7 +4,7 @@ import type { PcreCursor } from "./pcre-cursor.ts";
 // Horizontal and vertical white space, \h and \v.
 const HORIZONTAL: ByteSet = oneByte(0x09) | oneByte(0x20) | oneByte(0xa0);
 export const VERTICAL: ByteSet = byteRange(0x0a, 0x0d) | oneByte(0x85);
-/** The sets of bytes that escapes such as `\\d` and `\\h` stand for. */
+/** The sets of bytes of escapes such as `\\d` and `\\h`. */
 export const ESCAPED_SETS: ReadonlyMap<string, ByteSet> = new Map<string, ByteSet>(
   [...Object.entries(CLASSES), ["h", HORIZONTAL] as const, ["v", VERTICAL] as const, ["N", without(NEWLINE)] as const].flatMap(
     ([letter, bytes]): [string, ByteSet][] =>
@@ -18,7 +18,7 @@ export const ESCAPED_SETS: ReadonlyMap<string, ByteSet> = new Map<string, ByteSe
 );
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, e: 27, f: 12, n: 10, r: 13, t: 9 };
 
-/** The byte that an escape stands for; its first letter has been read. */
+/** The byte of an escape; its first letter has been read. */
 export function escapedByte(cursor: PcreCursor, char: string): number {
   const control = CONTROLS[char];
   if (control !== undefined) return control;

@@ -5,7 +5,7 @@ export type PcreNode =
   | { readonly kind: "set"; readonly bytes: ByteSet }
   | { readonly kind: "sequence"; readonly items: readonly PcreNode[] }
   | { readonly kind: "choice"; readonly items: readonly PcreNode[] }
-  /** `max` is null where there is none. */
+  /** `max` is null if the repetition is unbounded. */
   | { readonly kind: "repeat"; readonly item: PcreNode; readonly min: number; readonly max: number | null; readonly lazy: boolean }
   | { readonly kind: "capture"; readonly item: PcreNode; readonly number: number }
   | { readonly kind: "assert"; readonly what: PcreAssertion }
@@ -27,7 +27,7 @@ export function childrenOf(node: PcreNode): readonly PcreNode[] {
   return node.kind === "set" || node.kind === "assert" || node.kind === "reference" ? [] : [node.item];
 }
 
-/** A mistake in a pattern, `at` so many characters from its start. */
+/** A mistake in a pattern; `at` is its offset in characters. */
 export class PatternError extends Error {
   readonly at: number;
 

@@ -84,7 +84,7 @@ class Reader {
     if (this.#cursor.takes("*")) return { min: 0, max: null };
     if (this.#cursor.takes("+")) return { min: 1, max: null };
     if (this.#cursor.takes("?")) return { min: 0, max: 1 };
-    // A brace that begins no repetition stands for itself.
+    // A brace that begins no repetition is literal.
     const start = this.#cursor.at;
     const found = this.#cursor.match(/\{(\d{1,6})(?:(,)(\d{0,6}))?\}/y);
     if (found === null) return null;

@@ -33,7 +33,7 @@ function clausesOf(node: PcreNode): readonly ByteMask[] {
   }
 }
 
-/** A text that meets a clause of each branch meets what both together say. */
+/** A text that meets a clause of each branch meets the union of both. */
 function clausesOfChoice(items: readonly PcreNode[]): readonly ByteMask[] {
   let all: readonly ByteMask[] | null = null;
   for (const item of items) {

@@ -16,7 +16,7 @@ interface Known {
 const UNKNOWN: Known = { exact: null, required: null };
 const EMPTY: Known = { exact: [""], required: null };
 
-/** Literals of which every text that matches contains one, in small letters; null where nothing is sure. */
+/** Literals one of which every matching text contains, in lower case; null if none is certain. */
 export function requiredLiterals(pattern: PcreNode): readonly string[] | null {
   const found = literalsOf(knownOf(pattern));
   if (found === null || found.length === 0) return null;
@@ -103,7 +103,7 @@ function knownOfRepeat({ item, min, max }: Extract<PcreNode, { kind: "repeat" }>
   return { exact: null, required: literalsOf(known) };
 }
 
-/** Longer literals say more, and fewer of them. */
+/** Longer and fewer literals are more selective. */
 function better(left: readonly string[] | null, right: readonly string[] | null): readonly string[] | null {
   return scoreOf(right) > scoreOf(left) ? right : left;
 }

@@ -9,7 +9,7 @@ export interface Scan {
   readonly hits: readonly number[];
 }
 
-/** Lists of literals in small letters, found in one pass whatever their number (Aho and Corasick, 1975), without regard to case. */
+/** Lists of lower-case literals, all found in one pass (Aho and Corasick, 1975), ignoring case. */
 export interface ScannerBuilder {
   /** The number of a list; a value that has one of its literals is hit by it. */
   add(literals: readonly string[]): number;
@@ -54,7 +54,7 @@ function createScan(
 ): (value: string) => Scan {
   const { columns, width } = columnsOf(next);
   const { table, ends } = completeTable(next, lists, columns, width);
-  // Of each list the last scan that it hit, so that each is told once.
+  // The last scan that hit each list, so that each is reported once.
   const stamps = new Uint32Array(count);
   let stamp = 0;
   return (value) => {

@@ -21,7 +21,7 @@ export function readAssignment(given: Text): Assignment {
   return { collection, name, operation: value.text.startsWith("+") ? "add" : "subtract", value: readMacro(slice(value, 1)) };
 }
 
-/** The first equals sign that stands outside of a `%{…}`. */
+/** Index of the first equals sign outside of a `%{…}`. */
 function assignedAt(text: string): number {
   for (let at = 0; at < text.length; at++) {
     if (text[at] === "=") return at;

@@ -10,7 +10,7 @@ export interface ControlResources {
   readonly idsIn: (ranges: readonly IdRange[]) => readonly number[];
 }
 
-/** `ctl`: one option, or none where it has no effect here. */
+/** `ctl`: one option, or none if it has no effect here. */
 export function readControl(source: Text, resources: ControlResources): readonly Control[] {
   const equals = source.text.indexOf("=");
   if (equals === -1) return refuse(source, "expected an option and a value, as in ruleRemoveById=942100");

@@ -19,7 +19,7 @@ export function checkRule(rule: Rule, phase: number, { phases, disruptions }: Pr
   rulePlaces(rule);
 }
 
-/** The places of a rule's patterns (`patternPlaces`). Throws SecLangError where one has no bound. */
+/** The positions of a rule's patterns (`patternPlaces`). Throws SecLangError for an unbounded pattern. */
 export function rulePlaces({ links, place }: Rule): number {
   let places = 0;
   for (const { operator, targets, excluded, controls } of links) {
@@ -36,7 +36,7 @@ export function rulePlaces({ links, place }: Rule): number {
 export const targetPlaces = ({ selector }: Target, place: SourcePosition): number =>
   selector?.kind === "pattern" ? placesAt(place, selector.pattern) : 0;
 
-/** Throws SecLangError for a pattern that is none, or has no bound. */
+/** Throws SecLangError for an invalid or unbounded pattern. */
 export function placesAt(place: SourcePosition, source: string): number {
   try {
     return patternPlaces(parsePcre(source));

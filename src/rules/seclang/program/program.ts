@@ -40,13 +40,13 @@ export interface Rule {
   readonly version: string;
   readonly isLogged: boolean;
   readonly disruption: Disruption;
-  /** Of the answer where it disrupts. */
+  /** Status of the response if it disrupts. */
   readonly status: number;
   /** Target of a redirect. */
   readonly location: Macro;
-  /** The marker behind which the phase goes on where the rule applies. */
+  /** The marker after which the phase continues if the rule matches. */
   readonly skipAfter: string | null;
-  /** So many rules are skipped where it applies. */
+  /** Number of rules that are skipped if it matches. */
   readonly skip: number;
 }
 
@@ -89,7 +89,7 @@ export interface Assignment {
   readonly value: Macro;
 }
 
-/** `ctl`: what a rule changes for the rest of the transaction. Rules are named by their ids, whatever found them. */
+/** `ctl`: a change by a rule for the rest of the transaction. It names rules by their ids. */
 export type Control =
   | { readonly kind: "remove-rules"; readonly ids: readonly number[] }
   | { readonly kind: "remove-target"; readonly ids: readonly number[]; readonly target: Target }

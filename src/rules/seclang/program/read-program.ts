@@ -14,7 +14,7 @@ import type { ActionRef } from "../syntax/actions.ts";
 export interface ProgramSources {
   /** In the order in which they apply. */
   readonly files: readonly SourceFile[];
-  /** A file of words that a rule names, looked for beside the rule's own file; null where there is none. */
+  /** Content of a file of words that a rule names, next to the rule's own file; null if it does not exist. */
   readonly dataFile: (name: string, beside: string) => string | null;
   /** Files that `Include` means; null where includes are not allowed. */
   readonly include?: (pattern: string, beside: string) => readonly SourceFile[] | null;
@@ -26,7 +26,7 @@ export interface ProgramSources {
 const RULES_MAX = 20_000;
 const INCLUDES_MAX = 100;
 
-/** Reads rules. Throws SecLangError at the first mistake, so that nothing runs half of what somebody meant. */
+/** Reads rules. Throws SecLangError at the first mistake, so that an incomplete program never runs. */
 export function readProgram(sources: ProgramSources): Program {
   const reading = new Reading(sources);
   for (const file of sources.files) reading.readFile(file);

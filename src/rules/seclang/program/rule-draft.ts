@@ -19,7 +19,7 @@ export interface LinkDraft {
 
 const PHASE_NAMES: Readonly<Record<string, number>> = { request: 2, response: 4, logging: 5 };
 
-/** The phase that actions name; 2 where they name none, as in ModSecurity. */
+/** The phase that actions name; 2 by default, as in ModSecurity. */
 export function phaseOf(actions: readonly ActionRef[]): number {
   const action = lastOf(actions, "phase");
   if (action === undefined) return 2;

@@ -18,13 +18,13 @@ export interface LinkResources extends ControlResources {
 const SEVERITIES = ["EMERGENCY", "ALERT", "CRITICAL", "ERROR", "WARNING", "NOTICE", "INFO", "DEBUG"];
 const STATUS = 403;
 
-/** A rule with what `SecDefaultAction` says for its phase. */
+/** A rule with the `SecDefaultAction` of its phase. */
 export function ruleFrom(draft: SecRuleDraft, defaults: readonly ActionRef[], resources: LinkResources): Rule {
   const first = draft.links[0]!;
   const actions = [...defaults, ...first.actions];
   const links = draft.links.map((link, place) => linkFrom(link, place === 0 ? defaults : [], resources));
   const text = (name: "msg" | "logdata" | "redirect"): Rule["message"] => {
-    // A chain may say more in its later links.
+    // Later links of a chain may set it too.
     const found = lastOf([...actions, ...draft.links.slice(1).flatMap((link) => link.actions)], name);
     return found === undefined ? "" : readMacro(found.argument);
   };
@@ -55,7 +55,7 @@ function disruptionOf(actions: readonly ActionRef[], defaults: readonly ActionRe
   const last = (from: readonly ActionRef[]): ActionRef | undefined =>
     from.findLast(({ name }) => DISRUPTIVE.includes(name as (typeof DISRUPTIVE)[number]));
   const own = last(actions);
-  // `block` is what the default of the phase says.
+  // `block` means the default action of the phase.
   const action = own === undefined || own.name === "block" ? (last(defaults) ?? own) : own;
   if (action === undefined) return "pass";
   if (action.name !== "allow") return action.name as Disruption;
@@ -116,5 +116,5 @@ const operatorFrom = (operator: OperatorRef, resources: LinkResources): SecOpera
   place: operator.argument.at(0),
 });
 
-/** In a pattern, `%{` with no variable's name behind it stands for itself. */
+/** In a pattern, `%{` without a variable's name is literal. */
 const rxArgument = (text: Text): SecOperator["argument"] => (hasVariables(text.text) ? readMacro(text) : text.text);

@@ -23,7 +23,10 @@ interface Known {
 
 const SCAN_STEPS = 3;
 
-/** Finds the rules to ask. Each distinct text of a transaction is scanned once, and transformed once by each transformation. */
+/**
+ * Finds the rules to evaluate. Each distinct text of a transaction is scanned once, and transformed once by each
+ * transformation.
+ */
 export class Candidates {
   readonly #compiled: CompiledProgram;
   readonly #known = new Map<string, Known>();

@@ -28,12 +28,12 @@ export interface CompiledTarget {
   readonly collection: string;
   readonly isCount: boolean;
   readonly isStore: boolean;
-  /** In small letters; null where a pattern or nothing chooses. */
+  /** In lower case; null if a pattern selects, or everything is selected. */
   readonly name: string | null;
   readonly fits: ((name: string) => boolean) | null;
 }
 
-/** The rules of each phase; markers leave nothing behind but the places where skips end. */
+/** The rules of each phase; markers become only the places where skips end. */
 export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledSecRule[])[] {
   // A rule that begins with what another one has captured is nowhere in the Core Rule Set: then all captures count.
   const areRead = program.phases.some((steps) => steps.some((step) => step.kind === "rule" && readsCaptures(step.rule.links[0]!)));
@@ -50,7 +50,7 @@ function readsCaptures({ targets, operator, assignments, captures }: Link): bool
   return !captures && assignments.some(({ name, value }) => inMacro(name) || inMacro(value));
 }
 
-/** Whether what a link captures is read in it or behind it. */
+/** Whether a link's captures are read in it or in a later one. */
 function capturesMatter(links: readonly Link[], place: number, areRead: boolean): boolean {
   const own = { ...links[place]!, targets: [], operator: null, captures: false };
   return areRead || readsCaptures(own) || links.slice(place + 1).some(readsCaptures);
@@ -81,7 +81,7 @@ function markerPlaces(steps: readonly Step[]): ReadonlyMap<string, readonly numb
   return places;
 }
 
-/** The next such marker; where all are behind, the end of the phase. */
+/** The next such place; the end of the phase if all are passed. */
 const skipTarget = (places: readonly number[] | undefined, place: number, end: number): number =>
   places?.find((next) => next > place) ?? end;
 
@@ -104,7 +104,7 @@ export function compileTarget({ collection, isCount, selector }: Target): Compil
   return { collection, isCount, isStore: store, name: null, fits };
 }
 
-/** Of XPath, `/*` for all text and `//@*` for all values of attributes; any other path looks at all text. */
+/** Collection of an XPath: `/*` is all text, `//@*` all values of attributes; any other path reads all text. */
 const xmlCollection = (selector: Target["selector"]): string =>
   selector?.kind === "name" && selector.name.includes("@") ? "XML://@*" : "XML:/*";
 

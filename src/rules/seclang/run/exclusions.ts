@@ -29,7 +29,7 @@ export class Exclusions {
     return this.#removed.has(id) || this.#disabled.has(id);
   }
 
-  /** Whether a link of the rule does not look at a value of this name, in small letters. */
+  /** Whether a link of the rule ignores values of this name, in lower case. */
   hasValue(id: number, { excluded }: Pick<CompiledLink, "excluded">, collection: string, lower: string): boolean {
     for (const target of excluded) if (target.collection === collection && meansName(target, lower)) return true;
     if (this.#targets.size === 0) return false;

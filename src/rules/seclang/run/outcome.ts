@@ -4,7 +4,7 @@ import type { Disruption } from "../program/program.ts";
 export interface Outcome {
   /** Rules that applied, in order. */
   readonly matches: readonly RuleMatch[];
-  /** The first rule that disrupts; null where none does, or the engine only detects. */
+  /** The first rule that disrupts; null if none does, or if the engine only detects. */
   readonly interruption: Interruption | null;
 }
 
@@ -14,7 +14,7 @@ export interface RuleMatch {
   readonly message: string;
   readonly logdata: string;
   readonly severity: number | null;
-  /** Whether the rule is to be reported. */
+  /** Whether the rule's match is reported. */
   readonly isLogged: boolean;
   /** Points that it added to the score of the request, or of the response, for every value. */
   readonly points: number;

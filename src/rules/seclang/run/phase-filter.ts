@@ -5,7 +5,7 @@ import { requiredClasses } from "../prefilter/required-classes.ts";
 import { requiredLiterals } from "../prefilter/required-literals.ts";
 import type { Scan, ScannerBuilder } from "../prefilter/scanner.ts";
 
-/** The rules of a phase that can be told from what a scan finds: all others are always asked. */
+/** The rules of a phase that a scan can exclude; all others are always evaluated. */
 export interface PhaseFilter {
   /** By the number of a rule in the phase, whether the filter knows it. */
   readonly isFiltered: Uint8Array;
@@ -36,7 +36,7 @@ export interface RuleFilter {
 export interface FilteredRule {
   /** The number of the rule in its phase. */
   readonly place: number;
-  /** Null where it looks at every value of the collection. */
+  /** Null if it reads every value of the collection. */
   readonly targets: readonly CompiledTarget[] | null;
   readonly clauses: readonly ByteMask[];
   /** The list of literals of which the value must have one, or -1. */
@@ -65,7 +65,7 @@ export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: Sc
   return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(collection, chains)) };
 }
 
-/** The beginning of a literal tells nearly as much, and takes far fewer states. */
+/** The beginning of a literal is nearly as selective, and takes far fewer states. */
 const LITERAL_BYTES_MAX = 5;
 const shortened = (literal: string): string => literal.slice(0, LITERAL_BYTES_MAX);
 
@@ -95,7 +95,7 @@ function groupOf(collection: string, chains: ReadonlyMap<TransformationChain, re
 
 const MASKS_MAX = 2000;
 
-/** Values with the same classes of bytes have the same rules to ask, but for the literals. */
+/** Values with the same classes of bytes have the same rules to evaluate, except for the literals. */
 function createRuleFilter(rules: readonly FilteredRule[]): RuleFilter {
   let known = new Map<number, Map<number, readonly FilteredRule[]>>();
   let size = 0;

@@ -7,7 +7,7 @@ export interface TransactionOptions {
   readonly disabled?: ReadonlySet<number>;
   /** Values that rules do not look at. */
   readonly excluded?: readonly ExcludedTarget[];
-  /** Nothing disrupts, whatever the program says. */
+  /** Whether matches never disrupt, whatever the program says. */
   readonly detectsOnly?: boolean;
   /** Whether matches have messages; what only these show is not captured without. */
   readonly hasTexts?: boolean;
@@ -15,7 +15,7 @@ export interface TransactionOptions {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Of a collection, the values with a name, which may be empty; `&ARGS` for the number of its values. */
+/** The values of a collection with a name, which may be empty; `&ARGS` is the number of its values. */
 export interface ExcludedTarget {
   readonly ids: readonly number[];
   readonly collection: string;

@@ -23,7 +23,7 @@ export interface TransformationStep {
 export interface Touches {
   readonly low: number;
   readonly high: number;
-  /** Capitals count for themselves: their class is that of the small letters. */
+  /** Capitals are separate, because their class is that of the lower-case letters. */
   readonly capitals: boolean;
   /** Whether any text may change. */
   readonly anything: boolean;

@@ -33,7 +33,7 @@ function findQuoted(text: string, quote: "'" | '"'): string | null {
   return firstOf(QUOTED_SHAPES, tokens);
 }
 
-/** A comment behind a quote cuts a statement off where it says nothing itself, or what stands before the quote is one word. */
+/** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */
 function endsStatement(text: string, quote: string, { lastComment }: SqlTokens): boolean {
   return /^[\s+;-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
 }

@@ -5,7 +5,7 @@ export interface SqlTokens {
   readonly kinds: string;
   /** A closed comment stood between two of them. */
   readonly hasComment: boolean;
-  /** MySQL runs what stands in such a comment. */
+  /** Whether it has a conditional comment, whose content MySQL executes. */
   readonly hasConditional: boolean;
   /** The text after the mark of the comment that extends to the end. */
   readonly lastComment: string;
@@ -14,7 +14,7 @@ export interface SqlTokens {
 const TOKENS_MAX = 48;
 const COMPARISONS = new Set(["<=>", "<=", ">=", "<>", "!=", ":=", "==", "<<", ">>", "!<", "!>"]);
 
-/** Reads a text as SQL. `quote`: the text begins inside of a text in such quotes; null where they are never closed. */
+/** Reads a text as SQL. `quote`: the text begins inside such quotes; null if they are never closed. */
 export function readSql(text: string, quote: "" | "'" | '"'): SqlTokens | null {
   const reader = new Reader(text);
   if (quote !== "" && !reader.closeFirst(quote)) return null;

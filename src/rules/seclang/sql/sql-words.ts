@@ -1,8 +1,9 @@
 /**
- * The kinds of tokens, one character each, so that a statement is a short text in which patterns find its shape:
- * `s` text, `1` number or constant, `n` name, `v` variable, `V` variable of the server, `&` logical operator, `o` comparison, `a` arithmetic,
- * `c` comment to the end, `U` union, `E` select, `T` another statement, `B` a clause behind a condition, `k` another keyword, `f` function,
- * `F` function that attacks use, `W` waitfor, `C` case, `x` anything else; brackets, commas, semicolons and dots stand for themselves.
+ * The kinds of tokens, one character each, so that a statement is a short text whose shape patterns match: `s` text, `1`
+ * number or constant, `n` name, `v` variable, `V` variable of the server, `&` logical operator, `o` comparison, `a`
+ * arithmetic, `c` comment to the end, `U` union, `E` select, `T` another statement, `B` a clause after a condition, `k`
+ * another keyword, `f` function, `F` function that attacks use, `W` waitfor, `C` case, `x` anything else; brackets,
+ * commas, semicolons and dots are themselves.
  */
 export type SqlKind = string;
 

@@ -1,7 +1,7 @@
 import { SEC_ACTIONS, type SecActionName } from "./action-table.ts";
 import { refuse, slice, type Text, trimmed } from "./source-error.ts";
 
-/** `msg:'text'`; the argument is empty where there is none. */
+/** `msg:'text'`; the argument is empty if it is missing. */
 export interface ActionRef {
   readonly name: SecActionName;
   readonly argument: Text;

@@ -3,7 +3,7 @@ import { refuse, type Text } from "./source-error.ts";
 /** Text with `%{tx.name}` in it, read once. */
 export type Macro = string | readonly MacroPart[];
 
-/** Text as it is, or a variable: a collection, in capitals, and a name in it, in small letters. */
+/** Literal text, or a variable: a collection in upper case, and a name in lower case. */
 export type MacroPart = string | { readonly collection: string; readonly name: string };
 
 const PARTS_MAX = 64;

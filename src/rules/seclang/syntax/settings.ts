@@ -1,6 +1,6 @@
 /**
- * Directives of ModSecurity that say how its own server reads and logs. They are known, so that files that have them compile, and
- * have no effect: each is named in the notices of the program.
+ * Directives of ModSecurity about its own reading and logging. They are known, so that files with them compile, and have
+ * no effect: the program's notices name each of them.
  */
 export const SETTINGS = [
   "SecArgumentSeparator",

@@ -5,7 +5,7 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-/** A mistake in a file of rules. Its message says where, what is wrong and what to do. */
+/** A mistake in a file of rules. Its message names the position, the mistake and the remedy. */
 export class SecLangError extends Error {
   readonly place: SourcePosition;
   /** The message without the place. */

@@ -10,7 +10,7 @@ export interface VariableRef {
   readonly source: Text;
 }
 
-/** One name of a collection, in small letters, or those that a pattern fits. */
+/** One name of a collection, in lower case, or the names that match a pattern. */
 export type Selector = { readonly kind: "name"; readonly name: string } | { readonly kind: "pattern"; readonly pattern: Text };
 
 const VARIABLES_MAX = 1000;
@@ -39,7 +39,7 @@ function splitVariables(source: Text): readonly Text[] {
   return parts;
 }
 
-/** The last character of a selector that begins at `from`, or -1 where it is not closed. */
+/** The last character of a selector that begins at `from`, or -1 if it is not closed. */
 function endOfSelector(text: string, from: number): number {
   const quote = text[from]!;
   for (let at = from + 1; at < text.length; at++) {

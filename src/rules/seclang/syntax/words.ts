@@ -2,7 +2,7 @@ import { refuse, slice, type Text } from "./source-error.ts";
 
 const WORDS_MAX = 64;
 
-/** The words of a directive. As in Apache, `\"` stands for the quote and `\\` for one backslash; every other backslash stands for itself. */
+/** The words of a directive. As in Apache, `\"` is a quote and `\\` a backslash; every other backslash is literal. */
 export function readWords(line: Text): readonly Text[] {
   const words: Text[] = [];
   const { text } = line;

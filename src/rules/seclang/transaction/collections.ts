@@ -4,7 +4,7 @@ import { type NamedValue, NO_BODY, type TransactionBody, type TransactionRequest
 /** A value of a collection. */
 export interface Entry {
   readonly name: string;
-  /** The name in small letters, by which rules choose. */
+  /** The name in lower case, by which rules select. */
   readonly lower: string;
   readonly value: string;
 }

@@ -12,7 +12,7 @@ export interface TransactionRequest {
   /** Such as HTTP/1.1. */
   readonly protocol: string;
   readonly line: string;
-  /** Names as they were sent. */
+  /** With the names as sent. */
   readonly headers: readonly NamedValue[];
   readonly cookies: readonly NamedValue[];
   /** Arguments of the query. */
@@ -27,7 +27,7 @@ export interface TransactionRequest {
   readonly timeMs: number;
   /** Two letters, or empty. */
   readonly country: string;
-  /** URLENCODED, MULTIPART, JSON or XML as the content type says, or empty. */
+  /** URLENCODED, MULTIPART, JSON or XML, from the content type; otherwise empty. */
   readonly bodyProcessor: string;
   /** Asked once, before phase 2; rules of phase 1 may have chosen another processor. */
   readonly readBody: (processor: string) => TransactionBody;
@@ -43,7 +43,7 @@ export interface TransactionBody {
   readonly partHeaders: readonly NamedValue[];
   readonly xmlTexts: readonly string[];
   readonly xmlAttributes: readonly string[];
-  /** Why it could not be read to its end; empty where it could. */
+  /** Why it could not be read completely; empty without an error. */
   readonly error: string;
   /** Names of variables such as MULTIPART_UNMATCHED_BOUNDARY that are 1. */
   readonly flags: ReadonlySet<string>;

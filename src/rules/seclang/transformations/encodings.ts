@@ -43,7 +43,7 @@ export function htmlEntityDecode(text: string): string {
   });
 }
 
-/** As far as it is base64; what is not ends it. */
+/** Decodes base64 up to the first invalid character. */
 export function base64Decode(text: string): string {
   const end = text.search(/[^A-Za-z0-9+/=]/);
   return Buffer.from(end === -1 ? text : text.slice(0, end), "base64").toString("latin1");

@@ -6,7 +6,7 @@ const CONTROLS: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f"
 /** The decoded text of an escape, and its number of characters after the backslash. */
 type Escape = readonly [decoded: string, length: number];
 
-/** Replaces what stands behind each backslash. */
+/** Decodes the escape after each backslash. */
 function decodeEscapes(text: string, escapeAt: (text: string, at: number) => Escape): string {
   let at = text.indexOf("\\");
   if (at === -1) return text;

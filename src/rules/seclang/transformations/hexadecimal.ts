@@ -14,8 +14,8 @@ export function byteAt(text: string, at: number): number {
 }
 
 /**
- * The byte that four digits stand for, or -1: the lower one of the code unit, and full-width forms as what they look like
- * (ModSecurity's ASCII range from U+FF01 to U+FF5E).
+ * The byte of four hexadecimal digits, or -1: the lower byte of the code unit; full-width forms become the ASCII
+ * characters that they look like (ModSecurity's range from U+FF01 to U+FF5E).
  */
 export function unitAt(text: string, at: number): number {
   const high = byteAt(text, at);
@@ -24,7 +24,7 @@ export function unitAt(text: string, at: number): number {
   return high === 0xff && low > 0x00 && low < 0x5f ? (low + 0x20) & 0xff : low;
 }
 
-/** Octal digits at a place, at most `most` of them, whose value fits a byte; empty where there are none. */
+/** Octal digits at a position, at most `most` of them, whose value fits into a byte; empty without any. */
 export function octalAt(text: string, at: number, most: number): string {
   let end = at;
   while (end < at + most && text[end]! >= "0" && text[end]! <= "7") end++;

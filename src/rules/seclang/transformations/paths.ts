@@ -16,7 +16,7 @@ export function cmdLine(text: string): string {
   return lowercase(spaced);
 }
 
-/** Without empty segments, `.`, and `..` where something stands before it. */
+/** Removes empty segments, `.`, and `..` together with the segment before it. */
 export function normalizePath(text: string): string {
   if (text === "") return text;
   const isAbsolute = text.startsWith("/");

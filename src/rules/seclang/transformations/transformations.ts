@@ -7,7 +7,7 @@ import * as spaces from "./spaces.ts";
 /** Transforms a value before the operator tests it. Texts have one char per byte. */
 export interface Transformation {
   readonly apply: (text: string) => string;
-  /** Texts without any of these bytes stay as they are; null where every text may change. */
+  /** Texts without any of these bytes stay unchanged; null if every text may change. */
   readonly touches: string | null;
 }
 
@@ -61,7 +61,7 @@ const TABLE: Readonly<Record<string, Transformation>> = {
 
 const BY_LOWER_NAME = new Map(Object.entries(TABLE).map(([name, row]) => [name.toLowerCase(), { name, ...row }]));
 
-/** By its name in any case. */
+/** By name, in any case. */
 export const transformationOf = (name: string): (Transformation & { readonly name: string }) | undefined =>
   BY_LOWER_NAME.get(name.toLowerCase());
 
