@@ -13,7 +13,7 @@ export interface RequestView {
   readonly host: string;
   /** Path without the query, as received or as a rewrite left it. */
   readonly path: string;
-  /** Query without the question mark; empty when there is none. */
+  /** Query without the question mark; empty if there is none. */
   readonly query: string;
   readonly user_agent: string;
   readonly client_ip: string;
@@ -55,7 +55,7 @@ export interface TlsView {
 /** The part of a request's body that was kept for rules. */
 export interface BodyView {
   readonly raw: string;
-  /** Of the whole body. */
+  /** Bytes of the whole body. */
   readonly size: number;
   readonly truncated: boolean;
   /** How many bytes rules see of what the body decompresses to; 1 MiB where absent. */

@@ -1,6 +1,6 @@
 import type { AnswerHead, AnswerTransform, MakeTransform } from "#gateway/request/plan.ts";
 
-/** The transforms that a response passes through, in their order, and its head behind them. */
+/** The transforms that a response passes through, in their order, and its head after them. */
 export interface Transformed {
   /** Undefined if no transform is interested: the response passes as it comes. */
   readonly transforms: readonly AnswerTransform[] | undefined;
@@ -23,7 +23,7 @@ export function transformsFor(head: AnswerHead, makers: readonly MakeTransform[]
   return { transforms, head: { status: current.status, headers } };
 }
 
-/** A chunk behind all transforms; undefined or empty if nothing is to be sent for it yet. */
+/** A chunk after all transforms; undefined or empty if nothing is to be sent for it yet. */
 export function transformed(transforms: readonly AnswerTransform[], bytes: Buffer): Buffer | undefined {
   let current: Buffer | undefined = bytes;
   for (const transform of transforms) {

@@ -63,7 +63,7 @@ export class SessionUsage {
     else this.#begin(false);
   }
 
-  /** Bytes of the header that were in `bytes`; -1 where it goes on. */
+  /** Returns the bytes of the header in `bytes`; -1 if the header continues. */
   #readHeader(bytes: Buffer): number {
     const before = this.#header.length;
     const head = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, 10)]);

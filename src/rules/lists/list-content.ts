@@ -8,7 +8,7 @@ import {
 } from "#rules/expression/values/lists.ts";
 import { type ListedRedirect, redirectListBuilder } from "./redirect-list.ts";
 
-/** A list of these items, in the form in which they are kept and cross to the planes. */
+/** A list of these items, in the form in which it is stored and sent to the planes. */
 export function listContent(kind: ListKind, items: readonly unknown[]): NamedList {
   const work = makingList(kind, [items]);
   for (;;) {

@@ -7,7 +7,7 @@ import { type CoreRuleSet, createCoreRuleSet } from "#rules/managed/core/core-ru
 
 /** Digest and version of a compiled Core Rule Set, known without reading it. */
 export interface CoreRulesHead {
-  /** Of the files that it was read from, SHA-256 in hexadecimal. */
+  /** SHA-256 of the files that it was read from, in hexadecimal. */
   readonly digest: string;
   /** The version in its files: `OWASP_CRS/3.3.4`. */
   readonly version: string;

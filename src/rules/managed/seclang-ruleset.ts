@@ -9,7 +9,7 @@ import type { ManagedRule, ManagedRuleset } from "./managed-ruleset.ts";
 import { SCORES_RULESET_ID, SECLANG_RULESET_ID } from "./request-rulesets.ts";
 import { MANAGED_RULESETS } from "./rulesets.ts";
 
-/** Phases of the edge that run such rules, and the phases of ModSecurity that each of them has. */
+/** Phases of the edge that run such rules, with their phases of ModSecurity. */
 export const SECLANG_PHASES = {
   http_request_firewall_managed: [1, 2],
   // Bodies of responses are not kept back.

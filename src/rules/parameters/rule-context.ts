@@ -12,7 +12,7 @@ export interface OwnPattern {
 
 /** Objects that a rule may name. */
 export interface RuleContext {
-  /** Of the ruleset that the rule is in. */
+  /** Kind of the ruleset that contains the rule. */
   readonly kind: "root" | "zone" | "custom";
   /** The account's custom rulesets by id, which rules of its entry points may execute. */
   readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;

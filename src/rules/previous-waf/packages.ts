@@ -10,7 +10,7 @@ export interface PackageRule {
   readonly id: string;
   readonly description: string;
   readonly group_id: string;
-  /** Of traditional rules. */
+  /** Default mode of traditional rules. */
   readonly default_mode: "block" | "disable";
   /** The rule of the ruleset that takes the package's place. */
   readonly successor_id: string;

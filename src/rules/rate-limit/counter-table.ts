@@ -31,7 +31,7 @@ const WAYS = 16;
 /** Places for each key: of as many keys as there may be, one in a hundred has to share. */
 const PLACES_PER_KEY = 1.5;
 const HEADER_WORDS = 8;
-/** Times are tenths of a second since the table was made: 32 bits of them last for six years. */
+/** Times are tenths of a second since the table was made: 32 bits suffice for six years. */
 const TICK_MS = 100;
 /** A lock is held for at most a microsecond, unless the system suspends the thread; the lock of a dead thread is taken over. */
 const SPINS_MAX = 1_000;

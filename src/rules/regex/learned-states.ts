@@ -5,7 +5,7 @@ export const THREAD_BYTES_MAX = 64 * 2 ** 20;
 
 /** An automaton that learns states as texts lead to them. */
 export interface Learner {
-  /** Of the states that it knows. */
+  /** Bytes of its learned states. */
   readonly bytes: number;
   /** Forgets its states, so that its next texts pay for learning again. */
   forget(): void;

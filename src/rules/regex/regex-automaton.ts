@@ -24,7 +24,10 @@ const STATE_STEPS = 3000;
 const STATE_PLACE_STEPS = 500;
 const PLACE_STEPS = 8;
 
-/** The library tries captures by backtracking where text and pattern have no more places than this, each of them once. */
+/**
+ * If text and pattern have at most this many positions, the library finds captures by backtracking, which visits each
+ * position once.
+ */
 const TRIED_PLACES_MAX = 262_144;
 
 /** States that are remembered, of each pattern: less than what the library keeps by itself. */

@@ -12,7 +12,7 @@ const CHARACTER_PLACES_MAX = 2000;
 /** A class of characters is a table of hundreds of ranges: it takes as long as this many positions. */
 const CLASS_PLACES = 15;
 
-/** The regular expressions of one ruleset, each of them compiled once, however many rules have it. Methods throw RegexError. */
+/** The regular expressions of one ruleset, each compiled once for all rules that have it. Methods throw RegexError. */
 export interface RegexTable {
   test(pattern: string): RegexTest;
   replacer(pattern: string): RegexReplacer;
@@ -20,7 +20,7 @@ export interface RegexTable {
   take(more: number): void;
   /** Call before each rule. */
   beginRule(): void;
-  /** Of all of them together. */
+  /** Positions of all of them together. */
   readonly places: number;
   /** Compiled patterns, for the table of the ruleset that replaces this one. */
   readonly known: {

@@ -9,7 +9,7 @@ const UNCLOSED_MAX = 100;
  * write them out first. Throws RegexError for what it would take long to read.
  */
 export function unicodeSizeOf(pattern: string): number {
-  // The library looks for the end of each of them as far as the end of the pattern.
+  // For each of them the library searches up to the end of the pattern.
   if (pattern.slice(pattern.lastIndexOf(":]") + 1).split("[:").length > UNCLOSED_MAX) throw new RegexError("too many [: without :]", 0);
   if (pattern.split(/\\p/i).length > CHARACTER_CLASSES_MAX + 1)
     throw new RegexError(String.raw`more than ${CHARACTER_CLASSES_MAX} classes \p{…}`, 0);

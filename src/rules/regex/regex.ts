@@ -31,7 +31,7 @@ export interface RegexReplacer extends Pick<RegexTest, "size" | "prepare"> {
 
 /** Steps for one step of a pattern in the runtime's engine. */
 const NATIVE_STEPS = 6;
-/** Up to here that engine is given a text; a longer one is cheaper by an automaton if the pattern has many steps a byte. */
+/** Steps up to which that engine gets a text; for a longer one an automaton is cheaper if the pattern has many steps per byte. */
 const NATIVE_TEXT_STEPS_MAX = 32_768;
 const NATIVE_BYTE_STEPS_MAX = 4;
 /** Steps of making an automaton, per position of its pattern. */

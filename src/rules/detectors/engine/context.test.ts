@@ -6,7 +6,7 @@ import { namedIndex } from "./named-index.ts";
 const NAMES = ["nhs", "sin", "soc sec", "cédula", "инн", "αφμ", "個人番号", "passport", "kt"];
 const index = namedIndex(NAMES.map((name) => [name, [name]]));
 
-/** The names that stand before the number at the text's end. */
+/** The names before the number at the text's end. */
 function named(text: string): readonly string[] {
   const bytes = Buffer.from(`${text}1234567`);
   const found = index.in(textBefore(bytes, bytes.length - 7));

@@ -23,7 +23,10 @@ const gathered = Buffer.alloc(NEAR_BYTES * 2 + LABEL_BYTES + 2);
 /** The visible text of the page, and then the tag in which it ends. */
 const visible = Buffer.alloc(LABEL_BYTES);
 
-/** Where a tag begins further left than is looked at, what stands of it is left out. */
+/**
+ * Builds the visible text before `at`. If a tag begins further left than the searched bytes, the visible part of that tag
+ * is left out.
+ */
 function gatherVisible(bytes: Buffer, at: number, length: number): number {
   const from = Math.max(0, at - LABEL_BYTES);
   const first = markupFrom(bytes, from, at);

@@ -139,7 +139,7 @@ function readIpv4Number(text: string): number {
   return dots === 3 && octet >= 0 ? number * 256 + octet : -1;
 }
 
-/** 16 bytes, one char each, in the order of addresses; undefined where the text is none. */
+/** 16 bytes, one char each, in the order of addresses; undefined if the text is not an address. */
 export function addressBytes(text: string): string | undefined {
   return readIp(text, bytes) === 0 ? undefined : String.fromCharCode(...bytes);
 }

@@ -1,6 +1,9 @@
 import { createIpList, type NamedList } from "./lists.ts";
 
-/** Lists of addresses that rules of every account may name as `$cf.NAME`; who knows whom they are about is the operator. */
+/**
+ * Prefix of the lists of addresses that rules of every account may name as `$cf.NAME`; the operator decides which
+ * addresses they have.
+ */
 export const MANAGED_LIST_PREFIX = "cf.";
 
 /** Lists of the vendor's service. Other lists exist only if the operator has a file for them. */

@@ -9,7 +9,7 @@ import { responseOf, transactionOf } from "./transaction-of.ts";
 /** The Core Rule Set that a thread uses. */
 export interface CoreRuleSet {
   readonly program: Program;
-  /** Of the files that it was read from, SHA-256 in hexadecimal. */
+  /** SHA-256 of the files that it was read from, in hexadecimal. */
   readonly digest: string;
   /** Makes its engine, which takes a while, unless that was done. */
   prepare(): void;

@@ -54,7 +54,7 @@ export function isCut({ text, args, xml }: BodyReading): boolean {
   return firstOf(named) !== named || firstTexts(xml).length < xml.length;
 }
 
-/** The first ones, the last of them cut. */
+/** The first values, the last of them cut. */
 function firstOf(found: readonly NamedValue[]): readonly NamedValue[] {
   let left = BODY_CHARACTERS_MAX;
   const kept: NamedValue[] = [];

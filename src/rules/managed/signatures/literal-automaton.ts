@@ -1,6 +1,6 @@
 /**
- * Finds which of many literals are in a text in one pass over it (Aho and Corasick, 1975). Time is linear in the text,
- * however many literals there are.
+ * Finds all of many literals in one pass over a text (Aho and Corasick, 1975). Time is linear in the text, for any number
+ * of literals.
  */
 export interface LiteralAutomaton {
   /** Calls `found` with the number and the end of each occurrence of a literal. Texts have one char per byte. */

@@ -45,7 +45,7 @@ const ROUNDS_MAX = 3;
 /** `&amp;lt;` is a bracket for a program that decodes it twice. */
 const ENTITY_ROUNDS_MAX = 2;
 const REFERENCE = /&[#a-z]/i;
-/** Steps for a byte of a text in which escapes are looked for, and for each of these. */
+/** Steps per byte of a text that is searched for escapes, and per escape. */
 const DECODE_STEPS = 2;
 const ESCAPE_STEPS = 36;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;

@@ -53,7 +53,7 @@ const PLACES: Readonly<Record<ArgumentSource, readonly [part: string, names: str
   cookie: ["http.request.cookies", "http.request.cookies", COOKIES],
 };
 
-/** `seen`: names that were looked at already; objects of a list have the same ones. */
+/** `seen`: names that were already inspected; objects of a list share them. */
 function takeArgument({ source, name, value, otherNames, otherValues, path }: Argument, take: TakeValue, seen?: Set<string>): void {
   const [part, names, target] = PLACES[source];
   if (name !== value && seen?.has(name) !== true) {

@@ -15,7 +15,7 @@ export interface SignatureSet {
   candidates(request: RequestView): readonly number[];
   /** Whether the request has the signature of this number, in a place that is not left out. */
   matches(request: RequestView, number: number, leftOut?: LeftOut): boolean;
-  /** How many values have it; no more than a hundred are counted. */
+  /** Number of matching values; at most a hundred are counted. */
   hits(request: RequestView, number: number, leftOut?: LeftOut): number;
   /** The values that have it, as signatures read values: one for each of the first places. */
   explain(request: RequestView, number: number, leftOut?: LeftOut): readonly Matched[];
@@ -59,7 +59,7 @@ interface Inspection {
   readonly verdicts: Map<number, boolean>;
   /** Known results of single texts, by signature. */
   readonly hitTexts: Map<number, Map<string, boolean>>;
-  /** Of long texts, where each literal ends. */
+  /** Ends of each literal in long texts. */
   readonly spots: Map<string, Spots>;
 }
 
@@ -159,7 +159,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       return verdict;
     },
     hits: (request, number, leftOut = () => false) => {
-      // One object for each value, however many readings of it have the signature.
+      // One object per value, however many of its readings match.
       const hit = new Set<Place>();
       const inspection = inspect(request);
       for (const [text, places] of inspection.texts.get(number) ?? []) {

@@ -41,11 +41,11 @@ export interface Signature {
   readonly title: string;
   readonly category: AttackCategory;
   readonly looksFor: Test;
-  /** It is about how values begin: their first kilobyte is looked at. */
+  /** Whether it only matches the beginning of values: their first kilobyte is inspected. */
   readonly beginsValue?: boolean | undefined;
   /** Texts that never match. */
   readonly unless?: ((text: string) => boolean) | undefined;
-  /** Every match has one of them in it. */
+  /** Every match contains one of them. */
   readonly needs: readonly string[];
   readonly targets: number;
   readonly reading: Reading;

@@ -2,7 +2,7 @@ import { charge } from "#rules/budget.ts";
 import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "#rules/seclang/sql/sql-shapes.ts";
 import { readSql, type SqlTokens } from "#rules/seclang/sql/sql-tokens.ts";
 
-/** Longer values are looked at as far as this, and again from the quotes in the rest. */
+/** Bytes of a longer value that are inspected, and again from each quote in the rest. */
 const TEXT_BYTES_MAX = 8192;
 const TOKEN_STEPS = 10;
 const QUOTES = ["'", '"'] as const;

@@ -3,8 +3,8 @@ import { charge } from "#rules/budget.ts";
 const TEXT_STEPS = 400;
 
 /**
- * Whether a text is the path of a file or folder of a Unix system that tells something, from its root, or has one of the best known in
- * it. Sentences that speak of such files are not.
+ * Whether a text is the path, from its root, of a sensitive file or folder of a Unix system, or contains one of the best
+ * known. Sentences about such files do not count.
  */
 export function namesSystemFile(text: string): boolean {
   charge(TEXT_STEPS + text.length);

@@ -9,7 +9,7 @@ import type { Signature } from "./signature.ts";
 /** By literal, the ends of its occurrences in a text; null if it is everywhere. */
 export type Spots = ReadonlyMap<number, readonly number[] | null>;
 
-/** Whether a text has a signature. Of a long text, with `spots`, only what is near the signature's literals is looked at. */
+/** Whether a text has a signature. Of a long text, with `spots`, only the surroundings of the signature's literals are tested. */
 export type TextTest = (text: string, spots?: Spots) => boolean;
 
 const BEGINNING_BYTES_MAX = 1024;

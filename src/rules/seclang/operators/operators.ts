@@ -53,7 +53,7 @@ const MATCHED: readonly string[] = [];
 
 const EXPANDED_MAX = 64;
 
-/** A pattern with variables in it: those it has become before are kept. One that is none matches nothing. */
+/** A pattern with variables in it; earlier expansions are remembered. An invalid pattern matches nothing. */
 function expandedPattern(argument: Macro): OperatorTest {
   const known = new Map<string, SecPattern | null>();
   return {

@@ -40,7 +40,7 @@ export class LazyAutomaton {
   readonly #nfa: Nfa;
   readonly #columns: number;
   #table = new Int32Array(0);
-  /** Of each state the places of the pattern, and the kind of the byte before; numbers begin at START. */
+  /** For each state the positions of the pattern, and the kind of the previous byte; numbers begin at START. */
   #states: { readonly places: Int32Array; readonly before: number }[] = [];
   #numbers = new Map<string, number>();
 

@@ -161,7 +161,7 @@ function run({ code, slotCount, begins, isNullable }: Machine, text: string): re
   });
 }
 
-/** Adds what can be reached from a place without a byte, the preferred first. */
+/** Adds the positions that are reached from a position without a byte, the preferred ones first. */
 function follow(
   code: readonly Instruction[],
   from: number,

@@ -113,5 +113,5 @@ function createGroups(node: PcreNode): (text: string, end: number) => Groups {
   };
 }
 
-// The longest text in which groups are looked for from its start.
+// The longest text whose groups are searched from its start.
 const GROUP_BYTES_MAX = 16_384;

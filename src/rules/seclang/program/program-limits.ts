@@ -4,7 +4,10 @@ import { PatternError } from "../patterns/pcre-node.ts";
 import { SecLangError, type SourcePosition } from "../syntax/source-error.ts";
 import type { Disruption, Rule, Target } from "./program.ts";
 
-/** The part of SecLang that a program may use where who writes it is not who runs it. Patterns have no look-around, references and variables. */
+/**
+ * The part of SecLang that a program may use if its author is not the operator. Patterns have no look-around, references
+ * and variables.
+ */
 export interface ProgramLimits {
   readonly rules: number;
   readonly phases: readonly number[];

@@ -76,7 +76,7 @@ export interface SecOperator {
   readonly name: OperatorName;
   readonly isNegated: boolean;
   readonly argument: Macro;
-  /** Of operators that look for words, or addresses, from the argument or from files. */
+  /** Words or addresses of an operator, from the argument or from files. */
   readonly words: readonly string[];
   readonly place: SourcePosition;
 }

@@ -35,7 +35,7 @@ export class Candidates {
     this.#compiled = compiled;
   }
 
-  /** By the number of a rule in the phase; undefined where it cannot match. */
+  /** By the number of a rule in the phase; undefined if it cannot match. */
   find({ groups, isFiltered }: PhaseFilter, collections: Collections): readonly (readonly Candidate[] | undefined)[] {
     const found: (Candidate[] | undefined)[] = new Array(isFiltered.length);
     for (const { collection, chains, touches, all } of groups) {

@@ -40,7 +40,7 @@ export class LinkHits {
     this.#rule = id;
   }
 
-  /** Of the values that the filter leaves. */
+  /** Hits among the values that the filter leaves. */
   ofCandidates(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
     let hits: Hit[] | null = null;
     const { expand } = this.#deps.variables;
@@ -52,7 +52,7 @@ export class LinkHits {
     return hits ?? NO_HITS;
   }
 
-  /** Of all values that it means. */
+  /** Hits among all values of its targets. */
   of(link: CompiledLink): readonly Hit[] {
     if (link.operator === null) return ALWAYS;
     charge(RULE_STEPS);

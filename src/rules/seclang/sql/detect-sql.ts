@@ -2,16 +2,17 @@ import { charge } from "#rules/budget.ts";
 import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "./sql-shapes.ts";
 import { readSql, type SqlTokens } from "./sql-tokens.ts";
 
-/** Longer values are looked at as far as this: a database's own statements are shorter, and tokens are few anyway. */
+/** Bytes of a longer value that are tested: statements are shorter in practice, and tokens are few anyway. */
 const TEXT_BYTES_MAX = 8192;
 const TOKEN_STEPS = 10;
 
 /**
- * Whether a text, put into a statement of SQL, would become part of it: the name of the form that it has, or null. The text is read as
- * a value by itself, and as one that ends a quoted text, as libinjection does; forms are patterns over its tokens rather than a list.
+ * The name of the form in which a text would become part of an SQL statement that includes it, or null. The text is read
+ * as a separate value, and as one that ends a quoted string, as in libinjection; forms are patterns over its tokens
+ * rather than a list.
  */
 export function detectSql(given: string): string | null {
-  // Nothing without one of these is part of a statement.
+  // A text without any of these cannot be part of a statement.
   if (!/['"()=;@#]|--|\/\*|\|\||&&|\b(?:or|and|union|order|having|limit|select|exec|waitfor)\b/i.test(given)) return null;
   const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
   charge(text.length * TOKEN_STEPS);

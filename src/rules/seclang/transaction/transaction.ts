@@ -35,7 +35,7 @@ export interface TransactionRequest {
 
 export interface TransactionBody {
   readonly text: string;
-  /** Of all of it, however much is in `text`. */
+  /** Bytes of the whole body, even if `text` is shorter. */
   readonly bytes: number;
   readonly bodyArguments: readonly NamedValue[];
   readonly files: readonly TransactionFile[];
@@ -50,7 +50,7 @@ export interface TransactionBody {
 }
 
 export interface TransactionFile {
-  /** Of the part. */
+  /** Name of the part. */
   readonly name: string;
   readonly filename: string;
   readonly bytes: number;

@@ -36,7 +36,7 @@ function scriptEscape(text: string, at: number): Escape {
   return [CONTROLS[next] ?? next, 1];
 }
 
-/** The escapes of C. An escape that is none loses its backslash. */
+/** Decodes the escapes of C. An unknown escape loses its backslash. */
 export const escapeSeqDecode = (text: string): string => decodeEscapes(text, sequenceEscape);
 
 function sequenceEscape(text: string, at: number): Escape {
