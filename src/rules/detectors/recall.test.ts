@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { percent, recallOf } from "#rules/detectors/testing/recall.ts";
 
-// Labelled cases of others stay outside the repository; where they are not at hand the test is skipped, visibly.
+// Labelled third-party cases are not in the repository; without them the test is reported as skipped.
 const CASES = new URL("../../../../shared/data/sensitive-data-dev.jsonl", import.meta.url);
 
-/** Kinds of which there are cases enough to say something, and the least share of them that is found. */
+/** Kinds with enough cases, and the least share of them that must be found. */
 const BARS: ReadonlyMap<string, number> = new Map([
   ["fin.credit_card", 0.97],
   ["fin.iban", 0.97],
@@ -14,7 +14,7 @@ const BARS: ReadonlyMap<string, number> = new Map([
   ["pii.ip", 0.95],
 ]);
 const CASES_MIN = 100;
-/** Of the cards and accounts, which are told from other numbers by their check digits. */
+/** Share of texts without sensitive data in which a card or account may be found; check digits keep it low. */
 const WRONG_MAX = 0.005;
 
 test("recall of each kind on labelled cases", { skip: existsSync(CASES) ? false : "the labelled cases are not at hand" }, (t) => {

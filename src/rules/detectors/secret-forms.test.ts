@@ -5,8 +5,8 @@ import { scanText } from "#rules/detectors/engine/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { pick, seeded, SURROUNDINGS, textOf } from "#rules/detectors/testing/forms.ts";
 
-// The forms of keys as their makers and public lists of forms give them, written down apart from our patterns: what our own
-// patterns allow says nothing about what they leave out. `|` stands between forms, as in a regular expression.
+// The forms of keys from their makers and from public lists, written independently of our patterns, because our own
+// patterns cannot show what they miss. `|` separates forms, as in a regular expression.
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const FORMS: readonly (readonly [service: string, form: string, label?: string])[] = [
   [

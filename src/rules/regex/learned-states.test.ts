@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createStatePool, GROUP_BYTES_MAX, type Learner, statePool } from "./learned-states.ts";
 import { createRegexTable } from "./regex-table.ts";
 
-/** Learns so much at each use. */
+/** Learns this much at each use. */
 function learner(): Learner & { learn(bytes: number): void } {
   let bytes = 0;
   return {

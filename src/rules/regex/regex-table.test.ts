@@ -94,7 +94,7 @@ test("a pattern over characters has no more places than are counted before it is
         return;
       }
       made++;
-      // The library has jumps beside the places, no more than two for each.
+      // The library has jumps beside the positions, at most two for each.
       assert.ok(instructions <= 4 * unicodeSizeOf(source) + 16, `${source}: ${instructions} and ${unicodeSizeOf(source)}`);
     }),
     { numRuns: 3000 },

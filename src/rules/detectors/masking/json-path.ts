@@ -13,7 +13,7 @@ export interface HiddenPart {
 }
 
 /**
- * Paths of the hits in a JSON text, by their offsets, in one pass. Keys that hold a part of a find, or name a person, are
+ * Paths of the hits in a JSON text, by their offsets, in one pass. Keys that hold a part of a find, or identify a person, are
  * masked.
  */
 export function jsonPaths(bytes: Uint8Array, hits: readonly DetectorHit[], findings: readonly Finding[]): ReadonlyMap<number, string> {

@@ -28,7 +28,7 @@ const ZEROS = [0x30, 0xff10, 0x1d7ce, 0x660, 0x6f0, 0x966, 0xe50, 0x11066];
 const CARDS = ["4716461583322103", "4929 7226 5379 7141", "4929-7226-5379-7141", "375556917985515"];
 const KEYS = ["AKIA4QYHJT3NWBKLD2PX", "GB82WEST12345698765432"];
 const layers = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { minLength: 0, maxLength: 3 });
-/** Of a text with thousands of numbers, which all these escapes are, nothing is shown. */
+/** A text with thousands of numbers, which all these escapes are, is masked whole. */
 const fewLayers = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { minLength: 0, maxLength: 2 });
 const encoded = (text: string, names: readonly string[]): string => names.reduce((inner, name) => ENCODINGS[name]!(inner), text);
 

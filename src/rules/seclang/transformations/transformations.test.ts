@@ -5,7 +5,7 @@ import { transformationOf, TRANSFORMATION_NAMES } from "./transformations.ts";
 
 const apply = (name: string, text: string): string => transformationOf(name)!.apply(text);
 
-/** Of ModSecurity's own tests and of its manual. */
+/** From ModSecurity's own tests and its manual. */
 const KNOWN: readonly (readonly [name: string, text: string, becomes: string])[] = [
   ["urlDecode", "a%41+%zz%2", "aA %zz%2"],
   ["urlDecodeUni", "%u0041%uff1c%u00e9+%41%u12", "A<\xe9 A%u12"],
