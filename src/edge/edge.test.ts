@@ -149,6 +149,8 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
           "True-Client-IP",
         ],
         ...["Client-IP", "X-Cluster-Client-IP", "fastly_client_ip", "WL-Proxy-Client-IP", "Forwarded-For", "X-Forwarded"],
+        ...["X-Forwarded-Url", "X_Forwarded_Uri", "X-Original-Method", "X-Invoke-Status", "X-Now-Route-Matches", "X-Accel-Mapping"],
+        ...["X-Sendfile-Type", "Front-End-Https"],
         ...["SVC-Connecting-IP", "svc_connecting_ip", "cf-connecting-ip", "CF-IPCountry", "cf_ray", "svc-ray", "svc-visitor", "Proxy"],
       ];
       await get("/empty", `${names.map((name) => `${name}: 1.2.3.4\r\n`).join("")}X-Kept: yes\r\nVia: 1.1 before\r\n`);
@@ -167,6 +169,27 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       const head = seen.at(-1)!;
       assert.match(head, /\r\nCookie: a=b; selvedge=xxxxxx\r\nX-Kept: yes\r\nCookie: __Host-selvedge=xxxxxx; c=d\r\n/);
       assert.doesNotMatch(head, /SECRET/);
+    });
+
+    test("an origin sets no session of the management API, and its other cookies arrive", async () => {
+      const setting = await httpOrigin((_req, res) => {
+        res.setHeader("Set-Cookie", [
+          "selvedge=theirs; Path=/",
+          "a=selvedge=1",
+          "=selvedge=theirs",
+          "__Host-selvedge=theirs; Secure",
+          "b=2",
+        ]);
+        res.end();
+      });
+      const site = await startEdge(siteOps(setting.port));
+      try {
+        const response = await exchangeRaw(site.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n");
+        assert.deepEqual(response.match(/set-cookie: .*/gi), ["Set-Cookie: a=selvedge=1", "Set-Cookie: b=2"]);
+      } finally {
+        await site.close();
+        setting.close();
+      }
     });
 
     test("behind its body a visitor says no more than in front of it: some origins merge trailers into their heads", async () => {

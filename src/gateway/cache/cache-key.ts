@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Step } from "#gateway/request/plan.ts";
+import { parseJson } from "#gateway/http/json.ts";
 
 /** Header fields that hold credentials for providers, or that change a provider's answer. */
 const KEYED_FIELDS: ReadonlySet<string> = new Set([
@@ -50,7 +51,7 @@ export function cacheKey(step: Step, bytes: Buffer, { accountId, gatewayId, epoc
 export function isStream(bytes: Buffer): boolean {
   if (!bytes.includes('"stream"')) return false;
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value = parseJson(bytes.toString("utf8"));
     return typeof value === "object" && value !== null && (value as { readonly stream?: unknown }).stream === true;
   } catch {
     return false;

@@ -7,7 +7,7 @@ import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
-import { parsedJson } from "#gateway/http/json.ts";
+import { scannedJson, TooManyContainersError } from "#gateway/http/json.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";
 import { StreamGuard } from "./stream-guard.ts";
 import { allText, TooDeepError } from "#gateway/streams/text-extraction.ts";
@@ -221,14 +221,13 @@ function described(check: Check, { policies, profiles }: Side, findings: readonl
   });
 }
 
-/** JSON is parsed, because an escape may split a number; other text is inspected unchanged. */
+/** JSON is parsed, because an escape may split a number. Other text is inspected unchanged, and so is JSON that is not parsed. */
 function textOf(bytes: Buffer): { readonly text: Buffer; readonly isWhole: boolean } {
-  const value = parsedJson(bytes.toString("utf8"));
-  if (typeof value !== "object" || value === null) return { text: bytes, isWhole: true };
   try {
-    return { text: Buffer.from(allText(value)), isWhole: true };
+    const value = scannedJson(bytes.toString("utf8"));
+    return { text: typeof value === "object" && value !== null ? Buffer.from(allText(value)) : bytes, isWhole: true };
   } catch (error) {
-    if (!(error instanceof TooDeepError)) throw error;
+    if (!(error instanceof TooDeepError || error instanceof TooManyContainersError)) throw error;
     return { text: bytes, isWhole: false };
   }
 }

@@ -2,7 +2,7 @@ import { EventStreamReader, EventTooLargeError } from "#wire/http/event-stream.t
 import type { ScanResult } from "#rules/detectors/engine/scan.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import type { AnswerHead, AnswerTransform } from "#gateway/request/plan.ts";
-import { parsedJson } from "#gateway/http/json.ts";
+import { scannedJson, TooManyContainersError } from "#gateway/http/json.ts";
 import { eventTexts, TooDeepError } from "#gateway/streams/text-extraction.ts";
 import { TextWatch, type WatchedDetectors } from "./incremental-scanner.ts";
 
@@ -29,6 +29,7 @@ interface Channel {
   lastAt: number;
 }
 
+const UNREADABLE = [EventTooLargeError, TooDeepError, TooManyContainersError] as const;
 const EVENT_BYTES_MAX = 32 * 1024 * 1024;
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const CHANNELS_MAX = 256;
@@ -71,13 +72,13 @@ export class StreamGuard implements AnswerTransform {
       action();
     } catch (error) {
       // Text that cannot be inspected must not pass.
-      if (!(error instanceof EventTooLargeError || error instanceof TooDeepError)) throw error;
+      if (!UNREADABLE.some((kind) => error instanceof kind)) throw error;
       throw new RefusalError({ name: "aig_answer_unreadable" });
     }
   }
 
   #take(event: string, data: string): void {
-    const value = parsedJson(data);
+    const value = scannedJson(data);
     const texts = value === undefined ? [{ channel: "", text: `${data}\n` }] : eventTexts(value);
     const at = this.#events++;
     const needs = texts.map(({ channel: name, text }) => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "#kernel/crypto/ids.ts";
 import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
-import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
+import { setsSessionCookie } from "#wire/http/session-cookie.ts";
 
 /**
  * Fields of one connection only (RFC 9110 §7.6.1), fields that the next writer sets again (host, content-length, expect),
@@ -82,11 +82,9 @@ const newLoopName = (vendorPrefix: string): string => `${vendorPrefix}-aig-${new
 function withoutSessions(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { "set-cookie": given, ...others } = headers;
   const cookies = [given ?? []].flat();
-  const kept = cookies.filter((cookie) => !OURS.has(cookie.slice(0, Math.max(0, cookie.indexOf("="))).trim()));
+  const kept = cookies.filter((cookie) => !setsSessionCookie(cookie));
   return kept.length === cookies.length ? headers : { ...others, "set-cookie": kept };
 }
-
-const OURS: ReadonlySet<string> = new Set([SESSION_COOKIE, SECURE_SESSION_COOKIE]);
 
 /** Further hop-by-hop fields that this connection names. */
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {

@@ -1,3 +1,5 @@
+import { parseJson } from "#gateway/http/json.ts";
+
 /** Bounds that a request sets on its answer. */
 export interface AnswerBound {
   /** Tokens of each answer; undefined if the request sets no bound that its provider obeys. */
@@ -46,7 +48,7 @@ const DIALECTS: readonly Dialect[] = [
 export function answerBound(path: string, bytes: Buffer): AnswerBound {
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString("utf8"));
+    body = parseJson(bytes.toString("utf8"));
   } catch {
     return UNBOUND;
   }

@@ -4,6 +4,7 @@ import { type Plan, type PlanRequest, planOf } from "#gateway/request/plan.ts";
 import type { PlannerDeps } from "./planner-deps.ts";
 import { planDynamic } from "./dynamic-plan.ts";
 import { DYNAMIC } from "./gateway-routes.ts";
+import { parseJson } from "#gateway/http/json.ts";
 
 const ENDPOINTS: ReadonlyMap<string, "chat" | "embeddings"> = new Map([
   ["/chat/completions", "chat"],
@@ -40,7 +41,7 @@ export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | Gate
 
 function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value = parseJson(bytes.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -7,6 +7,7 @@ import { pathAdvice, placeOf } from "#gateway/providers/providers.ts";
 import { withStepConfig } from "#gateway/request/request-options.ts";
 import { isUnsafePath } from "#gateway/request/request-path.ts";
 import { modelOf, stepOf } from "./steps.ts";
+import { parsedJson } from "#gateway/http/json.ts";
 
 /** Limit of steps per request. */
 const ITEMS_MAX = 10;
@@ -101,10 +102,4 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const refused = (message: string): RefusalError => new RefusalError({ name: "aig_bad_request", message });
 
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (bytes: Buffer): unknown => parsedJson(bytes.toString("utf8"));

@@ -1,3 +1,5 @@
+import { parseJson } from "#gateway/http/json.ts";
+
 /** The result of reading the model from a JSON request body. */
 export type ModelReading = { readonly kind: "object"; readonly model: string } | { readonly kind: "malformed" };
 
@@ -7,7 +9,7 @@ export const MODEL_CHARACTERS_MAX = 256;
 export function readModel(bytes: Buffer): ModelReading {
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString("utf8"));
+    value = parseJson(bytes.toString("utf8"));
   } catch {
     return { kind: "malformed" };
   }

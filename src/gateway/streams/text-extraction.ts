@@ -1,5 +1,5 @@
 import { EventStreamReader } from "#wire/http/event-stream.ts";
-import { listOf, objectOf, parsedJson } from "#gateway/http/json.ts";
+import { listOf, objectOf, parsedJson, scannedJson } from "#gateway/http/json.ts";
 
 /** A text in a JSON value and its channel, which names the same place in each event of a stream. */
 export interface FoundText {
@@ -14,14 +14,14 @@ const NESTED_MAX = 3;
 
 export class TooDeepError extends Error {}
 
-/** Every text in the value with the keys that lead to it, because words beside a number say what it is. Throws TooDeepError. */
+/** Every text in the value with the keys that lead to it, because words beside a number say what it is. Throws TooDeepError and TooManyContainersError. */
 export function allText(value: unknown): string {
   const lines: string[] = [];
   const walk = (current: unknown, key: string, depth: number, nested: number): void => {
     if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
     if (typeof current === "string") {
       lines.push(key === "" ? current : `${key}: ${current}`);
-      const inner = nested < NESTED_MAX && /^\s*[{[]/.test(current) ? parsedJson(current) : undefined;
+      const inner = nested < NESTED_MAX && /^\s*[{[]/.test(current) ? scannedJson(current) : undefined;
       if (typeof inner === "object" && inner !== null) walk(inner, "", depth + 1, nested + 1);
     } else if (typeof current === "number") lines.push(`${key}: ${current}`);
     else if (Array.isArray(current)) for (const item of current) walk(item, key, depth + 1, nested);

@@ -1,6 +1,7 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
 import { NO_USAGE, tierName, type Told, type Usage, type UsageShape } from "./usage-formats.ts";
+import { parseJson } from "#gateway/http/json.ts";
 
 /** Bytes kept of an incomplete event or of a long answer: usage is near its end. */
 const KEPT_BYTES_MAX = 64 * 1024;
@@ -217,7 +218,7 @@ function objectBehind(bytes: Buffer, from: number): Told | undefined {
 
 function parsed(bytes: Buffer, start: number, end: number): Told | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+    const value = parseJson(bytes.toString("utf8", start, end));
     return typeof value === "object" && value !== null ? (value as Told) : undefined;
   } catch {
     // Not JSON; another match may be.

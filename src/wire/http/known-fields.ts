@@ -1,7 +1,7 @@
 import { spells } from "./bytes.ts";
 import { readConnection } from "./hop-by-hop.ts";
 import type { Head, HeadFault } from "./parsed-head.ts";
-import { maskSessionCookie } from "./session-cookie.ts";
+import { maskSessionCookie, setsSessionCookie } from "./session-cookie.ts";
 
 /** Processes one field: stores it in the head and decides whether it is dropped, or refuses the message. */
 type FieldReader = (buffer: Buffer, head: Head, index: number) => HeadFault;
@@ -109,9 +109,16 @@ export const REQUEST_FIELDS = knownFields([
   ["proxy", drop],
 ]);
 
+/** Browsers share cookies between the ports of a host, so an origin could replace the session of the dashboard beside it. */
+const readSetCookie: FieldReader = (buffer, head, index) => {
+  if (setsSessionCookie(head.value(buffer, index))) head.dropped[index] = 1;
+  return 0;
+};
+
 export const RESPONSE_FIELDS = knownFields([
   ...FRAMING_AND_HOP_BY_HOP,
   ["te", drop],
+  ["set-cookie", readSetCookie],
   ["content-type", note((head, index) => void (head.contentTypeIndex = index), false)],
   ["date", note((head, index) => void (head.dateIndex = index), false)],
   ["proxy-authenticate", drop],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { parseCookies } from "./cookies.ts";
-import { maskSessionCookie } from "./session-cookie.ts";
+import { maskSessionCookie, setsSessionCookie } from "./session-cookie.ts";
 
 const masked = (field: string): string => {
   const buffer = Buffer.from(`before ${field} after`, "latin1");
@@ -44,4 +44,19 @@ test("with any other cookies, the field keeps its length and the other cookies t
       }
     }),
   );
+});
+
+test("a Set-Cookie field that browsers store or send as the session is told apart from others", () => {
+  for (const field of [
+    "selvedge=x",
+    " selvedge =x; Path=/",
+    "=selvedge=x",
+    "= selvedge=x",
+    "__Host-selvedge=x; Secure",
+    "\tselvedge=",
+    "selvedge=",
+  ])
+    assert.ok(setsSessionCookie(field), field);
+  for (const field of ["selvedge", "selvedges=x", "a=selvedge=x", "aselvedge=x", "Selvedge=x", "x; selvedge=x", "", "__Host-a=x"])
+    assert.ok(!setsSessionCookie(field), field);
 });

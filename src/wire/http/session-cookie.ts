@@ -22,6 +22,14 @@ export function maskSessionCookie(buffer: Buffer, start: number, end: number): v
   }
 }
 
+const SETS = new RegExp(`^[ \\t=]*(?:${HOST_PREFIX})?${SESSION_COOKIE}[ \\t]*=`);
+
+/**
+ * Whether a Set-Cookie field sets the cookie of a management API session. Browsers trim the name, and send a cookie without a
+ * name (`=selvedge=…`) as its value alone (RFC 6265bis §5.7).
+ */
+export const setsSessionCookie = (field: string): boolean => SETS.test(field);
+
 const beginsPair = (field: Buffer, at: number): boolean => at === 0 || (at > 0 && (field[at - 1] === SEMICOLON || field[at - 1] === SPACE));
 
 const hasHostPrefix = (field: Buffer, at: number): boolean => field.toString("latin1", at - HOST_PREFIX.length, at) === HOST_PREFIX;
