@@ -8,7 +8,7 @@ const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/process/heap.test.ts"]);
 
 /** One process runs so many files: starting one for each file takes twice as long, and one for all would leave a core idle at the end. */
-const FILES_PER_PROCESS = 60;
+const FILES_PER_PROCESS = 25;
 const TEST_TIMEOUT_MS = 300_000;
 
 /** The unit tests as steps. */

@@ -13,7 +13,10 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   js: (block) => program(block, "node --input-type=module -"),
   python: (block) => program(block, "python3 -"),
   toml: (block) =>
-    `${saved(block, "selvedge.toml")}\nnpx selvedge config check --config ${block.file ?? "selvedge.toml"} > config.txt || { cat config.txt; false; }`,
+    // A file of managed rules, which src/app/waf/operator-rows-file.test.ts reads.
+    block.file === "rows.toml"
+      ? saved(block, block.file)
+      : `${saved(block, "selvedge.toml")}\nnpx selvedge config check --config ${block.file ?? "selvedge.toml"} > config.txt || { cat config.txt; false; }`,
   json: ({ text }) => {
     const { action, expression, ratelimit } = JSON.parse(text) as {
       readonly action?: string;

@@ -20,8 +20,11 @@ function follower(rev: number) {
   let lives = 0;
   return {
     take: (message: FeedMessage | FeedReply): void => {
-      if (message.type === "full") at = message.rev;
-      else if (message.type === "delta") {
+      if (message.type === "full") {
+        at = message.rev;
+        // A full copy goes page by page, also to a replica that was live, and ends with another `live`.
+        lives = 0;
+      } else if (message.type === "delta") {
         assert.equal(message.delta.from, at, "a delta that does not follow");
         at = message.delta.rev;
       } else {
@@ -55,6 +58,7 @@ test("each subscription gets what it misses, then every delta once and in order,
           replicaEnd.onMessage((message) => {
             try {
               one.take(message);
+              if (message.type === "full" && message.more === true) replicaEnd.send({ type: "next" });
             } catch (error) {
               failures.push(error);
             }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
@@ -121,4 +121,13 @@ test("a pattern with exponential backtracking is matched in linear time, and its
   const body = `begin${"a".repeat(100_000)}`;
   assert.deepEqual(managedMatches(MANAGED_RULESET_ID, { headers: { "content-type": ["text/plain"] }, body }), []);
   assert.equal(managedMatches(MANAGED_RULESET_ID, { headers: { "content-type": ["text/plain"] }, body: `${body}c` }).length, 1);
+});
+
+test("the file of rows in the guide is one", () => {
+  const guide = readFileSync(new URL("../../../docs/guides/rules.md", import.meta.url), "utf8");
+  const [, text = ""] = /```toml rows\.toml\n([^`]+)```/.exec(guide) ?? [];
+  assert.deepEqual(
+    readOperatorRows(file(text)).map(({ title }) => title),
+    ["An export of all orders"],
+  );
 });
