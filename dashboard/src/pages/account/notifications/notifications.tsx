@@ -58,7 +58,7 @@ function Notifications({ base }: { readonly base: string }) {
         ) : !policies.data ? (
           <Loading />
         ) : policies.data.result.length === 0 ? (
-          <Empty title="Nobody is told yet">
+          <Empty title="No policies yet">
             <p>A policy says which alerts are sent, and to whom.</p>
           </Empty>
         ) : (
