@@ -58,3 +58,17 @@ test("whatever page comes first, at most 250 kB of script are loaded for it, gzi
     assert.ok(bytes <= SCRIPT_BYTES_MAX, `${page} loads ${bytes} bytes`);
   }
 });
+
+test("each part of the kit that a page uses has its style sheet in styles.ts", () => {
+  const sources = join(root, "dashboard/src");
+  const loaded = readFileSync(join(sources, "styles.ts"), "utf8");
+  const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));
+  const imports = files.flatMap((name) => [
+    ...readFileSync(join(sources, name), "utf8").matchAll(/import \{([^}]+)\} from "@mantine\/core"/g),
+  ]);
+  const parts = new Set(imports.flatMap(([, names = ""]) => names.split(",").map((one) => one.trim())));
+  assert.ok(parts.has("Button") && parts.size > 5);
+  const sheets = new Set(readdirSync(join(root, "node_modules/@mantine/core/styles")));
+  const missing = [...parts].filter((part) => sheets.has(`${part}.css`) && !loaded.includes(`/${part}.css"`));
+  assert.deepEqual(missing, []);
+});

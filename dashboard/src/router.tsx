@@ -60,6 +60,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
   ),
   page(
+    "/zones/$zone/dns/transfers",
+    lazyRouteComponent(() => import("./pages/dns/transfers/transfers.tsx"), "TransfersPage"),
+  ),
+  page(
     "/zones/$zone/security/events",
     lazyRouteComponent(() => import("./pages/security/events.tsx"), "EventsPage"),
   ),
@@ -84,6 +88,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/security/managed.tsx"), "ManagedPage"),
   ),
   page(
+    "/zones/$zone/security/sensitive-data",
+    lazyRouteComponent(() => import("./pages/security/sensitive-data.tsx"), "SensitiveDataPage"),
+  ),
+  page(
     "/zones/$zone/hostnames",
     lazyRouteComponent(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
   ),
@@ -92,8 +100,20 @@ const routes = [
     lazyRouteComponent(() => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
   ),
   page(
+    "/zones/$zone/certificates",
+    lazyRouteComponent(() => import("./pages/certificates/certificates.tsx"), "CertificatesPage"),
+  ),
+  page(
     "/zones/$zone/traffic",
     lazyRouteComponent(() => import("./pages/traffic/requests.tsx"), "RequestsPage"),
+  ),
+  page(
+    "/zones/$zone/traffic/requests/$ray",
+    lazyRouteComponent(() => import("./pages/traffic/request.tsx"), "RequestPage"),
+  ),
+  page(
+    "/zones/$zone/cache",
+    lazyRouteComponent(() => import("./pages/traffic/purge.tsx"), "PurgePage"),
   ),
   page(
     "/gateways",

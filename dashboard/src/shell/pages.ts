@@ -9,7 +9,15 @@ export const ZONE_PAGES = [
       { title: "Ask the nameserver", to: "/zones/$zone/dns/ask" },
       { title: "Versions", to: "/zones/$zone/dns/versions" },
       { title: "DNSSEC", to: "/zones/$zone/dns/dnssec" },
+      { title: "Zone transfers", to: "/zones/$zone/dns/transfers" },
       { title: "DNS settings", to: "/zones/$zone/dns/settings" },
+    ],
+  },
+  {
+    group: "SSL/TLS",
+    pages: [
+      { title: "Certificates", to: "/zones/$zone/certificates" },
+      { title: "Custom hostnames", to: "/zones/$zone/hostnames" },
     ],
   },
   {
@@ -18,6 +26,7 @@ export const ZONE_PAGES = [
       { title: "Events", to: "/zones/$zone/security/events" },
       { title: "Rules", to: "/zones/$zone/security/rules" },
       { title: "Managed rules", to: "/zones/$zone/security/managed" },
+      { title: "Sensitive data", to: "/zones/$zone/security/sensitive-data" },
       { title: "Try a request", to: "/zones/$zone/security/try" },
     ],
   },
@@ -25,7 +34,7 @@ export const ZONE_PAGES = [
     group: "Traffic",
     pages: [
       { title: "Requests", to: "/zones/$zone/traffic" },
-      { title: "Custom hostnames", to: "/zones/$zone/hostnames" },
+      { title: "Purge the cache", to: "/zones/$zone/cache" },
     ],
   },
 ] as const;

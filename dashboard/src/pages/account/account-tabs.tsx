@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import tools from "../../parts/tools.module.css";
+import { Tabs } from "../../parts/tabs.tsx";
 
 const TABS = [
   ["API tokens", "/account"],
@@ -11,11 +11,11 @@ const TABS = [
 ] as const;
 
 export const AccountTabs = () => (
-  <nav className={tools["tabs"]} aria-label="Account">
+  <Tabs label="Account">
     {TABS.map(([title, to]) => (
       <Link key={to} to={to} search={{}} activeOptions={{ exact: true, includeSearch: false }} activeProps={{ "aria-current": "page" }}>
         {title}
       </Link>
     ))}
-  </nav>
+  </Tabs>
 );

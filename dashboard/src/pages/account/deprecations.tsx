@@ -9,6 +9,7 @@ import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.
 import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import css from "./deprecations.module.css";
+import { Rehearse } from "./rehearse.tsx";
 
 /** Deprecations by date, and the tokens that still use them. */
 export function DeprecationsPage() {
@@ -58,6 +59,7 @@ export function DeprecationsPage() {
           />
         )}
       </Card>
+      {account && <Rehearse accountId={account.id} />}
       <Card title="By date">
         {rows.error ? (
           <Failed error={rows.error} onAgain={() => void rows.refetch()} />

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import tools from "../../parts/tools.module.css";
+import { Tabs } from "../../parts/tabs.tsx";
 
 const TABS = [
   ["Spend", "/gateways/$gateway"],
@@ -8,7 +8,7 @@ const TABS = [
 ] as const;
 
 export const GatewayTabs = ({ gateway }: { readonly gateway: string }) => (
-  <nav className={tools["tabs"]} aria-label="Gateway">
+  <Tabs label="Gateway">
     {TABS.map(([title, to]) => (
       <Link
         key={to}
@@ -21,5 +21,5 @@ export const GatewayTabs = ({ gateway }: { readonly gateway: string }) => (
         {title}
       </Link>
     ))}
-  </nav>
+  </Tabs>
 );

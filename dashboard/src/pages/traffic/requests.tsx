@@ -1,4 +1,5 @@
 import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
@@ -87,9 +88,15 @@ function Requests({ zone }: { readonly zone: Zone }) {
                 head: "Time",
                 width: "84px",
                 cell: ({ occurred_at, ray_id }) => (
-                  <span title={`Ray ID ${ray_id}`}>
+                  <Link
+                    className={tools["link"]}
+                    to="/zones/$zone/traffic/requests/$ray"
+                    params={{ zone: zone.name, ray: ray_id }}
+                    search={{}}
+                    aria-label={`The request ${ray_id}`}
+                  >
                     <Time of={occurred_at} as="exact" />
-                  </span>
+                  </Link>
                 ),
               },
               {

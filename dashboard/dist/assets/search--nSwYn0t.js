@@ -1,1 +1,0 @@
-import{d as e,u as t}from"./framework-BtW1FtMu.js";function n(){let n=e({strict:!1}),r=t();return[n,(e,{replace:t=!1}={})=>void r({to:`.`,search:(t=>({...t,...e})),replace:t})]}export{n as t};

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
+import { after, before, describe, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { apiCaller, succeed } from "../support/api.ts";
+import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { readUntil } from "../support/eventually.ts";
+import { get, ZONE } from "../support/lively-account.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+
+const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
+/** Valid by its check digit, and published for tests. */
+const CARD = "4242424242424242";
+
+/** What an operator does with a zone from day to day, in a browser and against real planes. */
+describe("the dashboard's operations", { skip: chrome === undefined && "chromium is not installed" }, () => {
+  let origin: Server;
+  let visits = 0;
+  let server: Selvedge;
+  let browser: TestBrowser;
+  let context: BrowserContext;
+  let page: Page;
+  let zoneId: string;
+  const home = (): string => new URL(server.ready.api).origin;
+  const open = (path: string): Promise<unknown> => page.goto(home() + path);
+  const call = (method: string, path: string, body?: object) => succeed(apiCaller(server.ready, TOKEN)(method, path, body));
+
+  before(async () => {
+    origin = createServer((_req, res) => {
+      visits++;
+      res.setHeader("cache-control", "max-age=3600").setHeader("content-type", "text/css").end("body {}");
+    }).listen(0, "127.0.0.1");
+    await once(origin, "listening");
+    server = await startSelvedge({
+      env: {
+        SELVEDGE_BOOTSTRAP_TOKEN: TOKEN,
+        SELVEDGE_DEPRECATIONS_AS_OF: "2025-06-01",
+        SELVEDGE_EDGE_ORIGIN_PORT: String((origin.address() as AddressInfo).port),
+      },
+    });
+    ({ id: zoneId } = await call("POST", "/zones", { account: { id: server.ready.account_id }, name: ZONE }));
+    await call("POST", `/zones/${zoneId}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true });
+    browser = await startBrowser(home);
+    context = await browser.context({ timezoneId: "UTC" });
+    const signedIn = await fetch(`${server.ready.api}/user/sessions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    const [name = "", value = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";", 1)[0]?.split("=") ?? [];
+    await context.addCookies([{ name, value, url: home(), httpOnly: true, sameSite: "Strict" }]);
+    page = await context.newPage();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+    origin?.closeAllConnections();
+    origin?.close();
+  });
+
+  /** The names of the certificate that the edge shows. */
+  const shown = async (servername: string): Promise<string> => {
+    const { hostname: host, port } = new URL(server.ready.https);
+    const socket = connect({ host, port: Number(port), servername, rejectUnauthorized: false });
+    try {
+      await new Promise<void>((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject));
+      return socket.getPeerCertificate().subjectaltname ?? "";
+    } finally {
+      socket.destroy();
+    }
+  };
+
+  test("a certificate is uploaded, after a key that does not belong to it was refused, and deleted", async () => {
+    const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
+    const [own, other] = [await ca.issue(["special.shop.example"]), await ca.issue(["special.shop.example"])];
+    await open(`/zones/${ZONE}/certificates`);
+    await page.getByRole("button", { name: "Upload a certificate" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByRole("textbox", { name: "Certificate" }).fill(own.chain);
+    await form.getByRole("textbox", { name: "Private key" }).fill(other.privateKey);
+    await form.getByRole("button", { name: "Upload the certificate" }).click();
+    await form.getByText(/key/i).last().waitFor();
+    assert.deepEqual(await call("GET", `/zones/${zoneId}/custom_certificates`), []);
+    await form.getByRole("textbox", { name: "Private key" }).fill(own.privateKey);
+    await form.getByRole("button", { name: "Upload the certificate" }).click();
+    await form.waitFor({ state: "hidden" });
+    await page.getByRole("table", { name: "Uploaded certificates" }).getByText("in use").waitFor();
+    assert.equal(await shown("special.shop.example"), "DNS:special.shop.example");
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await form.getByRole("button", { name: "Delete the certificate" }).click();
+    await form.waitFor({ state: "hidden" });
+    assert.notEqual(await shown("special.shop.example"), "DNS:special.shop.example");
+  });
+
+  test("a text is scanned, and a value that is known is left out from then on", async () => {
+    await open(`/zones/${ZONE}/security/sensitive-data`);
+    await page.getByLabel("Text").fill(`{"order": {"card": "${CARD}"}}`);
+    await page.getByRole("button", { name: "Scan", exact: true }).click();
+    const findings = page.getByRole("table", { name: "Findings" });
+    await findings.getByText("$.order.card").first().waitFor();
+    await findings
+      .getByRole("button", { name: /^Leave out this/ })
+      .first()
+      .click();
+    await page.getByRole("table", { name: "Left out" }).getByText("one value, everywhere").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    const allowed = await call("GET", `/zones/${zoneId}/sensitive_data/allowed`);
+    assert.match(allowed[0].value_hash, /^[0-9a-f]{32}$/);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("table", { name: "Left out" }).waitFor({ state: "detached" });
+  });
+
+  test("one request leads to its page; a purged address is fetched from the origin again", async () => {
+    await get(server.ready.http, "/style.css");
+    await get(server.ready.http, "/style.css");
+    assert.equal(visits, 1, "the second visit is answered from the cache");
+    const rows: readonly { ray_id: string; cache_status: string }[] = await readUntil(
+      () => call("GET", `/zones/${zoneId}/logs/requests`),
+      ({ length }: { length: number }) => length === 2,
+    );
+    await open(`/zones/${ZONE}/traffic`);
+    await page.getByRole("link", { name: `The request ${rows[0]?.ray_id}` }).click();
+    await page.getByRole("heading", { name: "GET www.shop.example/style.css", level: 1 }).waitFor();
+    await page.getByText(rows[0]?.cache_status ?? "", { exact: true }).waitFor();
+    await page.getByText("No security rule matched.").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    await open(`/zones/${ZONE}/cache`);
+    await page.getByRole("textbox", { name: "Addresses" }).fill("http://www.shop.example/style.css");
+    await page.getByRole("button", { name: "Purge", exact: true }).click();
+    await page.getByText("Purged.").waitFor();
+    await get(server.ready.http, "/style.css");
+    assert.equal(visits, 2);
+    await page.getByRole("button", { name: "Purge everything" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Purge everything" }).click();
+    await page.getByText("Purged.").waitFor();
+    await get(server.ready.http, "/style.css");
+    assert.equal(visits, 3);
+  });
+
+  test("another nameserver is added, gets the zone, and loses it", async () => {
+    await open(`/zones/${ZONE}/dns/transfers`);
+    await page.getByRole("textbox", { name: "Name" }).fill("ns of a friend");
+    await page.getByRole("textbox", { name: "IP address" }).fill("192.0.2.999");
+    await page.getByRole("button", { name: "Add the nameserver" }).click();
+    await page
+      .getByText(/Error|IP address/)
+      .last()
+      .waitFor();
+    await page.getByRole("textbox", { name: "IP address" }).fill("192.0.2.53");
+    await page.getByRole("button", { name: "Add the nameserver" }).click();
+    await page.getByRole("checkbox", { name: /^ns of a friend/ }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Turn on" }).click();
+    await page.getByRole("button", { name: "Turn off" }).waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    const { peers } = await call("GET", `/zones/${zoneId}/secondary_dns/outgoing`);
+    assert.equal(peers.length, 1);
+    await page.getByRole("checkbox", { name: /^ns of a friend/ }).uncheck();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("No other server gets this zone.").waitFor();
+  });
+
+  test("a day is rehearsed: the calls that end by then, who makes them, and what to call instead", async () => {
+    await call("GET", `/zones/${zoneId}/firewall/rules`);
+    await open("/deprecations");
+    await page.getByLabel("Day to rehearse").fill("2026-01-01");
+    await page.getByRole("button", { name: "Rehearse", exact: true }).click();
+    const changes = page.getByRole("table", { name: "Calls that change" });
+    await changes.getByText("gone").waitFor();
+    await changes.getByText("GET /zones/:zone_id/firewall/rules").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  const PAGES = ["certificates", "security/sensitive-data", "cache", "dns/transfers"] as const;
+
+  test("these pages fit a phone and can be used without sight", async () => {
+    const phone = await browser.context({
+      ...{ viewport: { width: 390, height: 800 }, colorScheme: "dark", storageState: await context.storageState() },
+    });
+    const small = await phone.newPage();
+    for (const path of PAGES) {
+      await small.goto(`${home()}/zones/${ZONE}/${path}`);
+      await small.getByRole("heading", { level: 1 }).waitFor();
+      await small.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+      assert.ok(await small.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth"), `${path} is too wide`);
+      assert.deepEqual(await graveViolations(small), [], path);
+      if (process.env["SELVEDGE_PICTURES"])
+        await small.screenshot({ path: `${process.env["SELVEDGE_PICTURES"]}/${path.replace("/", "-")}-390.png`, fullPage: true });
+    }
+    await small.goto(`${home()}/account/lists`);
+    const tab = small.getByRole("link", { name: "Lists", exact: true });
+    await tab.waitFor();
+    const box = await tab.boundingBox();
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 390, "the tab of the page is in view");
+    await phone.close();
+  });
+
+  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
+});
