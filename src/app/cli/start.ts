@@ -18,7 +18,7 @@ export async function start(flags: readonly string[], { newInstallation = false 
   const config = load();
   // Before any thread starts.
   setNativeMode(config.runtime.native);
-  const early = loadThreadsEarly(earlyPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood)));
+  const early = loadThreadsEarly(earlyPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");

@@ -35,6 +35,13 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   return reasons;
 }
 
+/** Throws an Error with the reasons. */
+export function refuseUnsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): void {
+  const reasons = unsafeBinds(config, bootstrapTokenUnchanged);
+  if (reasons.length > 0)
+    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+}
+
 /** A database's address contains a password, and is not repeated. */
 const resetCommand = ({ data, database }: Config): string =>
   `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;

@@ -25,6 +25,7 @@ const TITLES: { readonly [S in Section]: string } = {
   backup: "Backups",
   events: "Events and logs",
   notifications: "Notifications",
+  roles: "Process",
   log: "Process",
   runtime: "Process",
   json: "Process",

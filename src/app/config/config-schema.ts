@@ -582,6 +582,11 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Public keys of age (age1…) to which scheduled backups are encrypted, so that this machine cannot decrypt them.",
   },
+  roles: {
+    type: "roles",
+    default: ["control", "edge", "nameserver", "gateway"],
+    doc: "What this process does: control (management API, database and jobs) and the data planes edge, nameserver and gateway. Without control it opens no database and serves what it has on disk.",
+  },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the unchanged first token." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object per line." },
 } as const satisfies Readonly<Record<string, Key>>;

@@ -10,6 +10,8 @@ import { isRecipient } from "#kernel/crypto/age-keys.ts";
 import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/client-addresses.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
+import { ROLES, type Role } from "./roles.ts";
+
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /** Values of configuration keys, by the name of their type in the schema. */
@@ -29,6 +31,7 @@ export interface ConfigTypes {
   readonly database: string;
   readonly level: LogLevel;
   readonly native: NativeMode;
+  readonly roles: readonly Role[];
   readonly activation: OwnershipConfig["activation"];
   readonly txt_content: RecordPolicy["txtContent"];
   readonly names_rule: Exclude<RecordPolicy["names"], "any">;
@@ -154,6 +157,15 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   servers: {
     expects: "a list of IP addresses, with a port if it is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
     accept: (value) => listOf(value, isServer),
+    fromText: listFromText,
+  },
+  roles: {
+    expects: `a list of one or more of ${ROLES.join(", ")}`,
+    accept: (value) => {
+      const names: readonly unknown[] = Array.isArray(value) ? value : [];
+      const isKnown = names.length > 0 && names.every((name) => ROLES.some((role) => role === name));
+      return isKnown ? ROLES.filter((role) => names.includes(role)) : undefined;
+    },
     fromText: listFromText,
   },
   recipients: {

@@ -16,8 +16,9 @@ import { apiConfig } from "./control-config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { addOperations, createOperations } from "#app/operations/operations.ts";
+import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
-import type { Planes } from "#app/planes/planes.ts";
+import type { Planes } from "#app/planes/planes-deps.ts";
 import type { Stalls } from "#app/threads/stalls.ts";
 import type { TransportNotices } from "#app/planes/transport-notices.ts";
 
@@ -105,21 +106,8 @@ async function settled(publisher: Publisher, planes: Planes, rev: number, limitM
   return (await planes.awake(limitMs)) ? publisher.settled(rev, limitMs) : { behind: [...first.behind, "nameserver", "edge"] };
 }
 
-/** Longer than any turn of a busy thread. */
-const ANSWER_LIMIT_MS = 3_000;
-
 /** A server that cannot store changes must get no client traffic, and its operator must learn of it; the planes still serve. */
 async function unwritable(store: Store): Promise<readonly string[]> {
   const reason = await store.health();
   return reason === null ? [] : [`nothing can be written to the database: ${reason}`];
-}
-
-async function silentPlanes(workers: Planes["workers"]): Promise<readonly string[]> {
-  const reasons = await Promise.all(
-    workers.map(async (worker) => {
-      if (!worker.isUp()) return [`${worker.name} is down`];
-      return (await worker.answers(ANSWER_LIMIT_MS)) ? [] : [`${worker.name} does not answer`];
-    }),
-  );
-  return reasons.flat();
 }

@@ -11,7 +11,7 @@ import { verifyKey } from "#store/database/key-file.ts";
 import { DatabaseFault, type DatabaseState, dialectOf, inspectDatabase, openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import { hasBootstrapToken } from "#store/access/tokens.ts";
-import { unsafeBinds } from "#app/config/bind-safety.ts";
+import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl, type Config } from "#app/config/config.ts";
 import { withoutCredentials } from "#app/config/config-values.ts";
@@ -117,9 +117,3 @@ const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
       ? "it is in use as it is"
       : "`selvedge token list` shows the tokens there are, `selvedge token reset` gives the first one a new secret"
   }`;
-
-export function refuseUnsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): void {
-  const reasons = unsafeBinds(config, bootstrapTokenUnchanged);
-  if (reasons.length > 0)
-    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
-}

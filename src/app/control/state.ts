@@ -9,7 +9,8 @@ import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl } from "#app/config/config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
 import { createLateDatabase } from "./lazy-database.ts";
-import { type DatabaseDeps, inspectedDatabase, openDatabase, refuseUnsafeBinds } from "./open-database.ts";
+import { type DatabaseDeps, inspectedDatabase, openDatabase } from "./open-database.ts";
+import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import { planeFiles, type PlaneFiles } from "#app/planes/plane-files.ts";
 import { readTls, type Tls } from "#app/config/tls-files.ts";
 

@@ -1,4 +1,7 @@
-/** The line that scripts wait for (DESIGN.md §4); `token` is only present at the first start. */
+/**
+ * The line that scripts wait for (DESIGN.md §4); `token` is only present at the first start. Addresses of roles that the process does not
+ * have are empty.
+ */
 export interface ReadyLine {
   readonly event: "ready";
   /** With the version segment: `http://127.0.0.1:N/client/v4`. */
@@ -12,7 +15,7 @@ export interface ReadyLine {
   readonly dot: string;
   readonly http: string;
   readonly https: string;
-  /** Empty if the database could not be read; then the planes serve the last good copy. */
+  /** Empty if the database could not be read, or in a process without the role `control`: the planes serve the last good copy. */
   readonly account_id: string;
   readonly token?: string;
   readonly pid: number;
@@ -21,17 +24,19 @@ export interface ReadyLine {
 
 /** The same for people. */
 export function readyText(ready: ReadyLine, dataDir: string): string {
-  const rows: readonly (readonly [string, string])[] = [
-    ["Dashboard", new URL("/", ready.api).href],
+  const isControl = ready.api !== "";
+  const all: readonly (readonly [string, string])[] = [
+    ["Dashboard", isControl ? new URL("/", ready.api).href : ""],
     ["Management API", ready.api],
     ["Operations", ready.ops],
     ["AI gateway", ready.gateway],
-    ["Nameserver", `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
-    ["Edge", `${ready.http}, ${ready.https}`],
-    ["Account", ready.account_id || "not known: the database cannot be used, see the log"],
+    ["Nameserver", ready.dns && `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
+    ["Edge", ready.http && `${ready.http}, ${ready.https}`],
+    ["Account", ready.account_id || (isControl ? "not known: the database cannot be used, see the log" : "")],
     ["State", dataDir],
     ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once; selvedge token reset gives another`] as const]),
   ];
+  const rows = all.filter(([, value]) => value !== "");
   const lines = rows.map(([label, value]) => `  ${label.padEnd(15)} ${value}`);
   return `\nSelvedge is ready (${ready.took_ms} ms)\n\n${lines.join("\n")}\n\n  Stop it with Ctrl-C.\n\n`;
 }

@@ -10,6 +10,24 @@ import type { OnMissing } from "#kernel/process/native-transport.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { EarlyThreads } from "#app/threads/prestart.ts";
+import type { PlaneRole } from "#app/config/roles.ts";
+
+/** The running data planes: those of the process's roles. */
+export interface Planes {
+  /** The threads that should serve by now. */
+  readonly workers: readonly PlaneWorker[];
+  /** 0 for planes that the process does not run. */
+  readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
+  /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
+  isWaking(): boolean;
+  /** Resolves when they serve, or after the time; true if they serve. */
+  awake(withinMs: number): Promise<boolean>;
+  useRuleMaterial(material: RuleMaterial): void;
+  /** Applies the live configuration to the planes. */
+  reload(): void;
+  /** Stops accepting requests, finishes those in progress, then writes the remaining events. */
+  stop(timeoutMs: number): Promise<void>;
+}
 
 export interface PlanesDeps {
   readonly config: Config;
@@ -41,6 +59,7 @@ export type Serve = (spec: ServingSpec) => PlaneWorker;
 
 export interface ServingSpec {
   readonly name: string;
+  readonly role: PlaneRole;
   readonly script: string;
   /** Ports to the threads that this one sends to. */
   ports(): Ports;

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { EarlyThreadData } from "#kernel/process/worker-bootstrap.ts";
+import type { Role } from "#app/config/roles.ts";
 import { threadLimits } from "./thread-limits.ts";
 
 /** A thread that has begun to load its program and waits for its work. */
@@ -18,13 +19,13 @@ export interface EarlyThreads {
 }
 
 /**
- * The threads that start with a server, those with the most to load first. `hasZones`: whether the threads for zones
+ * The threads that start with a server of these roles, those with the most to load first. `hasZones`: whether the threads for zones
  * start with it.
  */
-export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string>> => ({
-  ...(hasZones ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
-  gateway: import.meta.resolve("#gateway/worker.ts"),
-  ...(hasZones ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
+export const earlyPrograms = (hasZones: boolean, roles: readonly Role[]): Readonly<Record<string, string>> => ({
+  ...(hasZones && roles.includes("edge") ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
+  ...(roles.includes("gateway") ? { gateway: import.meta.resolve("#gateway/worker.ts") } : {}),
+  ...(hasZones && roles.includes("nameserver") ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
   events: import.meta.resolve("#events/write/writer.ts"),
 });
 

@@ -44,7 +44,7 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   print(
     json,
     { ...readiness, pid, api, ...(ops === undefined ? {} : { ops }), gateway, dns, dot, http, https, started_at, data },
-    columns(rows),
+    columns(rows.filter(([, value]) => value !== "")),
   );
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
 }

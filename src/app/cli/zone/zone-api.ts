@@ -27,6 +27,8 @@ function runningApi(dataDir: string): string {
   const run = readRunFile(dataDir);
   if (run === null || !isAlive(run.pid))
     throw new CliError(`no server runs on ${dataDir}; start one, or set the URL of another API with --api`, EXIT.notRunning);
+  if (run.api === "")
+    throw new CliError(`the server on ${dataDir} has no role control; set the URL of one that has with --api`, EXIT.notRunning);
   return run.api;
 }
 

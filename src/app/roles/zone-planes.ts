@@ -1,16 +1,20 @@
-import { createRateTable } from "#nameserver/limits/rate-limit.ts";
-import { createEdgeWorkers, type EdgeWorkers } from "./edge-workers.ts";
-import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "./lazy-planes.ts";
-import { nameserverConfig } from "./plane-configs.ts";
-import { type Bound, handOver, isFirst, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
-import type { PlanesDeps, Serve } from "./planes-deps.ts";
-import type { Sinks } from "./shared-workers.ts";
-import { openZoneSockets, type ZoneSockets } from "./zone-sockets.ts";
+import { createEdgeWorkers, type EdgeWorkers } from "./edge.ts";
+import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "#app/planes/lazy-planes.ts";
+import { type Bound, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
+import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
+import type { Sinks } from "#app/planes/shared-workers.ts";
+import { openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
+import { startNameservers } from "./nameserver.ts";
+
+export interface ZonePorts {
+  readonly dns: Bound | null;
+  readonly edge: Bound | null;
+}
 
 /** Nameserver and edge. */
 export interface ZonePlanes {
-  /** Resolves with their ports, by transport: when they serve, or when visitors can wait for them. */
-  start(): Promise<{ readonly dns: Bound; readonly edge: Bound }>;
+  /** Resolves with their ports, by transport: when they serve, or when visitors can wait for them; null for a role that is not run. */
+  start(): Promise<ZonePorts>;
   /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
   isWaking(): boolean;
   /** Resolves when they serve, or after the time; true if they serve. */
@@ -54,13 +58,16 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   let late: LateZonePlanes | null = null;
   const edges = createEdgeWorkers(deps, sinks, serveZones, edgeThreads);
 
-  const startThreads = async (): Promise<{ readonly dns: Bound; readonly edge: Bound }> => {
+  const [hasNameserver, hasEdge] = [config.roles.includes("nameserver"), config.roles.includes("edge")];
+  const startNameserver = async (): Promise<Bound> => {
+    const bound = await startNameservers(deps, sinks, sockets, serveZones);
+    edges.neighbourAt("doh", portOf(bound, "doh"));
+    return bound;
+  };
+  const startThreads = async (): Promise<ZonePorts> => {
     const [dns, edge] = await Promise.all([
-      startNameservers(deps, sinks, sockets, serveZones).then((bound) => {
-        edges.neighbourAt("doh", portOf(bound, "doh"));
-        return bound;
-      }),
-      startSharing("edge", config.edge.workers, (name, siblings) => edges.start(name, siblings, sockets)),
+      hasNameserver ? startNameserver() : null,
+      hasEdge ? startSharing("edge", config.edge.workers, (name, siblings) => edges.start(name, siblings, sockets)) : null,
     ]);
     return { dns, edge };
   };
@@ -72,6 +79,8 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   };
   return {
     start: async () => {
+      // Sockets that wait are for an installation on one machine; whoever runs one of the two roles wants it to serve.
+      if (!hasNameserver || !hasEdge) return startThreads();
       // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
       // starts.
       sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config, deps.onNotNative);
@@ -100,19 +109,4 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
     },
     close: () => sockets?.close(),
   };
-}
-
-function startNameservers({ config }: PlanesDeps, { writer }: Sinks, sockets: ZoneSockets | null, serve: Serve): Promise<Bound> {
-  const rateTable = createRateTable();
-  return startSharing("nameserver", config.dns.workers, (name, siblings) =>
-    serve({
-      name,
-      script: import.meta.resolve("#nameserver/worker.ts"),
-      ports: () => ({ events: handOver(writer) }),
-      planeConfig: (bound) => ({
-        ...nameserverConfig(config, { ...sockets?.ports.dns, ...siblings, ...bound }, sockets?.ports.edge ?? {}, rateTable),
-        ...(isFirst(siblings, bound) ? { sockets: sockets?.ofNameserver() } : {}),
-      }),
-    }),
-  );
 }

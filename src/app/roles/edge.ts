@@ -1,16 +1,16 @@
 import { systemClock } from "#kernel/clock.ts";
 import type { PeerName, RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
-import { createPlaceFiles } from "./geoip-files.ts";
-import { edgeCacheDisk } from "./plane-caches.ts";
-import { edgeConfig } from "./plane-configs.ts";
+import { createPlaceFiles } from "#app/planes/geoip-files.ts";
+import { edgeCacheDisk } from "#app/planes/plane-caches.ts";
+import { edgeConfig } from "#app/planes/plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker } from "#app/threads/plane-worker.ts";
-import type { ZoneSockets } from "./zone-sockets.ts";
-import type { PlanesDeps, Serve } from "./planes-deps.ts";
-import type { Sinks } from "./shared-workers.ts";
-import { createTicketKeyRing } from "./ticket-keys.ts";
+import type { ZoneSockets } from "#app/planes/zone-sockets.ts";
+import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
+import type { Sinks } from "#app/planes/shared-workers.ts";
+import { createTicketKeyRing } from "#app/planes/ticket-keys.ts";
 
-/** The threads of the edge, and their shared state. */
+/** The role `edge`: its threads, and their shared state. */
 export interface EdgeWorkers {
   /** The first one takes over the sockets, if any. */
   start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
@@ -41,6 +41,7 @@ export function createEdgeWorkers(
     start: (name, siblings, sockets) => {
       const worker = serve({
         name,
+        role: "edge",
         script: import.meta.resolve("#edge/worker.ts"),
         ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
         onNeeded: () => sinks.detector.wake(),

@@ -1,7 +1,7 @@
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { ConfigError } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
-import type { ReloadOutcome } from "#app/operations/run-file.ts";
+import type { ReloadOutcome } from "./run-file.ts";
 import type { LeveledLog } from "#app/log/log.ts";
 
 export interface ReloadDeps {

@@ -1,26 +1,15 @@
-import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
-import type { Ports, ServingSpec, PlanesDeps, Serve } from "./planes-deps.ts";
+import type { Planes, Ports, ServingSpec, PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import { removeUnusedCaches } from "./plane-caches.ts";
-import { gatewayConfig, gatewayFront } from "./plane-configs.ts";
-import { channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
-import { type Sinks, startSinks } from "./shared-workers.ts";
-import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
-
-export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
-  /** The threads that should serve by now. */
-  readonly workers: readonly PlaneWorker[];
-  readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
-  useRuleMaterial(material: RuleMaterial): void;
-  /** Applies the live configuration to the planes. */
-  reload(): void;
-  /** Stops accepting requests, finishes those in progress, then writes the remaining events. */
-  stop(timeoutMs: number): Promise<void>;
-}
+import { removeUnusedCaches } from "#app/planes/plane-caches.ts";
+import { gatewayFront } from "#app/planes/plane-configs.ts";
+import { type Bound, channel, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { startSinks } from "#app/planes/shared-workers.ts";
+import { startGateway } from "./gateway.ts";
+import { createZonePlanes } from "./zone-planes.ts";
 
 /**
- * Starts every thread at once: messages to a loading one wait in its port. They stop in the order in which they feed each
+ * Starts the threads of the process's roles at once: messages to a loading one wait in its port. They stop in the order in which they feed each
  * other, so that nothing is lost: first the serving threads, then detection, then the writer of events. If one cannot
  * start, the others are stopped and the error is thrown.
  */
@@ -46,21 +35,21 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     await sinks.stop();
   };
   try {
-    const gateway = startGateway(deps, sinks, serve);
+    const gateway = config.roles.includes("gateway") ? startGateway(deps, sinks, serve) : null;
     const [{ dns, edge }, gatewayPorts] = await Promise.all([
       zonePlanes.start(),
-      gateway.listening.then((bound) => {
+      gateway?.listening.then((bound) => {
         zonePlanes.gatewayAt(portOf(bound, "edge"));
         return bound;
       }),
       sinks.writer.listening,
     ]);
     const ports = {
-      dns: portOf(dns, "udp"),
-      dot: portOf(dns, "dot"),
-      http: portOf(edge, "http"),
-      https: portOf(edge, "https"),
-      gateway: portOf(gatewayPorts, "http"),
+      dns: portIf(dns, "udp"),
+      dot: portIf(dns, "dot"),
+      http: portIf(edge, "http"),
+      https: portIf(edge, "https"),
+      gateway: portIf(gatewayPorts, "http"),
     };
     // Ends threads that were loaded for zones that turned out not to exist.
     await deps.early.dismiss();
@@ -71,7 +60,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
       },
       useRuleMaterial: zonePlanes.useRuleMaterial,
-      reload: () => gateway.useFront(gatewayFront(deps.live)),
+      reload: () => gateway?.useFront(gatewayFront(deps.live)),
       ...{ ports, isWaking, awake, stop },
     };
   } catch (error) {
@@ -80,13 +69,8 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   }
 }
 
-const startGateway = ({ config, live, files, operatorPorts }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
-  serve({
-    name: "gateway",
-    script: import.meta.resolve("#gateway/worker.ts"),
-    ports: () => ({ events: handOver(writer) }),
-    planeConfig: (bound) => ({ ...gatewayConfig(config, gatewayFront(live), files, bound), operatorPorts }),
-  });
+/** 0 for a plane that the process does not run. */
+const portIf = (bound: Bound | null | undefined, transport: string): number => (bound ? portOf(bound, transport) : 0);
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(

@@ -1,0 +1,157 @@
+import type { ComposeDeps } from "#app/control/compose-deps.ts";
+import { firstTokenShown } from "#control/access/first-token.ts";
+import type { Control } from "#control/control.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
+import { backUp } from "#jobs/back-up.ts";
+import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
+import { backupSamples } from "#app/backup/last-backup.ts";
+import { forgetCalls } from "#jobs/forget-calls.ts";
+import { type Job, startJobs } from "#jobs/job.ts";
+import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
+import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
+import { pushLogs } from "#jobs/push-logs.ts";
+import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
+import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
+import { removeLeftovers } from "#jobs/remove-leftovers.ts";
+import { renewCertificates } from "#jobs/renew-certificates.ts";
+import { sendNotifications } from "#jobs/send-notifications.ts";
+import { tellOfDeprecations } from "#jobs/tell-of-deprecations.ts";
+import { watchDnssec } from "#jobs/watch-dnssec.ts";
+import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { anyZone } from "#store/zones/zones.ts";
+import { planeAddresses } from "#app/operations/addresses.ts";
+import { startAnnouncements } from "#app/operations/notify-changes.ts";
+import type { Closing } from "#app/operations/disposables.ts";
+import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
+import { createLiveConfig, type LiveConfig } from "#app/config/live-config.ts";
+import { openApi } from "#app/control/open-api.ts";
+import { openControl, openPublisher } from "#app/control/open-control.ts";
+import { planeReports } from "#app/planes/plane-reports.ts";
+import type { Planes } from "#app/planes/planes-deps.ts";
+import { startPlanes } from "./planes.ts";
+import type { Running } from "./running.ts";
+import { serverHealth } from "#app/operations/server-health.ts";
+import type { ReadyLine } from "#app/operations/ready.ts";
+import { createReload } from "#app/operations/reload.ts";
+import { keepRunFile } from "#app/operations/run-file.ts";
+import { createStalls } from "#app/threads/stalls.ts";
+import { openState } from "#app/control/state.ts";
+import { openRuleFiles } from "#app/waf/rule-files.ts";
+import { createTransportNotices } from "#app/planes/transport-notices.ts";
+
+/**
+ * The role `control`, with the planes that the process runs beside it: connects the parts in order of their dependencies: state, control,
+ * feed, planes, API.
+ */
+export async function runControl(deps: ComposeDeps, closing: Closing): Promise<Running> {
+  const { config, log, clock, early, operatorPorts } = deps;
+  const state = await openState(deps, closing);
+  const { files, store, sealer, first } = state;
+  const ruleFiles = openRuleFiles({ config, files, log, onChanged: (material) => running.useRuleMaterial(material) });
+  const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
+  const metrics = createMetrics();
+  let urlOfGateways = "";
+  let nameserver = "";
+  let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
+  const asked = {
+    metrics,
+    urlOfGateways: () => urlOfGateways,
+    nameserver: () => nameserver || undefined,
+    serverHealth: () => serverHealth(store, running),
+  };
+  const { control, reader, batches } = await openControl(deps, state, asked, closing);
+  const publisher = await openPublisher(deps, state, control, closing);
+  const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
+  const transport = createTransportNotices(log, metrics);
+  const stalls = createStalls({ clock, log, metrics });
+  closing.add(async () => stalls.close());
+  const planes = await startPlanes({
+    ...{
+      config,
+      live,
+      publisher,
+      log,
+      files,
+      early,
+      ruleMaterial: ruleFiles.material,
+      operatorPorts,
+      metrics,
+      hasZones,
+      stalls,
+      onNotNative: transport.add,
+    },
+    ...planeReports(control, log),
+  });
+  closing.addDraining((drainMs) => planes.stop(drainMs));
+  running = planes;
+  transport.report();
+  const listening = planeAddresses(config, { api: 0, ops: 0 }, planes.ports);
+  urlOfGateways = listening.gateway;
+  nameserver = listening.dns;
+
+  const api = openApi(
+    deps,
+    {
+      store,
+      control,
+      threads: [reader, batches, { metrics: async () => backupSamples(config.data) }],
+      publisher,
+      planes,
+      metrics,
+      live,
+      transport,
+      stalls,
+    },
+    closing,
+  );
+  const backups = createScheduledBackups({ clock, metrics, config: live.current });
+  await state.withDatabase(async () => {
+    const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
+    closing.add(() => announcements.close());
+    const jobs = startJobs([...duties(control, live), backUp(backups)], log);
+    closing.add(() => jobs.stop());
+  });
+  const addresses = planeAddresses(config, await api.listen(), planes.ports);
+  // The monotonic scale begins with the process, so this includes loading the program.
+  const took_ms = Math.round(clock.monotonicMs());
+  const run = { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() };
+  const runFile = keepRunFile(config.data, run, (error) =>
+    log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
+  );
+  closing.add(() => runFile.remove());
+  const { account_id, token } = first;
+  const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
+  const reload = createReload({
+    live,
+    log,
+    metrics,
+    onDone: runFile.reloaded,
+    listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
+  });
+  const shown = async (): Promise<void> => (token === null ? undefined : firstTokenShown(store));
+  return { ready, reload, shown, onNotNative: transport.add, close: closing.close };
+}
+
+/** Jobs that run by the clock. */
+const duties = (control: Control, live: LiveConfig): readonly Job[] => [
+  renewCertificates(control),
+  workOnCertificateOrders(control),
+  orderCertificates(control),
+  watchDnssec(control.dnssecWatch),
+  lookAtOwnership(control.ownership, control.zoneSettling),
+  refreshSecondaries(control.secondaries),
+  checkCustomHostnames(control.hostnameChecks),
+  removeAbandonedImports(control.zoneFiles),
+  removeLeftovers(control.removals),
+  watchSecurityEvents(control.notifications.watch),
+  sendNotifications(control.notifications.deliveries),
+  pushLogs(control.logpush.pusher),
+  forgetCalls(control.recordedCalls),
+  tellOfDeprecations(control.deprecationNotices, DEPRECATIONS, {
+    get asOf() {
+      return live.current().deprecations.as_of || null;
+    },
+  }),
+];

@@ -1,0 +1,104 @@
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createHostGate, type HostGate } from "#kernel/net/host-gate.ts";
+import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
+import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
+import { createPublisher } from "#snapshot/publisher.ts";
+import { unchangingSource } from "#snapshot/unchanging-source.ts";
+import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
+import { createLiveConfig } from "#app/config/live-config.ts";
+import { readTls } from "#app/config/tls-files.ts";
+import type { ComposeDeps } from "#app/control/compose-deps.ts";
+import { lockDataDirectory } from "#app/control/data-lock.ts";
+import { planeAddresses } from "#app/operations/addresses.ts";
+import type { Closing } from "#app/operations/disposables.ts";
+import { openOperationsListener } from "#app/operations/operations-listener.ts";
+import { createOperations } from "#app/operations/operations.ts";
+import { keepRunFile } from "#app/operations/run-file.ts";
+import { silentPlanes } from "#app/operations/silent-planes.ts";
+import { allowedHosts } from "#app/planes/plane-configs.ts";
+import { planeFiles } from "#app/planes/plane-files.ts";
+import type { Planes, PlanesDeps } from "#app/planes/planes-deps.ts";
+import { createTransportNotices } from "#app/planes/transport-notices.ts";
+import { createReload } from "#app/operations/reload.ts";
+import { createStalls } from "#app/threads/stalls.ts";
+import { openRuleFiles } from "#app/waf/rule-files.ts";
+import { startPlanes } from "./planes.ts";
+import type { Running } from "./running.ts";
+
+/** What planes report to control has no receiver here: control finds zones to refresh by its timers. */
+const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway"> = {
+  onNotified: () => undefined,
+  onReaddressed: () => undefined,
+  onDefaultGateway: () => undefined,
+};
+
+/** A process with planes only: no database, no API, no jobs. The operations listener tells of its health. */
+export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Running> {
+  const { config, log, clock, early, operatorPorts } = deps;
+  refuseUnsafeBinds(config, false);
+  const tls = readTls(config.tls);
+  const lock = lockDataDirectory(config.data);
+  closing.add(() => lock.release());
+  const files = planeFiles(config.data);
+  const feedLog = (level: "info" | "warn" | "error", message: string, fields?: object): void => log[level](fields ?? {}, message);
+  const lastGood = await checkLastGood(files.lastGood, feedLog);
+  if (lastGood === null)
+    throw new Error(
+      `there is nothing to serve: ${files.lastGood} is missing or damaged, and this process has no role control that could build it. Copy snapshot.last-good, snapshot.last-good.journal and seal.key from the data directory of a server with control, or add control to roles`,
+    );
+  const at = lastGoodPosition(lastGood);
+  log.warn({ rev: at.rev }, "serving the last good copy: without the role control it does not change");
+  const publisher = createPublisher({ source: unchangingSource(at), lastGoodPath: files.lastGood, lastGood, log: feedLog });
+  await publisher.start();
+  closing.add(() => publisher.close());
+
+  let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
+  const ruleFiles = openRuleFiles({ config, files, log, onChanged: (material) => running.useRuleMaterial(material) });
+  const live = createLiveConfig({ config, tls, load: deps.load });
+  const metrics = createMetrics();
+  const transport = createTransportNotices(log, metrics);
+  const stalls = createStalls({ clock, log, metrics });
+  closing.add(async () => stalls.close());
+  const planes = await startPlanes({
+    ...{ config, live, publisher, log, files, early, operatorPorts, metrics, stalls },
+    ruleMaterial: ruleFiles.material,
+    hasZones: true,
+    onNotNative: transport.add,
+    ...UNREPORTED,
+  });
+  closing.addDraining((drainMs) => planes.stop(drainMs));
+  running = planes;
+  transport.report();
+
+  const gateOf = (): HostGate => createHostGate(allowedHosts(live, config.ops.host));
+  let allowsHost = gateOf();
+  const ops = await openOperationsListener({
+    operations: createOperations({
+      samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((thread) => thread.metrics()))).flat()],
+      notReady: () => silentPlanes(planes.workers),
+      notices: () => [...transport.list(), ...stalls.list()],
+    }),
+    ...{ host: config.ops.host, port: config.ops.port },
+    allowsHost: (host) => allowsHost(host),
+    onError: (error) => log.error({ err: error }, "the operations listener failed to handle a request"),
+  });
+  closing.addDraining(ops.close);
+  createOperatorPorts(operatorPorts).add(ops.port);
+  const addresses = planeAddresses(config, { api: 0, ops: ops.port }, planes.ports);
+  const runFile = keepRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() }, (error) =>
+    log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
+  );
+  closing.add(() => runFile.remove());
+  const reload = createReload({
+    ...{ live, log, metrics },
+    onDone: runFile.reloaded,
+    listeners: [() => void (allowsHost = gateOf()), planes.reload, () => void ruleFiles.reload(live.current())],
+  });
+  return {
+    ready: { event: "ready", ...addresses, account_id: "", pid: process.pid, took_ms: Math.round(clock.monotonicMs()) },
+    reload,
+    shown: async () => undefined,
+    onNotNative: transport.add,
+    close: closing.close,
+  };
+}
