@@ -25,7 +25,7 @@ import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { startPlanes } from "./planes.ts";
 import type { Running } from "./running.ts";
 
-/** What planes report to control has no receiver here: control finds zones to refresh by its timers. */
+/** Reports of planes to control have no receiver here: control finds zones to refresh by its timers. */
 const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway"> = {
   onNotified: () => undefined,
   onReaddressed: () => undefined,
