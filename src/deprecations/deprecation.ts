@@ -129,7 +129,8 @@ export interface ErrorWrapper {
 
 /**
  * Older names for something newer. Until the date they are read and written through the newer thing, so that the two
- * never differ. The alias of an endpoint is a separate route with the newest handler, and answers 410 from the date on.
+ * never differ. The alias of an endpoint is a separate route with the newest handler, and answers 410 from the date on; a
+ * field is then an error if the request does not have the newest one as well.
  */
 export interface LegacyAlias {
   readonly kind: "legacy_alias";

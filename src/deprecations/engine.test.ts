@@ -165,7 +165,18 @@ test("legacy fields of an object are read by the newest field first, then by the
     default_nameservers: "cloudflare.standard",
     use_account_custom_ns_by_default: false,
   });
-  assert.equal(createDeprecationEngine(DEPRECATIONS).at("PUT /accounts/:account_id", "2025-03-14").begin(), null);
+  const after = begin(DEPRECATIONS, "PUT /accounts/:account_id", "2025-03-14");
+  for (const field of ["default_nameservers", "use_account_custom_ns_by_default"])
+    assert.throws(
+      () => after.body({ settings: { [field]: "custom.account" } }),
+      (error: unknown) =>
+        error instanceof PlatformError && error.errorName === "no_longer_supported" && error.source === `/settings/${field}`,
+    );
+  const beside = { dns_settings: newest, settings: { enforce_twofactor: true, default_nameservers: "custom.tenant" } };
+  assert.deepEqual(after.body(beside), { dns_settings: newest, settings: { enforce_twofactor: true } });
+  assert.deepEqual(after.body({ settings: { default_nameservers: null } }), { settings: {} });
+  const unrelated = { settings: { enforce_twofactor: true } };
+  assert.equal(after.body(unrelated), unrelated);
 });
 
 test("a request depends on a row whose form it uses, and on one that shapes its answer", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EDITABLE_SETTINGS, ENDED_SETTINGS, FIXED_SETTINGS } from "#model/zones/zone-settings.ts";
+import { ENDED_INERT_SETTINGS, INERT_SETTINGS } from "#model/zones/inert-settings.ts";
+import { EDITABLE_SETTINGS } from "#model/zones/zone-settings.ts";
 import { edgeSettings } from "./chosen-settings.ts";
 
 const MODIFIED = "2026-01-01T00:00:00.000000Z";
@@ -41,6 +42,6 @@ test("each setting has an effect at the edge", () => {
 });
 
 test("no setting is in two tables", () => {
-  const ids = [EDITABLE_SETTINGS, FIXED_SETTINGS, ENDED_SETTINGS].flatMap((table) => Object.keys(table));
+  const ids = [EDITABLE_SETTINGS, INERT_SETTINGS, ENDED_INERT_SETTINGS].flatMap((table) => Object.keys(table));
   assert.equal(new Set(ids).size, ids.length);
 });

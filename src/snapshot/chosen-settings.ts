@@ -17,7 +17,7 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   http2: (value) => ({ http2: value === "on" }),
   ip_geolocation: (value) => ({ ip_geolocation: value === "on" }),
   log_masking: (value) => ({ log_masking: value }),
-  min_tls_version: (value) => ({ min_tls_version: value }),
+  min_tls_version: (value) => ({ min_tls_version: value === "1.3" ? value : "1.2" }),
   mobile_redirect: ({ status, mobile_subdomain, strip_uri }) => ({
     mobile_redirect: status === "on" && mobile_subdomain !== null ? { subdomain: mobile_subdomain, strip_uri } : null,
   }),
@@ -37,7 +37,7 @@ export function edgeSettings(column: string): Partial<EdgeSettings> | null {
   // Most zones have chosen no settings.
   if (column === "{}") return null;
   const chosen = JSON.parse(column) as ChosenZoneSettings;
-  const ids = Object.keys(chosen) as EditableSettingId[];
+  const ids = Object.keys(chosen).filter((id): id is EditableSettingId => id !== "inert");
   const becomes = Object.assign({}, ...ids.map((id) => becomesOf(id, chosen))) as Partial<EdgeSettings>;
   const different = Object.entries(becomes).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(EDGE_SETTINGS_DEFAULTS[field as keyof EdgeSettings]),

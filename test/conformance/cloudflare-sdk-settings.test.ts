@@ -26,8 +26,10 @@ test("zones.settings: get and edit", async () => {
   const secured = await client.zones.settings.get("security_header", { zone_id });
   assert.deepEqual("value" in secured && secured.value, header);
   const http3 = await client.zones.settings.get("http3", { zone_id });
-  assert.deepEqual(http3, { id: "http3", value: "off", editable: false, modified_on: null });
-  await assert.rejects(client.zones.settings.edit("http3", { zone_id, value: "on" }), failing(400, 10415));
+  assert.deepEqual(http3, { id: "http3", value: "off", editable: true, modified_on: null });
+  const kept = await client.zones.settings.edit("http3", { zone_id, value: "on" });
+  assert.deepEqual([kept?.value, (kept as { note?: string }).note], ["on", "It has no effect: HTTP/3 is not supported."]);
+  await assert.rejects(client.zones.settings.edit("http3", { zone_id, value: "maybe" as "on" }), failing(400, 1007));
   await assert.rejects(client.zones.settings.get("no_such_setting", { zone_id }), failing(404, 1006));
   await assert.rejects(client.zones.settings.get("brotli", { zone_id }), failing(410, 10410));
 });

@@ -3,13 +3,14 @@ import { Compile } from "typebox/schema";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ZoneSettings as DnsSettings } from "#model/dns/dns-settings.ts";
 import {
-  type ChosenZoneSettings,
   CNAME_FLATTENING_ID,
   CnameFlattening,
   EDITABLE_SETTINGS,
   type EditableSettingId,
+  type StoredZoneSettings,
 } from "#model/zones/zone-settings.ts";
-import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "#control/open-zone/setting-views.ts";
+import { inertSetting } from "#model/zones/inert-settings.ts";
+import { chosenIn, flattensAll, isEditable, type SettingColumns } from "#control/open-zone/setting-views.ts";
 
 /** One change, and its location in the body; empty if the path names the setting. */
 export interface SettingChange {
@@ -46,39 +47,34 @@ function fits(id: string, schema: TSchema, value: unknown): boolean {
   return check(value);
 }
 
-function choose(chosen: ChosenZoneSettings, { id, value, pointer }: SettingChange, now: string): ChosenZoneSettings {
+function choose(chosen: StoredZoneSettings, { id, value, pointer }: SettingChange, now: string): StoredZoneSettings {
   const source = `${pointer}/value`;
   if (id === CNAME_FLATTENING_ID) {
     if (!fits(id, CnameFlattening, value)) throw invalid(id, source);
     return chosen;
   }
   if (isEditable(id)) return chooseEditable(chosen, id, value, source, now);
-  const fixed = fixedSetting(id);
-  if (fixed === undefined)
+  const inert = inertSetting(id);
+  if (inert === undefined)
     throw new PlatformError("zone_setting_unknown", {
       message: `Unrecognized zone setting name: ${id}`,
       ...(pointer === "" ? {} : { status: 400, source: `${pointer}/id` }),
     });
-  // Clients send back values that they have read.
-  if (JSON.stringify(value) !== JSON.stringify(fixed.value))
-    throw new PlatformError("setting_unavailable", {
-      message: `The setting ${id} cannot be changed from ${JSON.stringify(fixed.value)}: ${fixed.why}`,
-      source,
-    });
-  return chosen;
+  if (!fits(id, inert.schema, value)) throw invalid(id, source);
+  const before = chosen.inert?.[id]?.value ?? inert.value;
+  if (JSON.stringify(value) === JSON.stringify(before)) return chosen;
+  return { ...chosen, inert: { ...chosen.inert, [id]: { value, modified_on: now } } };
 }
 
 function chooseEditable(
-  chosen: ChosenZoneSettings,
+  chosen: StoredZoneSettings,
   id: EditableSettingId,
   value: unknown,
   source: string,
   now: string,
-): ChosenZoneSettings {
+): StoredZoneSettings {
   const row = EDITABLE_SETTINGS[id];
   if (!fits(id, row.schema, value)) throw invalid(id, source);
-  const why = "unavailable" in row && row.unavailable !== undefined ? row.unavailable[String(value)] : undefined;
-  if (why !== undefined) throw new PlatformError("setting_unavailable", { message: why, source });
   const before = chosen[id]?.value ?? row.default;
   const wanted = id === "security_header" ? mergedHeader(before, value) : value;
   // Enabling development mode again restarts its time.
@@ -98,7 +94,7 @@ const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
   },
 });
 
-function checkTogether({ min_tls_version: min, tls_1_3: newest, mobile_redirect: mobile }: ChosenZoneSettings): void {
+function checkTogether({ min_tls_version: min, tls_1_3: newest, mobile_redirect: mobile }: StoredZoneSettings): void {
   if (mobile?.value.status === "on" && mobile.value.mobile_subdomain === null)
     throw new PlatformError("zone_setting_invalid", { message: "mobile_redirect needs a mobile_subdomain, such as m, to be on." });
   if (min?.value === "1.3" && newest?.value === "off")

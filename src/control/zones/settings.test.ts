@@ -76,9 +76,10 @@ storeTest("several changes are made together or not at all", async ({ store }) =
     [{ ssl: "full", websockets: "maybe" }, 1007, 400],
     [{ ssl: "full", browser_cache_ttl: -1 }, 1007, 400],
     [{ ssl: "full", security_header: { strict_transport_security: { max_age: "1" } } }, 1007, 400],
-    [{ ssl: "full", http3: "on" }, 10415, 400],
-    [{ ssl: "full", tls_1_3: "zrt" }, 10415, 400],
-    [{ ssl: "full", min_tls_version: "1.0" }, 10415, 400],
+    [{ ssl: "full", http3: "maybe" }, 1007, 400],
+    [{ ssl: "full", security_level: "highest" }, 1007, 400],
+    [{ ssl: "full", minify: { css: "on" } }, 1007, 400],
+    [{ ssl: "full", inert: {} }, 1006, 400],
     [{ tls_1_3: "off", min_tls_version: "1.3" }, 1007, 400],
     [{ ssl: "full", __proto__x: 1, constructor: 1 }, 1006, 400],
   ];
@@ -98,6 +99,62 @@ storeTest("a client that sends back everything it read changes nothing", async (
   const items = before.map(({ id: setting, value }, index) => ({ id: setting, value, pointer: `/items/${index}` }));
   assert.deepEqual(await control.zoneSettings.edit(again, id, items), before);
   assert.equal(again.rev, null);
+});
+
+/** The settings of a block of the vendor's Terraform provider, version 4. */
+const BLOCK = {
+  ...{ always_online: "on", always_use_https: "on", automatic_https_rewrites: "on", brotli: "on", browser_cache_ttl: 14_400 },
+  ...{
+    browser_check: "on",
+    cache_level: "aggressive",
+    challenge_ttl: 2700,
+    ciphers: ["ECDHE-RSA-AES128-GCM-SHA256"],
+    cname_flattening: "flatten_all",
+  },
+  ...{ development_mode: "off", early_hints: "on", email_obfuscation: "on", h2_prioritization: "custom", hotlink_protection: "off" },
+  ...{ http2: "on", http3: "on", image_resizing: "open", ip_geolocation: "on", ipv6: "off", max_upload: 500, min_tls_version: "1.0" },
+  ...{ minify: { css: "on", html: "off", js: "on" }, mirage: "on", opportunistic_encryption: "on", opportunistic_onion: "on" },
+  ...{ mobile_redirect: { status: "on", mobile_subdomain: "m", strip_uri: false }, polish: "lossy", prefetch_preload: "on" },
+  ...{ pseudo_ipv4: "add_header", rocket_loader: "off", security_level: "under_attack", server_side_exclude: "on", ssl: "strict" },
+  ...{ tls_1_3: "zrt", tls_client_auth: "on", "0rtt": "on" },
+} as const;
+
+storeTest("a block of settings is accepted whole; messages and notes say which values have no effect", async ({ store }) => {
+  const { control, id, edit, told } = await world(store);
+  assert.equal(Object.keys(BLOCK).length, 37);
+  const call = await edit(BLOCK);
+  assert.deepEqual(call.shown, Object.values({ ...BLOCK, cname_flattening: "on" }));
+  const isMet = ["always_use_https", "brotli", "browser_cache_ttl", "cache_level", "cname_flattening", "development_mode", "http2"];
+  isMet.push("ip_geolocation", "mobile_redirect", "ssl", "hotlink_protection", "rocket_loader");
+  const unmet = Object.keys(BLOCK).filter((name) => !isMet.includes(name));
+  assert.deepEqual(
+    call.notes?.map((note) => note.split(" ")[0]),
+    unmet,
+  );
+  assert.ok(call.notes?.includes('http3 is kept as "on". It has no effect: HTTP/3 is not supported.'));
+  assert.ok(call.notes?.includes('min_tls_version is kept as "1.0". It acts as 1.2: TLS 1.0 and 1.1 are not supported (RFC 8996).'));
+  const edge = { always_use_https: true, ssl: "strict", mobile_redirect: { subdomain: "m", strip_uri: false } };
+  assert.deepEqual(
+    (await told(call)).filter(([kind]) => kind === "zone"),
+    [["zone", edge]],
+  );
+
+  const shown = new Map((await control.zoneSettings.list(id)).map((setting) => [setting.id, setting]));
+  for (const [name, value] of Object.entries({ ...BLOCK, cname_flattening: "on" })) {
+    assert.deepEqual(shown.get(name)?.value, value, name);
+    assert.equal(shown.get(name)?.note === undefined, isMet.includes(name), name);
+  }
+  const again = await edit(BLOCK);
+  assert.equal(again.rev, null);
+  assert.deepEqual(again.notes, call.notes, "also where nothing changes");
+  const back = await edit({ http3: "off", min_tls_version: "1.2" });
+  assert.equal(back.notes, undefined);
+  assert.deepEqual(await control.zoneSettings.get(id, "http3"), {
+    id: "http3",
+    value: "off",
+    editable: true,
+    modified_on: "2026-01-01T00:00:00.000000Z",
+  });
 });
 
 storeTest("the parts of security_header that are left out stay", async ({ store }) => {

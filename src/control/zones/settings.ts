@@ -9,15 +9,15 @@ import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zo
 import { changeWafSetting } from "#control/previous-waf/waf-setting.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { changedColumns, type SettingChange } from "./setting-values.ts";
-import { chosenIn, type SettingColumns, settingView, settingViews } from "#control/open-zone/setting-views.ts";
+import { chosenIn, type SettingColumns, settingView, settingViews, unmet } from "#control/open-zone/setting-views.ts";
 
 export interface ZoneSettings {
   list(zoneId: string): Promise<readonly ZoneSetting[]>;
   /** Throws `zone_setting_unknown`. */
   get(zoneId: string, settingId: string): Promise<ZoneSetting>;
   /**
-   * Applies all of the changes or none; returns the changed settings. Throws `zone_setting_unknown`,
-   * `zone_setting_invalid`, and `setting_unavailable` for unsupported values.
+   * Applies all of the changes or none; returns the changed settings. Notes which values are kept without an effect.
+   * Throws `zone_setting_unknown` and `zone_setting_invalid`.
    */
   edit(call: Call, zoneId: string, changes: readonly SettingChange[]): Promise<readonly ZoneSetting[]>;
 }
@@ -43,6 +43,7 @@ export function createZoneSettings(deps: ZoneSettingsDeps): ZoneSettings {
         await lockZone(unit.db, zoneId);
         const before = await load(unit.db, zoneId);
         const columns = changedColumns(before, changes, isoMicros(clock.nowMicros()));
+        noteUnmet(call, changes);
         if (Object.keys(columns).length === 0) return changes.map(({ id }) => view(before, id));
         const row = await write(deps, unit, before, columns);
         await changeWafSetting(unit, before, row);
@@ -85,6 +86,14 @@ function checkNamedOnce(changes: readonly SettingChange[]): void {
     if (seen.has(id)) throw new PlatformError("invalid_input", { message: `"${id}" is named twice.`, source: `${pointer}/id` });
     seen.add(id);
   }
+}
+
+function noteUnmet(call: Call, changes: readonly SettingChange[]): void {
+  const notes = changes.flatMap(({ id, value }) => {
+    const why = unmet(id, value);
+    return why === undefined ? [] : [`${id} is kept as ${JSON.stringify(value)}. ${why}`];
+  });
+  if (notes.length > 0) call.notes = [...(call.notes ?? []), ...notes];
 }
 
 function noteContradictions(call: Call, row: SettingColumns): void {

@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { AliasField, LegacyAlias } from "../deprecation.ts";
+import type { AliasField, Deprecation, LegacyAlias } from "../deprecation.ts";
 import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
-export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants }) => ({
+export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants }, row) => ({
   before: {
     always: true,
     body: (body) => (of === "endpoint" ? translateAll(body, fields) : fields.reduce(translate, body)),
@@ -12,8 +12,20 @@ export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants 
         of === "endpoint" ? { ...constants } : object,
       ),
   },
-  after: of === "endpoint" ? { gone: true } : {},
+  after: of === "endpoint" ? { gone: true } : { body: (body) => fields.reduce((left, field) => ended(left, field, row), body) },
 });
+
+/** Beside the newest field the older one was always ignored; alone, its value would be lost. */
+function ended(body: JsonObject, { field, newest }: AliasField, { date, replacement }: Deprecation): JsonObject {
+  const given = reach(body, keysOf(field));
+  if (given === undefined) return body;
+  if (given !== null && reach(body, keysOf(newest)) === undefined)
+    throw new PlatformError("no_longer_supported", {
+      message: `"${field}" is no longer supported since ${date}. Use ${replacement ?? "nothing"}.`,
+      source: pointerTo(field),
+    });
+  return drop(body, keysOf(field));
+}
 
 const keysOf = (path: string): readonly string[] => path.split(".");
 
@@ -56,4 +68,9 @@ function put(object: JsonObject, [key = "", ...rest]: readonly string[], value: 
   if (rest.length === 0) return { ...object, [key]: value };
   const inner = Object.hasOwn(object, key) ? object[key] : undefined;
   return { ...object, [key]: put(isObject(inner) ? inner : {}, rest, value) };
+}
+
+function drop(object: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject {
+  const { [key]: inner, ...others } = object;
+  return rest.length === 0 || !isObject(inner) ? others : { ...object, [key]: drop(inner, rest) };
 }
