@@ -1,6 +1,7 @@
 import type { CustomHostnameControl } from "#control/hostnames/create.ts";
 import type { Call } from "#control/call.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
+import type { DnsReports } from "#control/analytics/dns-report.ts";
 import type { DashboardQuery, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
 import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
@@ -98,6 +99,7 @@ export interface Control extends CustomHostnameControl {
   readonly gatewayDomains: GatewayDomains;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;
+  readonly dnsReports: DnsReports;
   /** A zone's traffic in the format before GraphQL. */
   zoneDashboard(call: Call, zoneId: string, query: DashboardQuery): Promise<ZoneDashboard>;
   readonly gateways: Gateways;

@@ -11,6 +11,7 @@ import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "
 import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
+import { createDnsReports } from "#control/analytics/dns-report.ts";
 import { zoneDashboard } from "#control/analytics/dashboard.ts";
 import { createLargeChanges } from "#control/dns/changes/large-change.ts";
 import { createRecordChanger } from "#control/dns/changes/change-records.ts";
@@ -220,6 +221,7 @@ export function createControl(deps: ControlDeps): Control {
     access,
     analytics,
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
+    dnsReports: createDnsReports({ analytics, clock }),
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     deprecationCalls: createDeprecationCalls({ store }),
     deprecationNotices: createDeprecationNotices({ store, clock }),

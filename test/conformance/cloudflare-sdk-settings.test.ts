@@ -28,7 +28,8 @@ test("zones.settings: get and edit", async () => {
   const http3 = await client.zones.settings.get("http3", { zone_id });
   assert.deepEqual(http3, { id: "http3", value: "off", editable: true, modified_on: null });
   const kept = await client.zones.settings.edit("http3", { zone_id, value: "on" });
-  assert.deepEqual([kept?.value, (kept as { note?: string }).note], ["on", "It has no effect: HTTP/3 is not supported."]);
+  const { value, note } = kept as { value?: unknown; note?: string };
+  assert.deepEqual([value, note], ["on", "It has no effect: HTTP/3 is not supported."]);
   await assert.rejects(client.zones.settings.edit("http3", { zone_id, value: "maybe" as "on" }), failing(400, 1007));
   await assert.rejects(client.zones.settings.get("no_such_setting", { zone_id }), failing(404, 1006));
   await assert.rejects(client.zones.settings.get("brotli", { zone_id }), failing(410, 10410));

@@ -74,6 +74,8 @@ test("queries to a zone's nameserver can be counted through GraphQL, and only wi
   );
   assert.deepEqual(await count({ date_lt: "2020-01-01" }), []);
 
+  await reports(call, zone.id);
+
   const refused = async (body: object): Promise<unknown> => (await ask(body)).body.errors?.[0]?.extensions.code;
   assert.equal(await refused({ query: "{ viewer { nothing } }" }), "invalid_input");
   assert.equal(await refused({ query: "{" }), "invalid_input");
@@ -100,6 +102,60 @@ test("queries to a zone's nameserver can be counted through GraphQL, and only wi
   assert.equal(body.errors?.[0]?.extensions.code, "authz", "another tenant does not learn that the zone exists");
   assert.equal((await ask({ query: QUERY }, "x".repeat(40))).status, 403);
 });
+
+/** The same queries through the reports of the vendor's REST interface. */
+async function reports(call: ReturnType<typeof apiCaller>, zoneId: string): Promise<void> {
+  const report = (query: string) => call("GET", `/zones/${zoneId}/dns_analytics/report${query}`);
+  const table = await succeed(report("?metrics=queryCount,staleCount&dimensions=queryName,tcp,responseCode&sort=-queryCount"));
+  assert.deepEqual(table.data, [
+    { dimensions: ["www.asked.test", "0", "NOERROR"], metrics: [3, 0] },
+    { dimensions: ["missing.asked.test", "0", "NXDOMAIN"], metrics: [1, 0] },
+  ]);
+  const { rows, min, max, totals, query } = table;
+  assert.deepEqual(
+    { rows, min, max, totals },
+    {
+      rows: 2,
+      min: { queryCount: 1, staleCount: 0 },
+      max: { queryCount: 3, staleCount: 0 },
+      totals: { queryCount: 4, staleCount: 0 },
+    },
+  );
+  assert.deepEqual([query.dimensions, query.sort, query.limit], [["queryName", "tcp", "responseCode"], ["-queryCount"], 10_000]);
+  assert.equal(Date.parse(query.until) - Date.parse(query.since), 6 * 3_600_000);
+
+  const counts = async (filters: string) => (await succeed(report(`?filters=${encodeURIComponent(filters)}`))).totals.queryCount;
+  assert.equal(await counts("responseCode==nxdomain"), 1);
+  assert.equal(await counts("queryName!=www.asked.test;tcp==0,responseCode==NOERROR"), 4);
+  assert.equal(await counts("tcp==1"), 0);
+  assert.equal(await counts("responseCached==1"), 0);
+  assert.deepEqual((await succeed(report("?dimensions=queryName&sort=queryName&limit=1"))).data, [
+    { dimensions: ["missing.asked.test"], metrics: [1] },
+  ]);
+
+  const byTime = await succeed(report("/bytime?dimensions=responseCode&time_delta=dekaminute&since=-30"));
+  assert.deepEqual([byTime.query.time_delta, byTime.rows], ["dekaminute", 2]);
+  assert.ok(byTime.time_intervals.length >= 3);
+  for (const { metrics } of byTime.data) assert.equal(metrics[0].length, byTime.time_intervals.length);
+  const sum = byTime.data.flatMap(({ metrics }: { metrics: number[][] }) => metrics[0]).reduce((a: number, b: number) => a + b, 0);
+  assert.deepEqual([sum, byTime.totals], [4, { queryCount: 4 }]);
+
+  for (const [wrong, pointer] of [
+    ["?metrics=responseTimeAvg", "/metrics"],
+    ["?dimensions=origin", "/dimensions"],
+    ["?sort=queryName", "/sort"],
+    ["?since=now", "/since"],
+    ["?since=0&until=-60", "/since"],
+    ["?filters=queryName%3D~x", "/filters"],
+    ["?filters=tcp%3D%3D2", "/filters"],
+    ["?filters=,", "/filters"],
+    ["/bytime?time_delta=minute&since=-100000", "/time_delta"],
+  ] as const) {
+    const { status, body } = await report(wrong);
+    const [error] = body.errors as { source?: { pointer: string } }[];
+    assert.deepEqual([status, error?.source?.pointer], [400, pointer], wrong);
+  }
+}
 
 async function group(call: ReturnType<typeof apiCaller>, name: string): Promise<string> {
   const groups = (await succeed(call("GET", "/user/tokens/permission_groups"))) as { id: string; name: string }[];

@@ -177,6 +177,8 @@ export const routeFixtures = (
   "dns-records-imports-list": {},
   "dns-records-imports-get": {},
   "dns-records-usage": {},
+  "dns-analytics-report": { query: "?metrics=queryCount&dimensions=queryName&since=-60" },
+  "dns-analytics-report-by-time": { query: "?time_delta=hour" },
   "dns-query": { body: { name: "@", type: "SOA" } },
   "dns-records-scan": {},
   "dns-records-scan-trigger": {},

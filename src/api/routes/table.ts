@@ -9,6 +9,7 @@ import { REHEARSAL_ROUTES } from "#api/routes/access/rehearsals.ts";
 import { CUSTOM_CERTIFICATE_ROUTES } from "#api/routes/certificates/custom-certificates.ts";
 import { CUSTOM_HOSTNAME_ROUTES } from "#api/routes/hostnames/custom-hostnames.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/dns/custom-name-servers.ts";
+import { DNS_ANALYTICS_ROUTES } from "#api/routes/dns/dns-analytics.ts";
 import { DNS_RECORD_ROUTES } from "#api/routes/dns/dns-records.ts";
 import { DNS_QUERY_ROUTES } from "#api/routes/dns/dns-queries.ts";
 import { DNS_SCAN_ROUTES } from "#api/routes/dns/dns-scans.ts";
@@ -70,7 +71,14 @@ export const RESOURCES: readonly Resource[] = [
   { name: "Cache", routes: CACHE_ROUTES },
   {
     name: "DNS records",
-    routes: [...DNS_RECORD_ROUTES, ...DNS_SCAN_ROUTES, ...DNS_QUERY_ROUTES, ...DNS_ZONE_FILE_ROUTES, ...DNS_VERSION_ROUTES],
+    routes: [
+      ...DNS_RECORD_ROUTES,
+      ...DNS_SCAN_ROUTES,
+      ...DNS_QUERY_ROUTES,
+      ...DNS_ANALYTICS_ROUTES,
+      ...DNS_ZONE_FILE_ROUTES,
+      ...DNS_VERSION_ROUTES,
+    ],
   },
   { name: "DNS settings and DNSSEC", routes: [...DNS_SETTINGS_ROUTES, ...DNSSEC_ROUTES, ...CUSTOM_NAME_SERVER_ROUTES] },
   { name: "Secondary DNS", routes: SECONDARY_DNS_ROUTES },

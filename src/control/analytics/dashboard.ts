@@ -57,7 +57,7 @@ export async function zoneDashboard(
   };
 }
 
-function timeOf(text: string | undefined, name: string, nowMs: number): number | undefined {
+export function timeOf(text: string | undefined, name: string, nowMs: number): number | undefined {
   if (text === undefined || text === "") return undefined;
   const ms = /^-?\d{1,7}$/.test(text) ? nowMs + Number(text) * MINUTE_MS : Date.parse(text);
   if (Number.isNaN(ms) || ms > nowMs + DAY_MS)
