@@ -1,16 +1,16 @@
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+import { createSlices, type Slices, type Work } from "#kernel/process/slices.ts";
 import { type CompiledDetectors, compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
-import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
+import type { ScanResult } from "#rules/detectors/engine/scan.ts";
 import type { Finding } from "#rules/detectors/engine/tallies.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
-import { scannedJson, TooManyContainersError } from "#gateway/http/json.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";
 import { StreamGuard } from "./stream-guard.ts";
-import { allText, TooDeepError } from "#gateway/streams/text-extraction.ts";
+import { scanWhole } from "./whole-scan.ts";
 import { watchDetectors, type WatchedDetectors } from "./incremental-scanner.ts";
 
 type Policy = NonNullable<GatewayEntry["dlp"]>[number];
@@ -19,8 +19,8 @@ type Action = Policy["action"];
 
 /** Data loss prevention for one request: inspects it before it is sent, and inspects its answer. */
 export interface Inspection {
-  /** Throws a RefusalError for a request that a policy blocks. */
-  checkRequest(body: ReadyBody): void;
+  /** Rejects with a RefusalError for a request that a policy blocks. */
+  checkRequest(body: ReadyBody): Promise<void>;
   /** Transforms that the answer passes through. */
   readonly transforms: readonly MakeTransform[];
   /** Header fields of the answer that name the findings so far. */
@@ -49,9 +49,11 @@ const COMPILED_MAX = 256;
 export function createDataLossPrevention({
   vendorPrefix,
   profiles,
+  slices = createSlices(),
 }: {
   readonly vendorPrefix: string;
   readonly profiles: DlpProfiles;
+  readonly slices?: Slices;
 }): DataLossPrevention {
   const compiled = new Map<string, Sides>();
   profiles.onChange(() => compiled.clear());
@@ -74,7 +76,7 @@ export function createDataLossPrevention({
   };
   return {
     inspect: ({ account_id, dlp }, onAction) =>
-      dlp === undefined ? undefined : new RequestInspection(sidesOf(account_id, dlp), `${vendorPrefix}-aig-dlp`, onAction),
+      dlp === undefined ? undefined : new RequestInspection(slices, sidesOf(account_id, dlp), `${vendorPrefix}-aig-dlp`, onAction),
   };
 }
 
@@ -96,18 +98,20 @@ const FLAGGED_BYTES_HELD = 64 * 1024;
 const LIST_BEGINNING_BYTES = 16;
 
 class RequestInspection implements Inspection {
+  readonly #slices: Slices;
   readonly #sides: Sides;
   readonly #fieldName: string;
   readonly #onAction: (action: Action) => void;
   readonly #found: { readonly check: Check; readonly action: Action; readonly findings: readonly object[] }[] = [];
 
-  constructor(sides: Sides, fieldName: string, onAction: (action: Action) => void) {
+  constructor(slices: Slices, sides: Sides, fieldName: string, onAction: (action: Action) => void) {
+    this.#slices = slices;
     this.#sides = sides;
     this.#fieldName = fieldName;
     this.#onAction = onAction;
   }
 
-  checkRequest(body: ReadyBody): void {
+  async checkRequest(body: ReadyBody): Promise<void> {
     const { BLOCK, FLAG } = this.#sides.REQUEST;
     if (BLOCK === undefined && FLAG === undefined) return;
     if (body.kind === "stream") {
@@ -115,7 +119,7 @@ class RequestInspection implements Inspection {
       if (BLOCK !== undefined) throw new RefusalError({ name: "aig_body_too_large" });
       return;
     }
-    this.#checkBytes("REQUEST", body.bytes);
+    await this.#slices.run(this.#checkBytes("REQUEST", body.bytes));
   }
 
   get transforms(): readonly MakeTransform[] {
@@ -159,10 +163,8 @@ class RequestInspection implements Inspection {
         held.push(bytes);
         return isBlocking || size <= heldMax ? undefined : held.take();
       },
-      end: () => {
-        this.#checkBytes("RESPONSE", gathered.take());
-        return held.take();
-      },
+      end: () => held.take(),
+      verdict: () => this.#slices.run(this.#checkBytes("RESPONSE", gathered.take())),
     };
   }
 
@@ -186,19 +188,19 @@ class RequestInspection implements Inspection {
     };
   }
 
-  #checkBytes(check: Check, bytes: Buffer): void {
+  *#checkBytes(check: Check, bytes: Buffer): Work<void> {
     const { BLOCK, FLAG } = this.#sides[check];
-    const { text, isWhole } = textOf(bytes);
+    const sides = [BLOCK, FLAG].filter((side) => side !== undefined);
+    const results = yield* scanWhole(
+      bytes,
+      sides.map(({ compiled }) => compiled),
+    );
     // Flags first, so that a refusal names them too.
     for (const [action, side] of [
       ["FLAG", FLAG],
       ["BLOCK", BLOCK],
-    ] as const) {
-      if (side === undefined) continue;
-      const scanner = new BodyScanner(side.compiled, { buffer: scanBuffer(Math.min(text.length + 1, 64 * 1024)) });
-      scanner.push(text);
-      this.#judge(check, action, side, [{ ...scanner.end(), ...(isWhole ? {} : { limited: true }) }]);
-    }
+    ] as const)
+      if (side !== undefined) this.#judge(check, action, side, [results[sides.indexOf(side)] as ScanResult]);
   }
 
   #judge(check: Check, action: Action, side: Side, results: readonly ScanResult[]): void {
@@ -219,15 +221,4 @@ function described(check: Check, { policies, profiles }: Side, findings: readonl
     const policy_ids = policies.filter((policy) => policy.profiles.includes(id)).map((policy) => policy.id);
     return [{ profile: { context: {}, entry_ids, profile_id: id }, policy_ids, check }];
   });
-}
-
-/** JSON is parsed, because an escape may split a number. Other text is inspected unchanged, and so is JSON that is not parsed. */
-function textOf(bytes: Buffer): { readonly text: Buffer; readonly isWhole: boolean } {
-  try {
-    const value = scannedJson(bytes.toString("utf8"));
-    return { text: typeof value === "object" && value !== null ? Buffer.from(allText(value)) : bytes, isWhole: true };
-  } catch (error) {
-    if (!(error instanceof TooDeepError || error instanceof TooManyContainersError)) throw error;
-    return { text: bytes, isWhole: false };
-  }
 }

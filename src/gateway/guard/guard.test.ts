@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
+import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner } from "#rules/detectors/engine/scan.ts";
@@ -134,9 +135,9 @@ describe("data loss prevention in streams", () => {
 });
 
 describe("data loss prevention in requests", () => {
-  const refused = (body: string): string | undefined => {
+  const refused = async (body: string): Promise<string | undefined> => {
     try {
-      inspection("BLOCK").checkRequest({ kind: "whole", bytes: Buffer.from(body) });
+      await inspection("BLOCK").checkRequest({ kind: "whole", bytes: Buffer.from(body) });
       return undefined;
     } catch (error) {
       assert.ok(error instanceof RefusalError);
@@ -144,7 +145,7 @@ describe("data loss prevention in requests", () => {
     }
   };
 
-  test("an escape within a number hides nothing, nor does a text within a text", () => {
+  test("an escape within a number hides nothing, nor does a text within a text", async () => {
     const card = "4012888888881881";
     const inner = JSON.stringify({ card });
     for (const body of [
@@ -154,25 +155,25 @@ describe("data loss prevention in requests", () => {
       `{"card":${card}}`,
       `no json, but ${card}`,
     ])
-      assert.equal(refused(body), "aig_dlp_request_blocked", body);
-    assert.equal(refused(JSON.stringify({ messages: [{ content: "my card 4012888888881882" }] })), undefined);
+      for (const long of ["", " ".repeat(100_000)]) assert.equal(await refused(body + long), "aig_dlp_request_blocked", body);
+    assert.equal(await refused(JSON.stringify({ messages: [{ content: "my card 4012888888881882" }] })), undefined);
   });
 
-  test("what cannot be looked at does not pass: too deep, or too long", () => {
-    assert.equal(refused(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`), "aig_dlp_request_blocked");
+  test("what cannot be looked at does not pass: too deep, or too long", async () => {
+    assert.equal(await refused(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`), "aig_dlp_request_blocked");
     const stream = {
       kind: "stream",
       head: Buffer.alloc(0),
       stream: { bytes: 0, [Symbol.asyncIterator]: async function* () {} },
       length: undefined,
     } as const;
-    assert.throws(() => inspection("BLOCK").checkRequest(stream), RefusalError);
-    inspection("FLAG").checkRequest(stream);
+    await assert.rejects(inspection("BLOCK").checkRequest(stream), RefusalError);
+    await inspection("FLAG").checkRequest(stream);
   });
 
-  test("the field names profiles and entries, and nothing of what was found", () => {
+  test("the field names profiles and entries, and nothing of what was found", async () => {
     const flagged = inspection("FLAG");
-    flagged.checkRequest({ kind: "whole", bytes: Buffer.from('{"a":"4012 8888 8888 1881"}') });
+    await flagged.checkRequest({ kind: "whole", bytes: Buffer.from('{"a":"4012 8888 8888 1881"}') });
     const [name, value = ""] = flagged.fields();
     assert.equal(name, "svc-aig-dlp");
     const { findings, action } = JSON.parse(value);
@@ -210,4 +211,28 @@ test("what comes piece after piece is not held back to be flagged", () => {
   assert.equal(beginning("application/json", '{"a":'), undefined);
   assert.equal(beginning("application/json", '\n[{"a":1}'), '\n[{"a":1}');
   assert.equal(beginning("application/x-ndjson", '{"a":1}\n'), '{"a":1}\n');
+});
+
+test("a long answer is scanned in parts, other work has its turns between them, and the finding at its end blocks it", async (t) => {
+  const turns = itemsPerTurn();
+  const push = BodyScanner.prototype.push;
+  t.mock.method(BodyScanner.prototype, "push", function (this: BodyScanner, chunk: Uint8Array) {
+    const before = this.candidates;
+    push.call(this, chunk);
+    turns.add(Math.ceil(chunk.length / 8_192 + this.candidates - before));
+  });
+  const prose = PROSE.repeat(5_000);
+  const digits = "12 ab 34567 ".repeat(3_000);
+  const provider = await testProvider(t, (res, _seen, number) =>
+    answerChat(res, number === 0 ? `${prose}4012 8888 8888 1881` : number === 1 ? prose : prose + digits),
+  );
+  const policy = { id: "p", action: "BLOCK" as const, check: ["RESPONSE" as const], profiles: EVERY };
+  const { base } = await gatewayFront(t, { ops: [gatewayOp("gw", { dlp: [policy] })], providers: { openai: provider.url } });
+  const url = `${base}/gw/openai/chat/completions`;
+  const blocked = await postJson(url, TEST_CHAT);
+  assert.equal(blocked.headers.get("svc-aig-dlp")?.includes("BLOCK"), true, await blocked.text());
+  const passed = await postJson(url, TEST_CHAT);
+  assert.ok((await passed.text()).includes(prose));
+  await (await postJson(url, TEST_CHAT)).text();
+  assert.ok(turns.most() < 800, `${turns.most()} candidates, or parts of 8 KB, in one turn`);
 });

@@ -42,7 +42,7 @@ export function createGuards({
       const guarding = guardrails.guard(gateway);
       return {
         // The cheaper inspection first.
-        check: async (body) => refusalOf(() => inspection?.checkRequest(body)) ?? guarding?.checkPrompt(body),
+        check: async (body) => (await refusalOf(inspection?.checkRequest(body))) ?? guarding?.checkPrompt(body),
         transforms: [...(inspection?.transforms ?? []), ...(guarding?.transforms ?? [])],
         fields: () => [...(inspection?.fields() ?? []), ...(guarding?.fields() ?? [])],
       };
@@ -50,9 +50,9 @@ export function createGuards({
   };
 }
 
-function refusalOf(action: () => void): Refusal | undefined {
+async function refusalOf(checked: Promise<void> | undefined): Promise<Refusal | undefined> {
   try {
-    action();
+    await checked;
     return undefined;
   } catch (error) {
     return error instanceof RefusalError ? error.refusal : { name: "aig_internal" };

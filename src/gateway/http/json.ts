@@ -14,7 +14,7 @@ export const textOf = (value: unknown): string | undefined => (typeof value === 
 export const countOf = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
 
 /** Objects and arrays of one text. A parser takes half a microsecond for each, while the thread serves nobody else. */
-const CONTAINERS_MAX = 250_000;
+export const CONTAINERS_MAX = 250_000;
 
 export class TooManyContainersError extends Error {}
 

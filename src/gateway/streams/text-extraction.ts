@@ -8,9 +8,11 @@ export interface FoundText {
 }
 
 /** No request or answer is nested deeper; a deeper value is not inspected, so it must not pass. */
-const DEPTH_MAX = 64;
+export const DEPTH_MAX = 64;
 /** JSON inside a string, as in arguments of tool calls. */
-const NESTED_MAX = 3;
+export const NESTED_MAX = 3;
+/** A longer key has a separate line, because it would be repeated before each item of a list. */
+export const KEY_CHARACTERS_MAX = 128;
 
 export class TooDeepError extends Error {}
 
@@ -25,7 +27,12 @@ export function allText(value: unknown): string {
       if (typeof inner === "object" && inner !== null) walk(inner, "", depth + 1, nested + 1);
     } else if (typeof current === "number") lines.push(`${key}: ${current}`);
     else if (Array.isArray(current)) for (const item of current) walk(item, key, depth + 1, nested);
-    else for (const [name, item] of Object.entries(objectOf(current) ?? {})) walk(item, name, depth + 1, nested);
+    else for (const [name, item] of Object.entries(objectOf(current) ?? {})) walk(item, labelOf(name), depth + 1, nested);
+  };
+  const labelOf = (name: string): string => {
+    if (name.length <= KEY_CHARACTERS_MAX) return name;
+    lines.push(name);
+    return "";
   };
   walk(value, "", 0, 0);
   return lines.join("\n");
