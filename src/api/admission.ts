@@ -3,11 +3,11 @@ import type { LimitName, Resolved, Route } from "./route.ts";
 import type { Actor, Call } from "#control/call.ts";
 import type { Access } from "#control/access/access.ts";
 import type { Credential } from "#control/access/authenticate.ts";
-import type { AskedScope } from "#control/access/authorize.ts";
+import type { RequestedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
+import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type RateLimitState } from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
 import { assertNoForeignPage, assertOwnPage } from "#api/dashboard/session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
@@ -124,17 +124,17 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_t
 const secretOf = (credential: Credential): string =>
   credential.type === "key" ? credential.key : credential.type === "password" ? "" : credential.secret;
 
-const tooManyFailures = ({ resetSeconds }: Standing): PlatformError =>
+const tooManyFailures = ({ resetSeconds }: RateLimitState): PlatformError =>
   new PlatformError("rate_limited", {
     message: "Too many failed authentications from this address. Please wait.",
     headers: { "retry-after": String(resetSeconds) },
   });
 
-const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
+const tooMany = (standing: RateLimitState, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });
 
 /** The scope's identifier is the path parameter of that name (api/route.ts). */
-function askedScope(route: Route, params: Readonly<Record<string, string>>): AskedScope {
+function askedScope(route: Route, params: Readonly<Record<string, string>>): RequestedScope {
   if (route.scope === "account") return { type: "account", account_id: params["account_id"] ?? "" };
   if (route.scope === "zone") return { type: "zone", zone_id: params["zone_id"] ?? "" };
   return { type: route.scope };

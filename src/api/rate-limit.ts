@@ -1,7 +1,7 @@
-import type { RateLimitConfig, Standing } from "#kernel/net/rate-limiter.ts";
+import type { RateLimitConfig, RateLimitState } from "#kernel/net/rate-limiter.ts";
 
 /** The two forms that clients read: the service's own (contract.md §1) and the IETF draft's. */
-export const rateHeaders = (standing: Standing, periodSeconds: number): Readonly<Record<string, string>> => ({
+export const rateHeaders = (standing: RateLimitState, periodSeconds: number): Readonly<Record<string, string>> => ({
   "x-ratelimit-limit": String(standing.limit),
   "x-ratelimit-remaining": String(standing.remaining),
   "x-ratelimit-reset": new Date(standing.resetMs).toUTCString(),

@@ -8,7 +8,7 @@ import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses, type TrustedProxies } from "#kernel/net/client-addresses.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
-import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createIdleConnections } from "./connection/idle-connections.ts";
@@ -129,7 +129,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const hosts = hostFieldsOf(request.raw.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0"))
       throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
-    if (hosts === 1 && config.allowsHost?.(askedHost(request.raw.url ?? "/", request.headers.host ?? "")) === false)
+    if (hosts === 1 && config.allowsHost?.(requestedHost(request.raw.url ?? "/", request.headers.host ?? "")) === false)
       throw new PlatformError("misdirected_host");
     state.day = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.day.date);

@@ -19,7 +19,7 @@ import type { DnsSettings } from "#control/dns/settings/settings.ts";
 import type { DnsVersions } from "#control/dns/versions/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import type { SensitiveData } from "./detection/sensitive-data.ts";
-import type { EventsKept } from "#control/events/events-kept.ts";
+import type { RetentionSeconds } from "#control/events/retention-seconds.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { AccessApps } from "#control/access/apps.ts";
@@ -111,7 +111,7 @@ export interface Control extends CustomHostnameControl {
   readonly gatewayEvaluations: GatewayEvaluations;
   readonly securityEvents: SecurityEvents;
   readonly loggedRequests: LoggedRequests;
-  readonly eventsKept: EventsKept;
+  readonly retentionSeconds: RetentionSeconds;
   readonly sensitiveData: SensitiveData;
   readonly notifications: Notifications;
   readonly logpush: LogpushJobs;

@@ -24,7 +24,7 @@ import { createCustomNameServers } from "#control/dns/settings/custom-name-serve
 import { createApexAddresses } from "#control/dns/dnssec/apex-addresses.ts";
 import { createDnssec } from "#control/dns/dnssec/dnssec.ts";
 import { createDnssecWatch } from "#control/dns/dnssec/dnssec-watch.ts";
-import { createLookAtParent } from "#control/dns/dnssec/parent-ds.ts";
+import { createQueryParentDs } from "#control/dns/dnssec/parent-ds.ts";
 import { createDnsSettings } from "#control/dns/settings/settings.ts";
 import { createDnsVersions } from "#control/dns/versions/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
@@ -32,7 +32,7 @@ import { createAccessApps } from "#control/access/apps.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
-import { eventsKept } from "#control/events/events-kept.ts";
+import { retentionSeconds } from "#control/events/retention-seconds.ts";
 import { createLoggedRequests } from "#control/events/logged-requests.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
@@ -59,10 +59,10 @@ import type { CheckReport } from "#control/secondary/outcomes.ts";
 import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createWafMigration } from "#control/waf-migration/migration.ts";
-import { createLookUpTexts } from "./ownership/look-at-zone.ts";
+import { createLookUpTexts } from "./ownership/check-zone-ownership.ts";
 import { createOwnership } from "./ownership/ownership.ts";
 import { pairsOf } from "./ownership/pairs.ts";
-import { createLookAtParentServers, type ParentViewDeps } from "./ownership/parent-view.ts";
+import { createQueryParentServers, type ParentViewDeps } from "./ownership/parent-view.ts";
 import { createOwnershipPolicy, OWNERSHIP_DEFAULTS, type OwnershipConfig } from "./ownership/policy.ts";
 import { createZoneSettling } from "./ownership/settling.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
@@ -191,7 +191,7 @@ export function createControl(deps: ControlDeps): Control {
   const pool = pairsOf(nameServers);
   const policy = createOwnershipPolicy({ ...OWNERSHIP_DEFAULTS, ownNames: nameServers, ...deps.ownership });
   const dnsSettings = createDnsSettings({ store, clock, nameServers: pool[0] ?? nameServers });
-  const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
+  const queryParentDs = createQueryParentDs(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();
@@ -214,7 +214,7 @@ export function createControl(deps: ControlDeps): Control {
   const ownership = createOwnership({
     ...{ ...transitions, vendorPrefix, pool },
     texts: createLookUpTexts(resolvers),
-    parentServers: createLookAtParentServers({ clock, resolvers, isAllowed: isGlobalAddress, ...deps.parentServers }),
+    parentServers: createQueryParentServers({ clock, resolvers, isAllowed: isGlobalAddress, ...deps.parentServers }),
   });
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
@@ -251,8 +251,8 @@ export function createControl(deps: ControlDeps): Control {
     zoneFiles: createZoneFiles({ store, clock, policy: recordPolicy, changer, recordsPerZoneMax, large }),
     dnsSettings,
     apexAddresses: createApexAddresses({ store }),
-    dnssec: createDnssec({ store, clock, sealer, lookAtParent }),
-    dnssecWatch: createDnssecWatch({ store, clock, sealer, lookAtParent, rolloverDays: deps.dnssecRolloverDays ?? 0 }),
+    dnssec: createDnssec({ store, clock, sealer, queryParentDs }),
+    dnssecWatch: createDnssecWatch({ store, clock, sealer, queryParentDs, rolloverDays: deps.dnssecRolloverDays ?? 0 }),
     customNameServers: createCustomNameServers({ store, clock, settings: dnsSettings }),
     transfers: createTransfers({ store, clock, sealer, secondaries }),
     secondaries,
@@ -283,7 +283,7 @@ export function createControl(deps: ControlDeps): Control {
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
     loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),
-    eventsKept: eventsKept(deps.eventRetention ?? DEFAULT_RETENTION),
+    retentionSeconds: retentionSeconds(deps.eventRetention ?? DEFAULT_RETENTION),
     notifications: createNotifications({
       store,
       clock,

@@ -1,9 +1,9 @@
-import { createListPlaces } from "#control/list-places.ts";
+import { createPageEnds } from "#control/page-ends.ts";
 import { createTotals } from "#control/list-totals.ts";
 import type { Page, PageRequest } from "#control/call.ts";
 import type { ListPart, ListState, RowKey } from "#store/queries/list-pages.ts";
 
-export interface AskedList<Row, Item> {
+export interface ListQuery<Row, Item> {
   /** Identifies the list by owner, filter and order; plain data. */
   readonly list: unknown;
   readonly state: ListState;
@@ -28,9 +28,9 @@ export const isQuick = ({ rows }: ListState, isWhole: boolean): boolean => isWho
  * Pages by number, each at the cost of its rows: totals are maintained with each write or counted once, and a page begins
  * where an earlier one ended. Both are valid while the list's state is unchanged.
  */
-export function createPages(): <Row, Item>(asked: AskedList<Row, Item>) => Promise<Page<Item>> {
+export function createPages(): <Row, Item>(asked: ListQuery<Row, Item>) => Promise<Page<Item>> {
   const totals = createTotals();
-  const places = createListPlaces<RowKey>();
+  const places = createPageEnds<RowKey>();
   return async ({ list, state, isWhole, page: { page, per_page }, items, count, keyOf, view }) => {
     const key = JSON.stringify([list, state]);
     const offset = (page - 1) * per_page;

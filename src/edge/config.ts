@@ -1,7 +1,7 @@
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
-import type { PlaceDatabases } from "./geoip.ts";
+import type { GeoipDatabases } from "./geoip.ts";
 
 /** Protocols of the edge over TLS, as ALPN identifiers (RFC 7301), best first. */
 export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
@@ -43,7 +43,7 @@ export interface EdgeConfig {
   /** Counters of rate limits, in memory that all workers share (rules/rate-limit/counter-table.ts). */
   readonly counters: SharedArrayBuffer;
   /** GeoIP databases, in memory that all workers share. */
-  readonly places: PlaceDatabases;
+  readonly places: GeoipDatabases;
   /** Contents of the operator's files for rules, in memory that all workers share. */
   readonly ruleMaterial: RuleMaterial;
   readonly limits: EdgeLimits;

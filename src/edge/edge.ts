@@ -27,11 +27,11 @@ import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import { createDohRoute, type DohRoute } from "#edge/origin/doh-route.ts";
 import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-route.ts";
-import type { RuleLeftOut } from "#edge/zones/entry-points.ts";
+import type { OnInvalidRule } from "#edge/zones/entry-points.ts";
 import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import { serveHttp2 } from "#edge/http2/http2-visitor.ts";
 import { rayField } from "#edge/http/ray-field.ts";
-import { createHeldBodies } from "#edge/exchange/request-buffer.ts";
+import { createRequestBuffers } from "#edge/exchange/request-buffer.ts";
 import { createHostsFile } from "#edge/origin/hosts-file.ts";
 import { type Listener, openListener } from "#edge/listen/listener.ts";
 import { createLookUp } from "#edge/origin/dns-client.ts";
@@ -40,7 +40,7 @@ import { createOriginHealth } from "#edge/origin/origin-health.ts";
 import { createOriginTlsClient } from "#edge/origin/origin-tls.ts";
 import { createOriginSelector } from "#edge/origin/origin.ts";
 import { createPipeline } from "#edge/pipeline/pipeline.ts";
-import { createPlaces, type PlaceDatabases, type Places } from "./geoip.ts";
+import { createGeoip, type GeoipDatabases, type Geoip } from "./geoip.ts";
 import { createAccessLog } from "#edge/logs/access-log.ts";
 import { createResolver } from "#edge/origin/resolver.ts";
 import { createTimers } from "#kernel/timers.ts";
@@ -82,7 +82,7 @@ export interface Edge {
   /** Replaces the keys of session tickets. */
   useTicketKeys(keys: TicketKeys): void;
   /** Replaces the GeoIP databases. */
-  usePlaces(databases: PlaceDatabases): void;
+  usePlaces(databases: GeoipDatabases): void;
   /** Replaces the contents of the operator's files for rules. */
   useRuleMaterial(material: RuleMaterial): void;
 }
@@ -91,13 +91,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const doh = createDohRoute(config.doh);
   const leftOut = metrics.counter("selvedge_edge_rules_invalid_total", "Rules skipped because they failed to compile");
-  const ruleLeftOut: RuleLeftOut = (rule) => {
+  const ruleLeftOut: OnInvalidRule = (rule) => {
     leftOut.value++;
     deps.warn("skipping a rule that failed to compile", rule);
   };
   const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters));
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
-  const places = createPlaces(
+  const places = createGeoip(
     config.places,
     metrics.counter("selvedge_edge_geoip_errors_total", "GeoIP lookups that failed because of a corrupt database"),
   );
@@ -196,7 +196,7 @@ interface Lookups {
   readonly zones: Zones;
   readonly doh: DohRoute;
   readonly gateways: GatewayRoute;
-  readonly places: Places;
+  readonly places: Geoip;
 }
 
 function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups, state: EdgeState): EdgeContext {
@@ -273,7 +273,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     pools,
     cache,
     windows: new WindowBudget(limits.http2Windows),
-    heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
+    heldBodies: createRequestBuffers(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     codecs,
     ray: rayField(config.vendorPrefix),
     deadlines: limits,

@@ -4,7 +4,7 @@ import { eventually } from "../../test/support/eventually.ts";
 import { fc } from "../../test/support/property.ts";
 import { buildMmdb } from "../../test/support/mmdb.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import { createPlaces, openPlaceDatabase } from "./geoip.ts";
+import { createGeoip, openGeoipDatabase } from "./geoip.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
@@ -44,7 +44,7 @@ const shared = (bytes: Buffer): SharedArrayBuffer => {
 const failures = { value: 0 };
 
 test("what databases say of an address, those of cities and of networks together", () => {
-  const places = createPlaces([shared(CITIES), shared(NETWORKS)], failures);
+  const places = createGeoip([shared(CITIES), shared(NETWORKS)], failures);
   assert.deepEqual(places.of("192.0.2.7"), {
     country: "DE",
     continent: "EU",
@@ -75,7 +75,7 @@ test("what databases say of an address, those of cities and of networks together
 test("the three sizes of records are read alike", () => {
   for (const size of [24, 28, 32] as const)
     assert.equal(
-      createPlaces([shared(buildMmdb({ "192.0.2.0/24": BERLIN, "0.0.0.0/1": { country: { iso_code: "IT" } } }, size))], failures).of(
+      createGeoip([shared(buildMmdb({ "192.0.2.0/24": BERLIN, "0.0.0.0/1": { country: { iso_code: "IT" } } }, size))], failures).of(
         "192.0.2.1",
       )?.country,
       "DE",
@@ -89,12 +89,12 @@ test("files that are none are refused, and broken ones fail a look-up without th
     CITIES.subarray(0, CITIES.length - 40),
     CITIES.subarray(CITIES.length - 180),
   ])
-    assert.throws(() => openPlaceDatabase(bytes));
+    assert.throws(() => openGeoipDatabase(bytes));
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(CITIES.indexOf("MaxMind.com") - 4), fc.nat(255)), { minLength: 1, maxLength: 30 }), (changes) => {
       const bytes = Buffer.from(CITIES);
       for (const [at, byte] of changes) bytes[at] = byte;
-      const places = createPlaces([shared(bytes)], failures);
+      const places = createGeoip([shared(bytes)], failures);
       for (const ip of ["192.0.2.7", "198.51.100.1", "2001:db8::1", "127.0.0.1", "::"])
         assert.equal(typeof places.of(ip)?.country, "string");
     }),

@@ -1,17 +1,17 @@
 import { Reader, type Response } from "mmdb-lib";
 import type { Metric } from "#kernel/process/metrics.ts";
-import type { PlaceView } from "#rules/views.ts";
+import type { GeoView } from "#rules/views.ts";
 
 /** Locations of addresses, from the operator's databases (MaxMind DB File Format Specification 2.0). */
-export interface Places {
+export interface Geoip {
   /** The location of an address, with country `XX` if unknown; undefined without a database. Never throws. */
-  of(ip: string): PlaceView | undefined;
+  of(ip: string): GeoView | undefined;
   /** Replaces the databases. If several know a fact, the first one counts. */
-  use(databases: PlaceDatabases): void;
+  use(databases: GeoipDatabases): void;
 }
 
 /** Whole files, in memory that threads share. */
-export type PlaceDatabases = readonly SharedArrayBuffer[];
+export type GeoipDatabases = readonly SharedArrayBuffer[];
 
 /** The country of addresses with an unknown one, as at other CDNs. */
 const UNKNOWN_COUNTRY = "XX";
@@ -20,12 +20,12 @@ const UNKNOWN_COUNTRY = "XX";
 const REMEMBERED_MAX = 8192;
 
 /** `failures` counts look-ups that failed because a database is broken. */
-export function createPlaces(databases: PlaceDatabases, failures: Metric): Places {
+export function createGeoip(databases: GeoipDatabases, failures: Metric): Geoip {
   let readers: readonly Reader<Response>[] = [];
-  let recent = new Map<string, PlaceView>();
-  let older = new Map<string, PlaceView>();
+  let recent = new Map<string, GeoView>();
+  let older = new Map<string, GeoView>();
 
-  const remember = (ip: string, place: PlaceView): PlaceView => {
+  const remember = (ip: string, place: GeoView): GeoView => {
     if (recent.size >= REMEMBERED_MAX) {
       older = recent;
       recent = new Map();
@@ -34,8 +34,8 @@ export function createPlaces(databases: PlaceDatabases, failures: Metric): Place
     return place;
   };
 
-  const lookUp = (ip: string): PlaceView => {
-    const found: PlaceView[] = [];
+  const lookUp = (ip: string): GeoView => {
+    const found: GeoView[] = [];
     for (const reader of readers) {
       try {
         found.unshift(placeOf(reader.get(ip) as PlaceRecord | null));
@@ -43,11 +43,11 @@ export function createPlaces(databases: PlaceDatabases, failures: Metric): Place
         failures.value++;
       }
     }
-    const place = Object.assign({}, ...found) as PlaceView;
+    const place = Object.assign({}, ...found) as GeoView;
     return place.country === undefined ? { ...place, country: UNKNOWN_COUNTRY } : place;
   };
 
-  const places: Places = {
+  const places: Geoip = {
     of: (ip) => {
       if (readers.length === 0) return undefined;
       const known = recent.get(ip);
@@ -55,7 +55,7 @@ export function createPlaces(databases: PlaceDatabases, failures: Metric): Place
       return remember(ip, older.get(ip) ?? lookUp(ip));
     },
     use: (next) => {
-      readers = next.map((bytes) => openPlaceDatabase(Buffer.from(bytes)));
+      readers = next.map((bytes) => openGeoipDatabase(Buffer.from(bytes)));
       recent = new Map();
       older = new Map();
     },
@@ -65,7 +65,7 @@ export function createPlaces(databases: PlaceDatabases, failures: Metric): Place
 }
 
 /** Throws if the bytes are not a whole database. The metadata stands at the end, so a truncated file fails too. */
-export function openPlaceDatabase(bytes: Buffer): Reader<Response> {
+export function openGeoipDatabase(bytes: Buffer): Reader<Response> {
   const reader = new Reader(bytes);
   const { nodeCount, searchTreeSize, ipVersion } = reader.metadata;
   if (nodeCount < 1 || searchTreeSize > bytes.length || (ipVersion !== 4 && ipVersion !== 6)) throw new Error("its tree is broken");
@@ -93,7 +93,7 @@ interface Named {
   readonly names?: { readonly en?: unknown };
 }
 
-function placeOf(record: PlaceRecord | null): PlaceView {
+function placeOf(record: PlaceRecord | null): GeoView {
   if (record === null || typeof record !== "object") return {};
   const country = text(record.country?.iso_code);
   const [first, second] = Array.isArray(record.subdivisions) ? record.subdivisions : [];
@@ -126,5 +126,5 @@ function text(value: unknown): string | undefined {
 
 const whole = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? (value as number) : undefined);
 
-const present = (fields: { readonly [K in keyof PlaceView]: PlaceView[K] | undefined }): PlaceView =>
+const present = (fields: { readonly [K in keyof GeoView]: GeoView[K] | undefined }): GeoView =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
@@ -38,7 +38,7 @@ export interface EdgeWorkerData {
  */
 const DETECTOR_SLICE_NS = 10_000_000;
 
-if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
+if (parentPort) await run(parentPort, await workOfThread<EdgeWorkerData>());
 
 /** The edge as a thread: takes the replica, opens the sockets, and speaks worker-protocol.ts. */
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {

@@ -23,7 +23,7 @@ import { createModelList } from "#gateway/plans/model-list.ts";
 import { createSpanExporter } from "#gateway/tracing/span-exporter.ts";
 import { createClassifier } from "./guard/classifier.ts";
 import { createDlpProfiles } from "./guard/dlp-profiles.ts";
-import { createGuards, isLookedAt } from "./guard/guards.ts";
+import { createGuards, isInspected } from "./guard/guards.ts";
 import type { MakeTransform, Plan, ReadyBody, Step } from "#gateway/request/plan.ts";
 import { createRequestPlanner } from "#gateway/plans/planner.ts";
 import { createPools } from "#gateway/providers/pools.ts";
@@ -137,7 +137,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     route.upstream.provider.isSigned === true ||
     gateway.cache !== undefined ||
     gateway.retry !== undefined ||
-    isLookedAt(gateway)
+    isInspected(gateway)
       ? limits.requestWholeBytesMax
       : limits.requestBufferBytes;
 

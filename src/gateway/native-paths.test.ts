@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gatewayFront, testProvider } from "../../test/support/gateway-front.ts";
-import { createUpstreams, placeOf, PROVIDERS } from "#gateway/providers/providers.ts";
+import { createUpstreams, requestAddressOf, PROVIDERS } from "#gateway/providers/providers.ts";
 
 const BEARER = { authorization: "Bearer provider-key" };
 
@@ -105,7 +105,7 @@ test("every provider of the table is asked where its own clients ask", () => {
     for (const [path, url] of asked) {
       const [rest = "", query] = path.split("?");
       const upstream = upstreams.find("", name);
-      const place = upstream && placeOf(upstream, rest);
+      const place = upstream && requestAddressOf(upstream, rest);
       assert.equal(place && `${place.origin}${place.path}${query === undefined ? "" : `?${query}`}`, url);
     }
 });
@@ -118,7 +118,7 @@ test("a path that repeats the provider's own base, or a part of it, is not asked
     const segments = pathname.split("/").slice(1);
     for (const prefix of [pathname, `/${segments.at(-1)}`, ""]) {
       const upstream = upstreams.find("", name);
-      const found = upstream && placeOf(upstream, `${prefix}/chat/completions`);
+      const found = upstream && requestAddressOf(upstream, `${prefix}/chat/completions`);
       assert.equal(found && found.origin + found.path, `${origin}${pathname}/chat/completions`, name);
     }
   }

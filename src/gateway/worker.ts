@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { growHeapWhenCollectedOften } from "#kernel/process/heap-growth.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
@@ -17,7 +17,7 @@ import { createGateway } from "./gateway.ts";
 
 /** The thread of the gateway plane: opens its copy of the snapshot, listens, and answers the main thread. */
 if (parentPort === null) throw new Error("gateway/worker.ts runs as a worker thread");
-const data = await givenWork<GatewayWorkerData>();
+const data = await workOfThread<GatewayWorkerData>();
 const voice = createWorkerChannel(parentPort);
 
 const metrics = createMetrics();

@@ -2,7 +2,7 @@ import type { LogPusher } from "#control/logpush/pusher.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 5_000;
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Pushes gateway logs to the destinations of accounts' jobs. */
 export const pushLogs = (pusher: LogPusher): Job => ({
@@ -11,6 +11,6 @@ export const pushLogs = (pusher: LogPusher): Job => ({
   run: async () => {
     const { pushed, failures } = await pusher.pushDue();
     if (pushed + failures.length === 0) return null;
-    return { pushed, failures: failures.length, failed: failures.slice(0, TOLD_MAX) };
+    return { pushed, failures: failures.length, failed: failures.slice(0, REPORTED_MAX) };
   },
 });

@@ -2,7 +2,7 @@ import type { Deliveries } from "#control/notifications/delivery/deliveries.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 5_000;
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Sends notifications that are due, and retries those that failed. */
 export const sendNotifications = (deliveries: Deliveries): Job => ({
@@ -12,7 +12,7 @@ export const sendNotifications = (deliveries: Deliveries): Job => ({
     const { sent, failures } = await deliveries.sendDue();
     if (sent + failures.length === 0) return null;
     // The log leaves out recipients, which are the accounts' business; the history has them under the delivery's id.
-    const failed = failures.slice(0, TOLD_MAX).map(({ id, mechanism_type, logged }) => `${mechanism_type} ${id}: ${logged}`);
+    const failed = failures.slice(0, REPORTED_MAX).map(({ id, mechanism_type, logged }) => `${mechanism_type} ${id}: ${logged}`);
     return { sent, failures: failures.length, failed };
   },
 });

@@ -4,15 +4,15 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;
 /** Of each kind in one log line: an unavailable resolver makes every zone fail for the same reason. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Checks the DS records in the parents of signed zones, and advances the status and the rollovers of their keys. */
 export const watchDnssec = (watch: DnssecWatch): Job => ({
   name: "watch-dnssec",
   everyMs: EVERY_MS,
   run: async () => {
-    const { looked, changed, failed } = await watch.lookDue(systemCall("watch-dnssec"));
+    const { checked, changed, failed } = await watch.lookDue(systemCall("watch-dnssec"));
     if (changed.length === 0 && failed.length === 0) return null;
-    return { looked, changed: changed.slice(0, TOLD_MAX), failures: failed.length, failed: failed.slice(0, TOLD_MAX) };
+    return { checked, changed: changed.slice(0, REPORTED_MAX), failures: failed.length, failed: failed.slice(0, REPORTED_MAX) };
   },
 });

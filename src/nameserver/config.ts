@@ -52,12 +52,12 @@ export interface NameserverLimits {
   readonly transferTimeoutMs: number;
   /** Names and records of past versions that are kept for IXFR. */
   readonly journalWeightMax: number;
-  readonly outside: OutsideLimits;
+  readonly outside: ExternalLimits;
   /** Interval between two checks of the apex addresses of zones that other servers transfer. */
   readonly apexWatchMs: number;
 }
 
-export const OUTSIDE_LIMITS: OutsideLimits = {
+export const EXTERNAL_LIMITS: ExternalLimits = {
   serverTimeoutMs: 1_500,
   lookupTimeoutMs: 6_000,
   waitMs: 2_500,
@@ -88,12 +88,12 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   journalWeightMax: 200_000,
   tcpPendingMax: 100,
   tlsContextsMax: 1_000,
-  outside: OUTSIDE_LIMITS,
+  outside: EXTERNAL_LIMITS,
   apexWatchMs: 15_000,
 };
 
 /** Limits of lookups of external names and of the cache of their results. */
-export interface OutsideLimits {
+export interface ExternalLimits {
   /** Maximum time for one server to answer. */
   readonly serverTimeoutMs: number;
   /** Maximum time of one lookup, with all its servers, retries and aliases. */

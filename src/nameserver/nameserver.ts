@@ -15,7 +15,7 @@ import { createSigner } from "./dnssec/signer.ts";
 import { createEdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { createListeners, type NameserverPorts } from "#nameserver/listen/listeners.ts";
 import { createNotifications } from "#nameserver/transfers/notify-receiver.ts";
-import { createOutside } from "#nameserver/external/external.ts";
+import { createExternalLookups } from "#nameserver/external/external.ts";
 import { createQueryLog } from "#nameserver/responder/query-log.ts";
 import { createQuickAnswers } from "#nameserver/responder/fast-path.ts";
 import { createRateLimit } from "#nameserver/limits/rate-limit.ts";
@@ -75,7 +75,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, limits, clock });
   const rateLimit = createRateLimit(config.rateLimit);
-  const outside = createOutside({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
+  const outside = createExternalLookups({ resolvers: config.resolvers, zones, clock, metrics, limits: limits.outside });
   const transfers = createTransfersOut({
     zones,
     edge,

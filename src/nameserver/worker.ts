@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createEventSink } from "#events/write/sink.ts";
-import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
@@ -34,7 +34,7 @@ const LOG_FLUSH_MS = 1_000;
 /** About the time of a few answers. Without it, an answer would wait for other threads that run for milliseconds at a time. */
 const SLICE_NS = 100_000;
 
-if (parentPort) await run(parentPort, await givenWork<NameserverWorkerData>());
+if (parentPort) await run(parentPort, await workOfThread<NameserverWorkerData>());
 
 /** The nameserver as a thread: a replica as input, sockets as output, controlled by worker-protocol.ts. */
 async function run(

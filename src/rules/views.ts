@@ -38,7 +38,7 @@ export interface RequestView {
   /** JSON of the custom hostname's metadata; empty without. */
   readonly hostname_metadata?: string | undefined;
   /** The location of the client's address, from the operator's database. */
-  readonly place?: PlaceView | undefined;
+  readonly place?: GeoView | undefined;
 }
 
 export interface HeaderFields {
@@ -65,7 +65,7 @@ export interface BodyView {
 /** The body of a request without one. */
 export const NO_BODY_VIEW: BodyView = { raw: "", size: 0, truncated: false };
 
-export interface PlaceView {
+export interface GeoView {
   /** ISO 3166-1 alpha-2. */
   readonly country?: string;
   readonly continent?: string;

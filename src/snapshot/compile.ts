@@ -1,7 +1,7 @@
 import { CERTIFICATE_PRIORITY_MAX } from "#model/certificates/custom-certificate.ts";
 import type { SslSettings } from "#model/hostnames/custom-hostname.ts";
 import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns/dns-settings.ts";
-import { askedKey, type RolloverStage, signingKey } from "#model/dns/dnssec-life.ts";
+import { keyForParent, type RolloverStage, signingKey } from "#model/dns/dnssec-life.ts";
 import { dlpPolicies } from "#model/gateways/dlp.ts";
 import type { GatewaySettings } from "#model/gateways/gateway.ts";
 import type { StoredSpendLimits } from "#model/gateways/spend-limits.ts";
@@ -143,7 +143,7 @@ export function dnssecEntry(row: DnssecColumns | undefined, keys: readonly Dnsse
   return {
     keys: keys.map(({ id, public_key, private_key }) => ({ id, public_key, private_key, signs_zone: id === signing })),
     // With several signers none can act for all: a request of one would end the others' DS records.
-    cds: row.multi_signer === 1 ? [] : row.status === "pending-disabled" ? "delete" : [askedKey(life)],
+    cds: row.multi_signer === 1 ? [] : row.status === "pending-disabled" ? "delete" : [keyForParent(life)],
   };
 }
 

@@ -6,7 +6,7 @@ import { type ArrivingCopy, comparedCopy, replacingCopy } from "./full-copy.ts";
 import { largeDelta, NAMES_AT_ONCE, namesOf } from "./large-delta.ts";
 import { readLastGood } from "#snapshot/last-good/last-good.ts";
 import { createSnapshotState } from "./state.ts";
-import { createTurnsOfWork } from "./turns-of-work.ts";
+import { createSlicedQueue } from "./sliced-queue.ts";
 
 export interface ReplicaDeps {
   readonly port: FeedPort;
@@ -130,7 +130,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     };
     // Messages that were sent together arrive in one turn, and would otherwise all be applied in it, regardless of their
     // size.
-    const turns = createTurnsOfWork(NAMES_AT_ONCE);
+    const turns = createSlicedQueue(NAMES_AT_ONCE);
     const one = (): number => 1;
     port.onMessage((message) => {
       if (message.type === "delta") {

@@ -7,7 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
-import { OUTSIDE_LIMITS } from "#nameserver/config.ts";
+import { EXTERNAL_LIMITS } from "#nameserver/config.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { freePort } from "../bench/program.ts";
@@ -64,7 +64,7 @@ async function setUp(t: TestContext): Promise<Setup> {
   const resolverPort = await freePort();
   // A resolver that is not there is told of at once; one on a busy machine may take its time.
   const patient = { serverTimeoutMs: 5_000, lookupTimeoutMs: 10_000, waitMs: 5_000 };
-  const limits = { ...NAMESERVER_LIMITS, outside: { ...OUTSIDE_LIMITS, ttlMin: 1, retryMinMs: 200, ...patient } };
+  const limits = { ...NAMESERVER_LIMITS, outside: { ...EXTERNAL_LIMITS, ttlMin: 1, retryMinMs: 200, ...patient } };
   const config = nameserverConfig({ resolvers: [`127.0.0.1:${resolverPort}`], limits });
   const nameserver = createNameserver({
     ...NAMESERVER_PARTS,

@@ -163,13 +163,13 @@ test("a user who cannot write to the program's directory runs its build, or with
 
 test("traces of the built program name the lines of its sources, in threads too", async () => {
   assert.equal(spawnSync(process.execPath, [join(root, "tools/build.ts")], { timeout: 120_000 }).status, 0);
-  const thread = new Worker(pathToFileURL(join(root, "dist/app/threads/early-thread.js")), { workerData: {} });
+  const thread = new Worker(pathToFileURL(join(root, "dist/app/threads/prestarted-thread.js")), { workerData: {} });
   const [error] = (await once(thread, "error")) as [Error];
   const [, path = "", line] =
     /^ {4}at awaitTurn \((\/.*\/src\/kernel\/process\/worker-bootstrap\.ts):(\d+):\d+\)$/m.exec(error.stack ?? "") ?? [];
   assert.equal(path, join(root, "src/kernel/process/worker-bootstrap.ts"), error.stack);
   assert.match(readFileSync(path, "utf8").split("\n")[Number(line) - 1] ?? "", /new Int32Array\(|Atomics/);
-  assert.match(error.stack ?? "", /at file:\/\/|early-thread\.ts/);
+  assert.match(error.stack ?? "", /at file:\/\/|prestarted-thread\.ts/);
 });
 
 /** mkdtemp(3) makes folders for their owner alone. */

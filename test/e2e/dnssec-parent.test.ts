@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createLookAtParent } from "#control/dns/dnssec/parent-ds.ts";
+import { createQueryParentDs } from "#control/dns/dnssec/parent-ds.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
@@ -221,7 +221,7 @@ test("only answers from the parent's side count, and resolvers have to agree", a
   await new Promise((resolve) => silent.once("listening", resolve));
   const deaf = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
   try {
-    const look = createLookAtParent([one.server, other.server]);
+    const look = createQueryParentDs([one.server, other.server]);
     assert.deepEqual(await look(ZONE), { records: [], ttl: 0 });
     one.say(OTHER_DS);
     assert.deepEqual(await look(ZONE), { reason: "the resolvers do not agree yet" });
@@ -233,7 +233,7 @@ test("only answers from the parent's side count, and resolvers have to agree", a
     assert.match("reason" in child ? child.reason : "", /its response contains nothing from the parent zone/);
     const nobody = await look("elsewhere.test");
     assert.match("reason" in nobody ? nobody.reason : "", /RCODE 5/);
-    const mute = await createLookAtParent([deaf])(ZONE);
+    const mute = await createQueryParentDs([deaf])(ZONE);
     assert.match("reason" in mute ? mute.reason : "", /no response within 2000 ms/);
   } finally {
     silent.close();

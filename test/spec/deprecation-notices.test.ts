@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EndingRow } from "#control/deprecations/notices.ts";
 import { fixedClock } from "#kernel/clock.ts";
-import { tellOfDeprecations } from "#jobs/tell-of-deprecations.ts";
+import { alertDeprecations } from "#jobs/alert-deprecations.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
 const DAY_MS = 86_400_000;
@@ -46,7 +46,7 @@ test("an account whose tokens call what ends is told 90, 30, 7 days and 1 day be
     await wantNotices(server);
     const [token, pinned] = [await createToken(server, "octodns"), await createToken(server, "kept", "2026-11-30")];
     const notices = server.control.deprecationNotices;
-    const job = tellOfDeprecations(notices, [ROW, { ...ROW, id: "not-called" }, { ...ROW, id: "ended", date: "2026-08-20" }], {
+    const job = alertDeprecations(notices, [ROW, { ...ROW, id: "not-called" }, { ...ROW, id: "ended", date: "2026-08-20" }], {
       asOf: null,
     });
     const call = { account_id: server.account_id, deprecation_id: ROW.id, route: ROUTE };
@@ -72,7 +72,7 @@ test("an account whose tokens call what ends is told 90, 30, 7 days and 1 day be
     );
     assert.deepEqual(await runOn("2026-11-24"), { told: 1 }, "7 days before");
     assert.equal(
-      await tellOfDeprecations(notices, [ROW], { asOf: "2026-01-01" }).run(),
+      await alertDeprecations(notices, [ROW], { asOf: "2026-01-01" }).run(),
       null,
       "nothing ends while the operator's date stands still",
     );
@@ -103,7 +103,7 @@ test("an account that begins to want notices between two of them is told the nex
     await server.control.deprecationCalls.add([
       { account_id: server.account_id, deprecation_id: ROW.id, route: ROUTE, token_id, day: "2026-11-09", calls: 1 },
     ]);
-    const job = tellOfDeprecations(server.control.deprecationNotices, [ROW], { asOf: null });
+    const job = alertDeprecations(server.control.deprecationNotices, [ROW], { asOf: null });
     assert.equal(await job.run(), null);
     await wantNotices(server);
     assert.deepEqual(await job.run(), { told: 1 });

@@ -11,8 +11,8 @@ import { createSigner } from "#nameserver/dnssec/signer.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import type { Exchange } from "#nameserver/message/exchange.ts";
 import { encodeRefusal } from "#nameserver/message/response.ts";
-import type { Outside } from "#nameserver/external/external.ts";
-import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { ExternalLookups } from "#nameserver/external/external.ts";
+import type { FindExternal } from "#nameserver/external/external-names.ts";
 import { UNSIGNED } from "#nameserver/tsig/tsig-check.ts";
 
 /** The secret of RFC 9018's first examples. */
@@ -49,8 +49,8 @@ export const NAMESERVER_PARTS = {
 };
 
 /** External names are unknown. */
-const findNothing: FindOutside = () => ({ rdatas: [], ttl: 30, state: "unknown", keepMs: 0 });
-const NOWHERE: Pick<Outside, "find" | "complete"> = { find: findNothing, complete: async (make) => make(findNothing) };
+const findNothing: FindExternal = () => ({ rdatas: [], ttl: 30, state: "unknown", keepMs: 0 });
+const NOWHERE: Pick<ExternalLookups, "find" | "complete"> = { find: findNothing, complete: async (make) => make(findNothing) };
 
 interface ResponderPartsOptions {
   readonly nsid?: string;

@@ -10,7 +10,7 @@ import type { WindowCount } from "#control/notifications/spikes/event-counts.ts"
 import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
 import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { createSilences } from "#control/notifications/policies/silences.ts";
-import { createNotificationWatch, type FailedLook } from "#control/notifications/spikes/watch.ts";
+import { createNotificationWatch, type FailedCheck } from "#control/notifications/spikes/watch.ts";
 
 export const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 15, 10, 0);
@@ -53,7 +53,7 @@ export async function watching(store: Store, ofWatch = store) {
     });
   const subjects = async (): Promise<string[]> =>
     (await deliveriesOf(store.read, account_id, {}, { limit: 100, offset: 0 })).map(({ body }) => JSON.parse(body).subject).toReversed();
-  const failures: FailedLook[] = [];
+  const failures: FailedCheck[] = [];
   /** A minute later, with these events in the last five minutes. */
   const minute = async (...now: WindowCount[]): Promise<number> => {
     clock.advance(MINUTE_MS);

@@ -112,7 +112,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "outbound.ts",
     "call.ts",
     "commit.ts",
-    "list-places.ts",
+    "page-ends.ts",
     "list-totals.ts",
     "cursor.ts",
     "pages.ts",

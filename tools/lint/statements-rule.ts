@@ -1,7 +1,7 @@
 import { asNode, isTestFile, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
 
 const ADVICE =
-  "changes or deletes however many rows match, in one go: use deleteInPieces or updateInPieces (store/queries/in-pieces.ts), or mark it // few: why it is few";
+  "changes or deletes however many rows match, in one go: use deleteInChunks or updateInChunks (store/queries/in-chunks.ts), or mark it // few: why it is few";
 
 /** Of the tables whose rows have no `id`, or are written by another unique key. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {

@@ -13,14 +13,14 @@ const VALUES_MAX = 500_000;
 const BEGINNING_MAX_MS = 20_000;
 
 /** Does the work of a node after the nodes before it; see createSerialExecutor. */
-export type InTurn = <T>(info: GraphQLResolveInfo, work: () => Promise<readonly T[]>) => Promise<readonly T[]>;
+export type RunSerially = <T>(info: GraphQLResolveInfo, work: () => Promise<readonly T[]>) => Promise<readonly T[]>;
 
 /**
  * Runs the nodes of one request one after the other: between them, the thread that reads events serves other queries, and
  * reads stop once the request has used up its limits, or has failed because of a node. Throws `invalid_input` for too
  * many nodes, values in a row, or values in all, and if it takes too long.
  */
-export function createSerialExecutor(): InTurn {
+export function createSerialExecutor(): RunSerially {
   const startMs = systemClock.monotonicMs();
   let nodes = 0;
   let values = 0;

@@ -1,7 +1,7 @@
 import { setNativeMode } from "#kernel/process/native-transport.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Config, loadConfig } from "#app/config/config.ts";
-import { earlyPrograms, loadThreadsEarly } from "#app/threads/prestart.ts";
+import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
@@ -18,7 +18,7 @@ export async function start(flags: readonly string[], { newInstallation = false 
   const config = load();
   // Before any thread starts.
   setNativeMode(config.runtime.native);
-  const early = loadThreadsEarly(earlyPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
+  const early = prestartThreads(prestartPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LeveledLog } from "#app/log/log.ts";
-import type { EarlyThreads } from "#app/threads/prestart.ts";
+import type { PrestartedThreads } from "#app/threads/prestart.ts";
 
 export interface ComposeDeps {
   readonly config: Config;
@@ -12,7 +12,7 @@ export interface ComposeDeps {
   /** Shared by all threads (kernel/net/operator-ports.ts). */
   readonly operatorPorts: SharedArrayBuffer;
   /** The planes' threads, which have begun to load. */
-  readonly early: EarlyThreads;
+  readonly early: PrestartedThreads;
   /** The operator wants an empty database beside a used data directory. */
   readonly newInstallation: boolean;
 }

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Absence, createLateStore } from "#store/database/lazy-store.ts";
+import { type Absence, createLazyStore } from "#store/database/lazy-store.ts";
 import { DatabaseFault } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Log } from "#app/log/log.ts";
 import type { OpenedDatabase } from "./open-database.ts";
 
 /** A database that was unusable at the start. All parts are connected to it anyway, and it joins when it becomes usable. */
-export interface LateDatabase {
+export interface LazyDatabase {
   readonly store: Store;
   readonly ca: LocalCa;
   /** Runs once the database is usable; a failure is logged. */
@@ -18,7 +18,7 @@ export interface LateDatabase {
   close(): Promise<void>;
 }
 
-export interface LateDatabaseDeps {
+export interface LazyDatabaseDeps {
   readonly dialect: Store["dialect"];
   readonly fault: DatabaseFault;
   readonly log: Log;
@@ -29,8 +29,8 @@ const RETRY_MS = 1_000;
 /** The same reason is logged again after this many attempts. */
 const SAID_EVERY = 60;
 
-export function createLateDatabase({ dialect, fault, log, open }: LateDatabaseDeps): LateDatabase {
-  const store = createLateStore(dialect, fault.absence);
+export function createLazyDatabase({ dialect, fault, log, open }: LazyDatabaseDeps): LazyDatabase {
+  const store = createLazyStore(dialect, fault.absence);
   const works: (() => Promise<void>)[] = [];
   const stopping = new AbortController();
   let ca: LocalCa | null = null;

@@ -8,7 +8,7 @@ import type { Closing } from "#app/operations/disposables.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl } from "#app/config/config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
-import { createLateDatabase } from "./lazy-database.ts";
+import { createLazyDatabase } from "./lazy-database.ts";
 import { type DatabaseDeps, inspectedDatabase, openDatabase } from "./open-database.ts";
 import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import { planeFiles, type PlaneFiles } from "#app/planes/plane-files.ts";
@@ -55,7 +55,7 @@ export async function openState({ config, clock, log, newInstallation }: Compose
       await inspectedDatabase(deps);
       return openDatabase(deps, sealer);
     };
-    const late = createLateDatabase({ dialect: dialectOf(databaseUrl(config)), fault: error, log, open });
+    const late = createLazyDatabase({ dialect: dialectOf(databaseUrl(config)), fault: error, log, open });
     closing.add(() => late.close());
     late.start();
     const { store, ca } = late;

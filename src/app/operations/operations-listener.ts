@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
-import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
@@ -54,7 +54,7 @@ async function answer({ operations, allowsHost }: OperationsListenerDeps, req: I
   const hosts = hostFieldsOf(req.rawHeaders);
   // RFC 9112 §3.2.
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
-  if (hosts === 1 && !allowsHost(askedHost(req.url ?? "/", req.headers.host ?? "")))
+  if (hosts === 1 && !allowsHost(requestedHost(req.url ?? "/", req.headers.host ?? "")))
     return send(421, TEXT, `This listener does not serve this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
   if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
   const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");

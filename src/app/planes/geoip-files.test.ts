@@ -3,9 +3,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createPlaces, type PlaceDatabases } from "#edge/geoip.ts";
+import { createGeoip, type GeoipDatabases } from "#edge/geoip.ts";
 import { buildMmdb } from "../../../test/support/mmdb.ts";
-import { createPlaceFiles } from "./geoip-files.ts";
+import { createGeoipFiles } from "./geoip-files.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
 const database = (country: string): Buffer => buildMmdb({ "192.0.2.0/24": { country: { iso_code: country } } });
@@ -14,10 +14,10 @@ test("databases are read again when they are replaced; unreadable files change n
   const directory = mkdtempSync(join(tmpdir(), "selvedge-places-"));
   const path = join(directory, "places.mmdb");
   const warnings: string[] = [];
-  let newest: PlaceDatabases = [];
+  let newest: GeoipDatabases = [];
   let changes = 0;
-  const country = (): string | undefined => createPlaces(newest, { value: 0 }).of("192.0.2.1")?.country;
-  const files = createPlaceFiles({
+  const country = (): string | undefined => createGeoip(newest, { value: 0 }).of("192.0.2.1")?.country;
+  const files = createGeoipFiles({
     paths: [path, join(directory, "missing.mmdb")],
     intervalMs: 10,
     log: { warn: (_fields: unknown, message?: string) => void warnings.push(message ?? ""), info: () => undefined },

@@ -1,20 +1,20 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { openPlaceDatabase, type PlaceDatabases } from "#edge/geoip.ts";
+import { openGeoipDatabase, type GeoipDatabases } from "#edge/geoip.ts";
 import type { Log } from "#app/log/log.ts";
 
 /** The operator's GeoIP databases, read again when a file changes. */
-export interface PlaceFiles {
+export interface GeoipFiles {
   /** The readable ones, in the order of the configuration. */
-  databases(): PlaceDatabases;
+  databases(): GeoipDatabases;
   stop(): void;
 }
 
-export interface PlaceFilesDeps {
+export interface GeoipFilesDeps {
   readonly paths: readonly string[];
   readonly log: Pick<Log, "warn" | "info">;
   /** Called with all of them when one has changed. */
-  onChanged(databases: PlaceDatabases): void;
+  onChanged(databases: GeoipDatabases): void;
   /** Time between two checks of the files. */
   readonly intervalMs?: number;
 }
@@ -34,15 +34,15 @@ interface Watched {
  * Checks the files periodically: download programs replace the old file, which a watch of the old one would not notice. A
  * missing or unreadable file is reported once, and its earlier content stays in use.
  */
-export function createPlaceFiles({ paths, log, onChanged, intervalMs = INTERVAL_MS }: PlaceFilesDeps): PlaceFiles {
+export function createGeoipFiles({ paths, log, onChanged, intervalMs = INTERVAL_MS }: GeoipFilesDeps): GeoipFiles {
   const files: readonly Watched[] = paths.map((path) => ({ path, stamp: "unread", bytes: null }));
-  const databases = (): PlaceDatabases => files.flatMap(({ bytes }) => bytes ?? []);
+  const databases = (): GeoipDatabases => files.flatMap(({ bytes }) => bytes ?? []);
 
   const read = (file: Watched): boolean => {
     try {
       const { bytes, stamp } = readShared(file.path);
       file.stamp = stamp;
-      openPlaceDatabase(Buffer.from(bytes));
+      openGeoipDatabase(Buffer.from(bytes));
       file.bytes = bytes;
       return true;
     } catch (error) {

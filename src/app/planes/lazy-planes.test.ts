@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Delta, Op } from "#snapshot/entries.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "./lazy-planes.ts";
+import { createLazyPlanes, type LazyPlanes, mayContainZone } from "./lazy-planes.ts";
 import type { Log } from "#app/log/log.ts";
 
 const log = { error() {} } as unknown as Log;
@@ -11,13 +11,13 @@ const LONG_MS = 60_000;
 
 /** Planes whose starts end as the test says: each takes the next outcome, and waits for it. */
 function planes(t: TestContext): {
-  readonly late: LateZonePlanes;
+  readonly late: LazyPlanes;
   readonly seen: readonly string[];
   readonly starts: readonly PromiseWithResolvers<void>[];
 } {
   const seen: string[] = [];
   const starts: PromiseWithResolvers<void>[] = [];
-  const late = createLateZonePlanes({
+  const late = createLazyPlanes({
     log,
     retryMs: 1,
     start: () => {
@@ -72,8 +72,8 @@ test("after a stop they are not started, and a failed start is left to the calle
 
 test("changes with a zone add zones, and missing changes may add some", () => {
   const delta = (...ops: readonly unknown[]): Delta => ({ from: 1, rev: 2, ops: ops as readonly Op[] });
-  assert.equal(mayBringZone(null), true);
-  assert.equal(mayBringZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);
-  assert.equal(mayBringZone(delta({ kind: "zone", id: "b", value: null })), false);
-  assert.equal(mayBringZone(delta({ kind: "gateway", id: "a", value: {} })), false);
+  assert.equal(mayContainZone(null), true);
+  assert.equal(mayContainZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);
+  assert.equal(mayContainZone(delta({ kind: "zone", id: "b", value: null })), false);
+  assert.equal(mayContainZone(delta({ kind: "gateway", id: "a", value: {} })), false);
 });

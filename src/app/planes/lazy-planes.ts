@@ -3,7 +3,7 @@ import type { Delta } from "#snapshot/entries.ts";
 import type { Log } from "#app/log/log.ts";
 
 /** The planes that serve zones, if no zone existed at the start: they start with the first zone, or the first visitor. */
-export interface LateZonePlanes {
+export interface LazyPlanes {
   /** Starts them, if they have not been started. */
   wake(): void;
   /** Whether they were started and do not serve yet. */
@@ -14,7 +14,7 @@ export interface LateZonePlanes {
   stop(): void;
 }
 
-export interface LateZonePlanesDeps {
+export interface LazyPlanesDeps {
   readonly log: Log;
   /** Resolves when all of them serve. */
   start(): Promise<void>;
@@ -26,7 +26,7 @@ export interface LateZonePlanesDeps {
 /** Time between a failed start and the next one. */
 const RETRY_MS = 5_000;
 
-export function createLateZonePlanes({ log, start, undo, retryMs = RETRY_MS }: LateZonePlanesDeps): LateZonePlanes {
+export function createLazyPlanes({ log, start, undo, retryMs = RETRY_MS }: LazyPlanesDeps): LazyPlanes {
   let waking: Promise<void> | null = null;
   let isAwake = false;
   let isStopped = false;
@@ -61,5 +61,5 @@ export function createLateZonePlanes({ log, start, undo, retryMs = RETRY_MS }: L
 }
 
 /** Whether a change may have added a zone; null: some changes are missing. */
-export const mayBringZone = (delta: Delta | null): boolean =>
+export const mayContainZone = (delta: Delta | null): boolean =>
   delta === null || delta.ops.some(({ kind, value }) => kind === "zone" && value !== null);

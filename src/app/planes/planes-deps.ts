@@ -9,7 +9,7 @@ import type { LiveConfig } from "#app/config/live-config.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
-import type { EarlyThreads } from "#app/threads/prestart.ts";
+import type { PrestartedThreads } from "#app/threads/prestart.ts";
 import type { PlaneRole } from "#app/config/roles.ts";
 
 /** The running data planes: those of the process's roles. */
@@ -35,7 +35,7 @@ export interface PlanesDeps {
   readonly publisher: Publisher;
   readonly log: Log;
   readonly files: PlaneFiles;
-  readonly early: EarlyThreads;
+  readonly early: PrestartedThreads;
   /** The current material from the operator's files for rules. */
   ruleMaterial(): RuleMaterial;
   /** Listeners that tenants' targets must never reach. */

@@ -1,5 +1,5 @@
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import { createLateWorker, type LateWorker } from "#app/threads/lazy-worker.ts";
+import { createLazyWorker, type LazyWorker } from "#app/threads/lazy-worker.ts";
 import { retentionOf } from "./plane-configs.ts";
 import { channel, handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import type { PlanesDeps } from "./planes-deps.ts";
@@ -9,7 +9,7 @@ import { WATCH_LIMITS } from "#app/threads/watchdog.ts";
 export interface Sinks {
   readonly writer: PlaneWorker;
   /** Starts with the first body to scan: most installations scan none. */
-  readonly detector: LateWorker;
+  readonly detector: LazyWorker;
   /** Detection first, because it feeds the writer. */
   stop(): Promise<void>;
 }
@@ -33,12 +33,12 @@ export function startSinks({ config, log, early, metrics, files, publisher, stal
   });
   const restarts = metrics.counter("selvedge_detection_restarts_total", "Detector threads restarted after a crash");
   const silent = metrics.counter("selvedge_detection_terminated_total", "Detector threads terminated as unresponsive");
-  const detector = createLateWorker("detector", () =>
+  const detector = createLazyWorker("detector", () =>
     startPlaneWorker({
       name: "detector",
       script: import.meta.resolve("#edge/detection/worker.ts"),
       ...{ log, stalls },
-      isLate: true,
+      isLazy: true,
       watch: WATCH_LIMITS,
       onSilent: () => void silent.value++,
       connect: () => {

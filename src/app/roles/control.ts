@@ -1,5 +1,5 @@
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
-import { firstTokenShown } from "#control/access/first-token.ts";
+import { hashFirstToken } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
@@ -8,7 +8,7 @@ import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
 import { backupSamples } from "#app/backup/last-backup.ts";
 import { forgetCalls } from "#jobs/forget-calls.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
-import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
+import { checkOwnership } from "#jobs/check-ownership.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
 import { pushLogs } from "#jobs/push-logs.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
@@ -16,7 +16,7 @@ import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { removeLeftovers } from "#jobs/remove-leftovers.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
-import { tellOfDeprecations } from "#jobs/tell-of-deprecations.ts";
+import { alertDeprecations } from "#jobs/alert-deprecations.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
@@ -130,7 +130,7 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
     onDone: runFile.reloaded,
     listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
   });
-  const shown = async (): Promise<void> => (token === null ? undefined : firstTokenShown(store));
+  const shown = async (): Promise<void> => (token === null ? undefined : hashFirstToken(store));
   return { ready, reload, shown, onNotNative: transport.add, close: closing.close };
 }
 
@@ -140,7 +140,7 @@ const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   workOnCertificateOrders(control),
   orderCertificates(control),
   watchDnssec(control.dnssecWatch),
-  lookAtOwnership(control.ownership, control.zoneSettling),
+  checkOwnership(control.ownership, control.zoneSettling),
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),
   removeAbandonedImports(control.zoneFiles),
@@ -149,7 +149,7 @@ const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),
   forgetCalls(control.recordedCalls),
-  tellOfDeprecations(control.deprecationNotices, DEPRECATIONS, {
+  alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;
     },

@@ -1,7 +1,7 @@
 import { systemClock } from "#kernel/clock.ts";
 import type { PeerName, RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
-import { createPlaceFiles } from "#app/planes/geoip-files.ts";
+import { createGeoipFiles } from "#app/planes/geoip-files.ts";
 import { edgeCacheDisk } from "#app/planes/plane-caches.ts";
 import { edgeConfig } from "#app/planes/plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker } from "#app/threads/plane-worker.ts";
@@ -30,7 +30,7 @@ export function createEdgeWorkers(
 ): EdgeWorkers {
   const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
   const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
-  const places = createPlaceFiles({
+  const places = createGeoipFiles({
     paths: config.edge.place_databases,
     log,
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),

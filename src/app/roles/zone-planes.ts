@@ -1,5 +1,5 @@
 import { createEdgeWorkers, type EdgeWorkers } from "./edge.ts";
-import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "#app/planes/lazy-planes.ts";
+import { createLazyPlanes, type LazyPlanes, mayContainZone } from "#app/planes/lazy-planes.ts";
 import { type Bound, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
@@ -55,7 +55,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
     return worker;
   };
   let sockets: ZoneSockets | null = null;
-  let late: LateZonePlanes | null = null;
+  let late: LazyPlanes | null = null;
   const edges = createEdgeWorkers(deps, sinks, serveZones, edgeThreads);
 
   const [hasNameserver, hasEdge] = [config.roles.includes("nameserver"), config.roles.includes("edge")];
@@ -91,9 +91,9 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
         opened.handedOver();
         return ports;
       }
-      const planes = createLateZonePlanes({ log, undo, start: () => startThreads().then(opened.handedOver) });
+      const planes = createLazyPlanes({ log, undo, start: () => startThreads().then(opened.handedOver) });
       late = planes;
-      publisher.onPublished((delta) => void (mayBringZone(delta) && planes.wake()));
+      publisher.onPublished((delta) => void (mayContainZone(delta) && planes.wake()));
       opened.onVisitor(planes.wake);
       return opened.ports;
     },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createLateWorker, type LateWorker } from "./lazy-worker.ts";
+import { createLazyWorker, type LazyWorker } from "./lazy-worker.ts";
 import type { Log } from "#app/log/log.ts";
 import { channel, startPlaneWorker } from "./plane-worker.ts";
 
@@ -22,12 +22,12 @@ const thread = (before = ""): string =>
       parentPort.postMessage({ type: "listening", addresses: {} });
     `)}`;
 
-function late(t: TestContext, script: string, path = ""): { readonly worker: LateWorker; starts(): number; restarts(): number } {
+function late(t: TestContext, script: string, path = ""): { readonly worker: LazyWorker; starts(): number; restarts(): number } {
   const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
   let [starts, restarts] = [0, 0];
-  const worker = createLateWorker("late", () =>
+  const worker = createLazyWorker("late", () =>
     startPlaneWorker({
-      ...{ name: "late", script, log, isLate: true },
+      ...{ name: "late", script, log, isLazy: true },
       connect: () => {
         starts++;
         return { workerData: { path }, transfer: [] };
@@ -40,7 +40,7 @@ function late(t: TestContext, script: string, path = ""): { readonly worker: Lat
 }
 
 /** The words that come back through a port that was attached. */
-function talk(worker: LateWorker): { send(word: string): void; readonly heard: readonly unknown[]; close(): void } {
+function talk(worker: LazyWorker): { send(word: string): void; readonly heard: readonly unknown[]; close(): void } {
   const { near, far } = channel();
   worker.attach(near);
   const heard: unknown[] = [];

@@ -2,13 +2,13 @@ import type { MessagePort } from "node:worker_threads";
 import type { PlaneWorker } from "./plane-worker.ts";
 
 /** A thread that is started when it has work for the first time. Until then it counts as up. */
-export interface LateWorker extends PlaneWorker {
+export interface LazyWorker extends PlaneWorker {
   /** Starts the thread for new work, if it has not been started. */
   wake(): void;
 }
 
-/** Messages sent through ports before the thread starts wait in them. `start` must start it with `isLate`. */
-export function createLateWorker(name: string, start: () => PlaneWorker): LateWorker {
+/** Messages sent through ports before the thread starts wait in them. `start` must start it with `isLazy`. */
+export function createLazyWorker(name: string, start: () => PlaneWorker): LazyWorker {
   const waiting = new Set<MessagePort>();
   let worker: PlaneWorker | undefined;
   let isStarting = false;

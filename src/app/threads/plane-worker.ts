@@ -1,9 +1,9 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
-import { closeLeft } from "#kernel/process/fd-registry.ts";
+import { closeOpenDescriptors } from "#kernel/process/fd-registry.ts";
 import type { RuleMaterial, FromWorker, GatewayFront, PeerName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
-import type { EarlyThreads } from "./prestart.ts";
+import type { PrestartedThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 import { threadLimits } from "./thread-limits.ts";
 import type { Stalls } from "./stalls.ts";
@@ -53,14 +53,14 @@ export interface PlaneWorkerSpec {
   readonly script: string;
   readonly log: Log;
   /** Threads that have begun to load; the first start takes the one of this name. */
-  readonly early?: EarlyThreads;
+  readonly early?: PrestartedThreads;
   /**
    * Builds new `workerData` for each start: message ports die with a thread. `bound` has the ports of the first start, so
    * that a restart listens where clients expect it.
    */
   connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
   /** The server runs without it: a failed first start is tried again, as after a crash. */
-  readonly isLate?: boolean;
+  readonly isLazy?: boolean;
   /** A thread whose event loop is blocked is ended, and restarted as after a crash. */
   readonly watch?: WatchLimits;
   /** Watches its event loop, by its name, for as long as it lives. */
@@ -151,7 +151,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       else onMessage(message, onListening);
     });
     thread.on("error", (error) => {
-      if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "plane thread failed");
+      if (state !== "starting" || spec.isLazy === true) log.error({ plane: name, err: error }, "plane thread failed");
       reject(error);
     });
     thread.on("exit", () => {
@@ -159,10 +159,10 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       clearTimeout(recovered);
       stopWatching();
       unwatch();
-      if (descriptors !== undefined) closeLeft(descriptors);
+      if (descriptors !== undefined) closeOpenDescriptors(descriptors);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
-      if (state === "up" || (state === "starting" && spec.isLate === true)) restartLater();
+      if (state === "up" || (state === "starting" && spec.isLazy === true)) restartLater();
     });
     worker = thread;
     starting = promise.then(

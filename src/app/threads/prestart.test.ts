@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPlaneWorker } from "./plane-worker.ts";
-import { loadThreadsEarly } from "./prestart.ts";
+import { prestartThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
@@ -10,17 +10,17 @@ const given = new URL("../../kernel/process/worker-bootstrap.ts", import.meta.ur
 /** A thread that says as its port what it was given. */
 const echo = `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads";
-  import { givenWork } from "${given}";
-  const { port } = await givenWork();
+  import { workOfThread } from "${given}";
+  const { port } = await workOfThread();
   parentPort.on("message", ({ type }) => type === "drain" && parentPort.close());
   parentPort.postMessage({ type: "listening", addresses: { http: port } });
 `)}`;
 
-const startPlane = (name: string, early: ReturnType<typeof loadThreadsEarly>, port: number) =>
+const startPlane = (name: string, early: ReturnType<typeof prestartThreads>, port: number) =>
   startPlaneWorker({ name, script: echo, log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
 
 test("a plane takes its preloaded thread once; others start new ones; unused ones are ended", async (t) => {
-  const early = loadThreadsEarly({ first: echo, second: echo, third: echo });
+  const early = prestartThreads({ first: echo, second: echo, third: echo });
   t.after(() => early.dismiss());
   const first = startPlane("first", early, 1);
   const again = startPlane("first", early, 2);
@@ -34,7 +34,7 @@ test("a plane takes its preloaded thread once; others start new ones; unused one
 
 test("a thread that fails to load does not delay others, and its plane reports the reason", async (t) => {
   const broken = "data:text/javascript,throw new Error('no such program')";
-  const early = loadThreadsEarly({ broken, sound: echo });
+  const early = prestartThreads({ broken, sound: echo });
   t.after(() => early.dismiss());
   const sound = startPlane("sound", early, 5);
   t.after(() => sound.stop(0));

@@ -1,19 +1,19 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import type { EarlyThreadData } from "#kernel/process/worker-bootstrap.ts";
+import type { PrestartedThreadData } from "#kernel/process/worker-bootstrap.ts";
 import type { Role } from "#app/config/roles.ts";
 import { threadLimits } from "./thread-limits.ts";
 
 /** A thread that has begun to load its program and waits for its work. */
-export interface EarlyThread {
+export interface PrestartedThread {
   readonly worker: Worker;
   /** Must be called once, with the content of `workerData`. */
   begin(workerData: object, transfer: readonly MessagePort[]): void;
 }
 
-export interface EarlyThreads {
+export interface PrestartedThreads {
   /** The thread of this name; undefined if it does not exist or has been taken. */
-  take(name: string): EarlyThread | undefined;
+  take(name: string): PrestartedThread | undefined;
   /** Ends the threads that were not taken. */
   dismiss(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface EarlyThreads {
  * The threads that start with a server of these roles, those with the most to load first. `hasZones`: whether the threads for zones
  * start with it.
  */
-export const earlyPrograms = (hasZones: boolean, roles: readonly Role[]): Readonly<Record<string, string>> => ({
+export const prestartPrograms = (hasZones: boolean, roles: readonly Role[]): Readonly<Record<string, string>> => ({
   ...(hasZones && roles.includes("edge") ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
   ...(roles.includes("gateway") ? { gateway: import.meta.resolve("#gateway/worker.ts") } : {}),
   ...(hasZones && roles.includes("nameserver") ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
@@ -33,10 +33,10 @@ export const earlyPrograms = (hasZones: boolean, roles: readonly Role[]): Readon
  * Loading the program is most of a start. Therefore the planes' threads load theirs while the main thread loads its own:
  * no more at once than the machine has cores besides the main thread's, because that thread has the most to load.
  */
-export function loadThreadsEarly(programs: Readonly<Record<string, string>>): EarlyThreads {
+export function prestartThreads(programs: Readonly<Record<string, string>>): PrestartedThreads {
   const loaded = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const atOnce = Math.max(1, availableParallelism() - 1);
-  const waiting = new Map<string, EarlyThread>();
+  const waiting = new Map<string, PrestartedThread>();
   Object.entries(programs).forEach(([name, script], index) => {
     const thread = startEarly(name, { script, loaded, turn: Math.max(0, index + 1 - atOnce) });
     waiting.set(name, thread);
@@ -57,11 +57,11 @@ export function loadThreadsEarly(programs: Readonly<Record<string, string>>): Ea
   };
 }
 
-function startEarly(name: string, plan: Omit<EarlyThreadData, "work">): EarlyThread {
+function startEarly(name: string, plan: Omit<PrestartedThreadData, "work">): PrestartedThread {
   const { port1: near, port2: work } = new MessageChannel();
-  const worker = new Worker(new URL(import.meta.resolve("#app/threads/early-thread.ts")), {
+  const worker = new Worker(new URL(import.meta.resolve("#app/threads/prestarted-thread.ts")), {
     name,
-    workerData: { ...plan, work } satisfies EarlyThreadData,
+    workerData: { ...plan, work } satisfies PrestartedThreadData,
     transferList: [work],
     resourceLimits: threadLimits(name),
   });

@@ -18,7 +18,7 @@ import { requestOf } from "#rules/seclang/testing/requests.ts";
 import { fc } from "../../../test/support/property.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
-import { findCoreRules, tellCoreRules } from "./core-rules.ts";
+import { findCoreRules, logCoreRules } from "./core-rules.ts";
 import { installCoreRules } from "./install-core-rules.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "selvedge-crs-"));
@@ -50,7 +50,7 @@ function open(configured: string, installed = join(folder, "nowhere"), lastGood 
     warn: (_: unknown, text?: string) => void said.push(String(text)),
   };
   const found = findCoreRules({ configured, installed, lastGood });
-  tellCoreRules(found, log as never);
+  logCoreRules(found, log as never);
   const { memory } = found;
   useRuleMaterial({ ...NO_RULE_MATERIAL, coreRules: memory });
   return { memory, said, version: MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version };

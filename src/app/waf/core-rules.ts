@@ -3,7 +3,7 @@ import { coreRulesBytes, type CoreRulesHead, coreRulesHead } from "#rules/manage
 import type { Log } from "#app/log/log.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 
-export interface CoreRulesPlaces {
+export interface CoreRulesLocations {
   /** As configured: a directory, `none`, or empty for the known ones. */
   readonly configured: string;
   /** Directory of `selvedge waf crs install`. */
@@ -32,7 +32,7 @@ export const INSTALL_HINT = "selvedge waf crs install FILE.tar.gz";
  * Finds the Core Rule Set and compiles it unless that was done before, which takes a second. If it does not compile, the
  * last successful one stays in use. Never throws.
  */
-export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlaces): FoundCoreRules {
+export function findCoreRules({ configured, installed, lastGood }: CoreRulesLocations): FoundCoreRules {
   const directory = configured === "" ? [installed, DEBIAN].find((path) => existsSync(path)) : configured;
   if (directory === undefined || directory === "none") return { directory: null, memory: null, problem: null, notKept: null };
   const kept = readKept(lastGood);
@@ -48,7 +48,7 @@ export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlac
 }
 
 /** Logs the result. */
-export function tellCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
+export function logCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
   const head = memory === null ? null : coreRulesHead(memory);
   if (directory === null)
     log.info(`no OWASP Core Rule Set is installed: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);

@@ -4,7 +4,7 @@ import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { NO_RULE_MATERIAL, sharedText, useRuleMaterial } from "#rules/managed/rule-material.ts";
 import type { Config } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
-import { type CoreRulesPlaces, findCoreRules, type FoundCoreRules, tellCoreRules } from "./core-rules.ts";
+import { type CoreRulesLocations, findCoreRules, type FoundCoreRules, logCoreRules } from "./core-rules.ts";
 import { readManagedLists } from "./managed-list-files.ts";
 import { readOperatorRows } from "./operator-rows-file.ts";
 
@@ -30,7 +30,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
     lists: (next) => shared.lists.of(listsIn(next)),
     rows: (next) => shared.rows.of(rowsIn(next)),
   };
-  const placesIn = ({ waf }: Config): CoreRulesPlaces => ({
+  const placesIn = ({ waf }: Config): CoreRulesLocations => ({
     configured: waf.crs_directory,
     installed: files.coreRules,
     lastGood: files.lastCoreRules,
@@ -46,7 +46,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
     useMaterial({ ...now, coreRules });
   };
   const found = findCoreRules(placesIn(config));
-  tellCoreRules(found, log);
+  logCoreRules(found, log);
   use(found, { lists: filesIn.lists(config), rows: filesIn.rows(config) });
 
   const readAgain = async (next: Config, previous: Promise<void>): Promise<void> => {
@@ -65,7 +65,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
     const now = { lists: again("lists"), rows: again("rows") };
     try {
       const core = await findInThread(placesIn(next));
-      tellCoreRules(core, log);
+      logCoreRules(core, log);
       use(core, now);
     } catch (error) {
       log.error({ err: error }, "cannot read the OWASP Core Rule Set again; what was read before stays in use");
@@ -100,7 +100,7 @@ function rowsIn({ waf: { rows_file: path } }: Config): object | null {
 
 const COMPILE_MS_MAX = 120_000;
 
-function findInThread(places: CoreRulesPlaces): Promise<FoundCoreRules> {
+function findInThread(places: CoreRulesLocations): Promise<FoundCoreRules> {
   const worker = new Worker(new URL(import.meta.resolve("#app/waf/core-rules-thread.ts")), {
     name: "core-rules",
     workerData: places,

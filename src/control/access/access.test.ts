@@ -14,7 +14,7 @@ import { type Access, createAccess } from "./access.ts";
 import { systemCall } from "#control/call.ts";
 import { hasBootstrapToken } from "#store/access/tokens.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { firstTokenShown, resetFirstToken } from "./first-token.ts";
+import { hashFirstToken, resetFirstToken } from "./first-token.ts";
 
 const groupId = (name: PermissionGroupName): string => PERMISSION_GROUPS.find((group) => group.name === name)?.id ?? "";
 const isError = (name: ErrorName) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
@@ -79,7 +79,7 @@ accessTest(
     assert.equal((await access.authenticate({ type: "token", secret: token ?? "" }, IP)).id, owner.id, "told until somebody has seen it");
     const stored = await store.read.selectFrom("secrets").selectAll().execute();
     assert.doesNotMatch(JSON.stringify(stored), new RegExp(token ?? "", "i"), "sealed meanwhile");
-    await firstTokenShown(store);
+    await hashFirstToken(store);
     assert.deepEqual(await again(), { account_id, token: null, ignored: [{ key: "bootstrap.email", isInUse: false }] });
     assert.deepEqual(await store.read.selectFrom("secrets").selectAll().execute(), []);
     assert.equal(

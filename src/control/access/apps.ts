@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { inTurns } from "#kernel/in-turns.ts";
+import { inTicks } from "#kernel/in-ticks.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ACCESS_APP_DEFAULTS,
@@ -106,7 +106,7 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
   return {
     list: async (owner, query, { page, per_page }) => {
       const found: AccessApp[] = [];
-      await inTurns(await accessAppsOf(store.read, owner), APPS_AT_ONCE, (row) => {
+      await inTicks(await accessAppsOf(store.read, owner), APPS_AT_ONCE, (row) => {
         const app = view(row);
         if (fits(app, query)) found.push(app);
       });
@@ -119,7 +119,7 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
     bookmarks: {
       list: async (accountId) => {
         const found: AccessBookmark[] = [];
-        await inTurns(await accessAppsOf(store.read, ofAccount(accountId)), APPS_AT_ONCE, (row) => {
+        await inTicks(await accessAppsOf(store.read, ofAccount(accountId)), APPS_AT_ONCE, (row) => {
           if (row.type === "bookmark") found.push(bookmarkView(row));
         });
         return found;
@@ -181,7 +181,7 @@ function completed(value: Fields, needs: readonly string[]): Fields {
 /** Throws if another application protects the same address, because only one could ask visitors. */
 async function checkTaken(others: readonly AccessAppRow[], value: Fields): Promise<void> {
   const taken = new Set<string>();
-  await inTurns(others, APPS_AT_ONCE, (row) => {
+  await inTicks(others, APPS_AT_ONCE, (row) => {
     for (const host of hostsOf(JSON.parse(row.value) as Fields)) taken.add(host);
   });
   const host = hostsOf(value).find((one) => taken.has(one));

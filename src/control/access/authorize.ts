@@ -13,7 +13,7 @@ export interface ResolvedScope {
   readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
 }
 
-export type AskedScope =
+export type RequestedScope =
   | { readonly type: "open" | "user" }
   | { readonly type: "account"; readonly account_id: string }
   | { readonly type: "zone"; readonly zone_id: string };
@@ -24,7 +24,7 @@ export interface Authorizer {
    * `unauthorized_resource` for a foreign or unknown account and `zone_not_found` for a foreign or unknown zone, which
    * the caller cannot tell apart; `authentication_error` if only the permission is missing.
    */
-  authorize(actor: Actor, asked: AskedScope, groups: Groups): Promise<ResolvedScope>;
+  authorize(actor: Actor, asked: RequestedScope, groups: Groups): Promise<ResolvedScope>;
   /** Drops the zone or account from caches. */
   invalidate(id: string): void;
   close(): void;

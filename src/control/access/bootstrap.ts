@@ -41,7 +41,7 @@ export interface Bootstrapped {
 
 /**
  * Creates the account, user, membership and first token, which has every permission, in an empty database. In any other
- * database, only finds the oldest account. `token` is the secret until `firstTokenShown` is called, so that a start that
+ * database, only finds the oldest account. `token` is the secret until `hashFirstToken` is called, so that a start that
  * fails before printing does not lose it. A preset token counts as changed, because the operator knows it.
  */
 export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> {

@@ -35,7 +35,7 @@ export const firstTokenRow = ({ userId, secret, nowMicros, isPrinted }: FirstTok
 });
 
 /** Call when the operator has received the first token's secret; from then on only its hash is stored. */
-export async function firstTokenShown(store: Store): Promise<void> {
+export async function hashFirstToken(store: Store): Promise<void> {
   await store.write(forgetUnseen);
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { fitsPassword } from "#kernel/crypto/password.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { addressKey, createRateLimiter, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
+import { addressKey, createRateLimiter, type RateLimitConfig, type RateLimitState } from "#kernel/net/rate-limiter.ts";
 import { listSessions } from "#store/access/sessions.ts";
 import { findUserByEmail, type UserRow } from "#store/access/users.ts";
 import type { Store } from "#store/database/store.ts";
@@ -47,7 +47,7 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
   };
 }
 
-function refuse(standing: Standing | null): void {
+function refuse(standing: RateLimitState | null): void {
   if (standing === null || (standing.allowed && standing.remaining > 0)) return;
   throw new PlatformError("rate_limited", {
     message: "Too many sign-ins with wrong passwords. Please wait, or sign in with an API token.",

@@ -21,7 +21,7 @@ import {
   type AnalyticsValue,
   type EntriesField,
   type ListField,
-  type MemberPlace,
+  type ListMember,
   type StoredField,
 } from "#model/events/analytics.ts";
 import type { Store } from "#store/database/store.ts";
@@ -165,7 +165,7 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
 type ComparedValue = Extract<AnalyticsFilter, { readonly value: unknown }>["value"];
 
 /** Rows with one of these values in the member of an object. */
-const memberPart = ({ of, member }: MemberPlace, value: ComparedValue): WherePart =>
+const memberPart = ({ of, member }: ListMember, value: ComparedValue): WherePart =>
   [value].flat().map((one) => ({ column: of, operator: "has", value: JSON.stringify({ [member]: one }).slice(1, -1) }) as Condition);
 
 /** Filters of a field whose values have other names as well: what is stored comes first, in the case that it is stored in. */

@@ -1,6 +1,6 @@
 import { type AuthoritiesConfig, createAuthorities } from "#acme/accounts.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import type { ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
+import type { ResolverAddress } from "#control/dns/scan/query-resolver.ts";
 import type { HostnameDns } from "./hostname-dns.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";

@@ -3,7 +3,7 @@ import { answersItself, hostedName } from "#store/zones/local-names.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import type { HostnameDns } from "./hostname-dns.ts";
-import type { ProofHome } from "./placement.ts";
+import type { ChallengePlacement } from "./placement.ts";
 
 /** Limit of the alias chain. */
 const ALIASES_MAX = 4;
@@ -14,7 +14,7 @@ const ALIASES_MAX = 4;
  */
 export const createHostingZoneOf =
   ({ store, dns }: { readonly store: Store; readonly dns: HostnameDns }) =>
-  async (order: { readonly zone_id: string }, txtName: string): Promise<ProofHome | null> => {
+  async (order: { readonly zone_id: string }, txtName: string): Promise<ChallengePlacement | null> => {
     const own = await zoneRowById(store.read, order.zone_id);
     if (own === undefined) return null;
     let name = txtName;

@@ -18,12 +18,12 @@ export interface NamesOfHostnames {
   /** TXT records, each with its strings joined. */
   txt(name: string): Promise<DnsCheckResult>;
   /** The hosted zone that answers for the name, and its serial; null if it is hosted elsewhere. */
-  home(name: string): Promise<HomeZone | null>;
+  home(name: string): Promise<HostingZone | null>;
   /** The account whose zone contains the name, even if another server answers for it; null if no account has such a zone. */
   accountOf(name: string): Promise<string | null>;
 }
 
-export interface HomeZone {
+export interface HostingZone {
   readonly zone_id: string;
   readonly account_id: string;
   readonly serial: number;

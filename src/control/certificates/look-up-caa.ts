@@ -1,7 +1,7 @@
 import { getServers, promises as dns } from "node:dns";
 import type { CaaAnswer, LookUpCaa } from "#acme/caa-lookup.ts";
 import type { CaaRecord } from "#acme/caa.ts";
-import { askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
+import { queryResolver, type ResolverAddress } from "#control/dns/scan/query-resolver.ts";
 import { answersItself, hostedName } from "#store/zones/local-names.ts";
 import type { Store } from "#store/database/store.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
@@ -32,7 +32,7 @@ export function createLookUpCaa(deps: {
     for (const address of resolvers) {
       signal.throwIfAborted();
       try {
-        return { records: recordsIn(await askResolver(address, parseAbsoluteName(name), CAA, TIMEOUT_MS), name) };
+        return { records: recordsIn(await queryResolver(address, parseAbsoluteName(name), CAA, TIMEOUT_MS), name) };
       } catch (error) {
         failed = `${address}: ${(error as Error).message}`;
       }

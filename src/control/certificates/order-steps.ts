@@ -7,7 +7,7 @@ import { txtName } from "#acme/issuance.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { type Call, systemCall } from "#control/call.ts";
 import { issuedAlert, notIssuedAlert } from "#control/notifications/alerts/alert.ts";
-import { tell } from "#control/notifications/policies/enqueue-alert.ts";
+import { enqueueAlert } from "#control/notifications/policies/enqueue-alert.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { checkDelayMs } from "#model/hostnames/custom-hostname-states.ts";
@@ -22,7 +22,7 @@ import {
   foreignProofs,
   foreignRecords,
   type Placement,
-  type ProofHome,
+  type ChallengePlacement,
   placementOf,
   validationRecords,
 } from "./placement.ts";
@@ -42,7 +42,7 @@ export interface WorkDeps {
   /** Issuers in order of preference, for owners that leave the choice to the installation. */
   readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
   /** The place in a hosted zone, of the order's account, for a TXT record of this name; null if the name is hosted elsewhere. */
-  homeOf(order: CertificateOrderRow, txtName: string): Promise<ProofHome | null>;
+  homeOf(order: CertificateOrderRow, txtName: string): Promise<ChallengePlacement | null>;
 }
 
 /** Attempts before an order is given up; the delays between them are those of hostname checks (custom-hostnames.md §1). */
@@ -134,7 +134,9 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
       // Without an error, the order waits for the customer.
       if (!isOver && (tries !== TELLING_TRIES || failed.error === "")) return;
       const facts = { hosts: JSON.parse(row.hosts) as string[], authority: row.authority };
-      await tell(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) => notIssuedAlert(zone, facts, failed.error, isOver));
+      await enqueueAlert(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) =>
+        notIssuedAlert(zone, facts, failed.error, isOver),
+      );
     };
     const next = await save(row, values, { isCaaError: failed.isCaaError === true }, alsoIn);
     if (isOver && next !== null) await drop(next);
@@ -161,7 +163,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
    * here.
    */
   const withHomes = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
-    const homes: Record<string, ProofHome> = { ...placement.homes };
+    const homes: Record<string, ChallengePlacement> = { ...placement.homes };
     for (const { host } of foreignProofs(placement)) {
       const leadsHere = row.method === "http" && (await owners[row.owner_kind].leadsHere(row.owner_id));
       const home = row.method === "txt" ? await deps.homeOf(row, txtName(host)) : leadsHere ? { zone_id: row.zone_id, name: host } : null;
@@ -237,7 +239,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
         advice_ms: clock.nowMs() + DAY_MS,
       });
       const told = { hosts: certificate.hosts, authority: certificate.issuer };
-      await tell(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, told, certificate.notAfter));
+      await enqueueAlert(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, told, certificate.notAfter));
     });
   };
 

@@ -13,10 +13,10 @@ import type { ValidationRecord } from "./owner.ts";
 export interface Placement {
   readonly order: PlacedOrder;
   /** By host: the place where the edge or a hosted zone serves its challenge. Other hosts' owners must serve theirs. */
-  readonly homes: Readonly<Record<string, ProofHome>>;
+  readonly homes: Readonly<Record<string, ChallengePlacement>>;
 }
 
-export interface ProofHome {
+export interface ChallengePlacement {
   readonly zone_id: string;
   /** Name of the page or TXT record: that of the challenge, or the target of its alias. */
   readonly name: string;
@@ -40,7 +40,7 @@ export function proofOps(orderId: string, method: Method, { order, homes }: Plac
 }
 
 /** A record that lists do not contain: the installation creates and removes it. */
-function txtOp(id: string, { zone_id, name }: ProofHome, { keyAuthorization }: Proof): Op {
+function txtOp(id: string, { zone_id, name }: ChallengePlacement, { keyAuthorization }: Proof): Op {
   const content = `"${txtValue(keyAuthorization)}"`;
   const rdata = Buffer.from(encodeContent("TXT", content, { origin: name })).toString("base64");
   return { kind: "record", id, value: { zone_id, name, type: "TXT", ttl: TXT_TTL_SECONDS, content, rdata, proxied: false } };

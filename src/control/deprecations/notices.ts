@@ -1,5 +1,5 @@
 import { deprecationAlert } from "#control/notifications/alerts/alert.ts";
-import { tellAccount } from "#control/notifications/policies/enqueue-alert.ts";
+import { enqueueAccountAlert } from "#control/notifications/policies/enqueue-alert.ts";
 import { type Clock, isoDate, isoMicros, type IsoDate } from "#kernel/clock.ts";
 import { policiesOfType } from "#store/events/notifications.ts";
 import { addDeprecationNotice, callersOfEnding, type EndingCaller } from "#store/access/deprecation-calls.ts";
@@ -34,7 +34,7 @@ export function createDeprecationNotices({ store, clock }: { readonly store: Sto
     const { result } = await store.write(async (unit) => {
       const notice = { account_id: accountId, deprecation_id: row.id, days_left: stage, told_on: isoMicros(clock.nowMicros()) };
       if (!(await addDeprecationNotice(unit.db, notice))) return false;
-      await tellAccount(unit, clock.nowMs(), ALERT, accountId, () => deprecationAlert(row, daysLeft, callers));
+      await enqueueAccountAlert(unit, clock.nowMs(), ALERT, accountId, () => deprecationAlert(row, daysLeft, callers));
       return true;
     });
     return result;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Arrivals } from "#events/read/rows-since.ts";
+import type { RowsSince } from "#events/read/rows-since.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { EventTables } from "#events/rows/rows.ts";
 import type { Where } from "#events/sql/where-sql.ts";
@@ -139,7 +139,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
   };
 }
 
-function textOf<T extends TailedTable>({ event, idOf, view }: TailSource<T>, { rows, passedOver, isAtLeast }: Arrivals<T>): string {
+function textOf<T extends TailedTable>({ event, idOf, view }: TailSource<T>, { rows, passedOver, isAtLeast }: RowsSince<T>): string {
   const shown = rows.map((row) => `id: ${idOf(row)}\nevent: ${event}\ndata: ${JSON.stringify(view(row))}\n\n`);
   const missed = passedOver === 0 && !isAtLeast ? "" : missedText(passedOver, isAtLeast);
   return missed + shown.join("");

@@ -9,7 +9,7 @@ import {
   deleteGatewayObject,
   gatewayObject,
   type GatewayObjectKind,
-  type GatewayObjectPlace,
+  type GatewayObjectScope,
   type GatewayObjectRow,
   putGatewayObject,
 } from "#store/gateways/gateway-objects.ts";
@@ -29,7 +29,7 @@ export async function requireGateway(db: Unit["db"], accountId: string, gatewayI
 }
 
 /** Throws `gateway_not_found` if the object does not exist. */
-export async function loadObject(db: Unit["db"], place: GatewayObjectPlace, id: string): Promise<GatewayObjectRow> {
+export async function loadObject(db: Unit["db"], place: GatewayObjectScope, id: string): Promise<GatewayObjectRow> {
   const row = await gatewayObject(db, place, id);
   if (row === undefined) throw new PlatformError("gateway_not_found");
   return row;
@@ -38,7 +38,7 @@ export async function loadObject(db: Unit["db"], place: GatewayObjectPlace, id: 
 /** A new row, or `before` with another value. */
 export function objectRow(
   { clock }: Pick<ObjectDeps, "clock">,
-  place: Required<GatewayObjectPlace>,
+  place: Required<GatewayObjectScope>,
   id: string,
   value: object,
 ): GatewayObjectRow {

@@ -9,13 +9,13 @@ import {
   customHostname,
   type CustomHostnameRow,
   dueHostnames,
-  hostnamesOfChangedHomes,
+  hostnamesOfChangedZones,
   updateCustomHostname,
 } from "#store/hostnames/custom-hostnames.ts";
 import type { Unit } from "#store/database/store.ts";
 import { lockZone, type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
-import { type LookDeps, probeHostname, type ProbeResult } from "./probe-hostname.ts";
+import { type ProbeDeps, probeHostname, type ProbeResult } from "./probe-hostname.ts";
 import { removeHostname } from "./remove-hostname.ts";
 
 /** Checks custom hostnames and updates their status (SPEC 3.2). */
@@ -36,7 +36,7 @@ export const CONFIRM_MS = 300_000;
 const ANSWERS_AGAINST = 2;
 const AT_ONCE = 16;
 
-export interface CheckDeps extends LookDeps {
+export interface CheckDeps extends ProbeDeps {
   readonly issuer: CertificateIssuer;
 }
 
@@ -111,7 +111,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     check,
     checkDue: async (call, limit) => {
       const ids = await dueHostnames(store.read, clock.nowMs(), limit);
-      const changed = await hostnamesOfChangedHomes(store.read, limit);
+      const changed = await hostnamesOfChangedZones(store.read, limit);
       const all = [...new Set([...ids, ...changed])];
       for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map((id) => due(call, id)));
       return all.length;

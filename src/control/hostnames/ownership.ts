@@ -10,7 +10,7 @@ const httpPath = (prefix: string, id: string): string => `/.well-known/${prefix}
 const spellings = (vendorPrefix: string): readonly string[] => [...new Set([vendorPrefix, ALWAYS_UNDERSTOOD])];
 
 /** TXT names and HTTP paths of the ownership token, which proves the hostname before it points here. */
-export const ownershipPlaces = (vendorPrefix: string, { id, hostname }: Pick<CustomHostnameRow, "id" | "hostname">) => ({
+export const ownershipLocations = (vendorPrefix: string, { id, hostname }: Pick<CustomHostnameRow, "id" | "hostname">) => ({
   textNames: spellings(vendorPrefix).map((prefix) => textName(prefix, hostname)),
   httpPaths: spellings(vendorPrefix).map((prefix) => httpPath(prefix, id)),
 });

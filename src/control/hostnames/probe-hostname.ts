@@ -10,7 +10,7 @@ import type { ShowsToken } from "./fetch-token.ts";
 import { isNameHeld } from "./hold.ts";
 import type { HostnameDns, DnsCheckResult, NamesOfHostnames } from "#control/certificates/hostname-dns.ts";
 import { type HostnameFacts, evaluateHostname, type HostnameEvaluation, VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
-import { ownershipPlaces } from "./ownership.ts";
+import { ownershipLocations } from "./ownership.ts";
 
 /** The result of checking a custom hostname, and the hosted zone that contains its name. */
 export interface ProbeResult {
@@ -18,7 +18,7 @@ export interface ProbeResult {
   readonly home: { readonly zone_id: string; readonly serial: number } | null;
 }
 
-export interface LookDeps {
+export interface ProbeDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly dns: HostnameDns;
@@ -36,7 +36,7 @@ const CHAIN_LENGTH_MAX = 8;
  * Performs the lookups: DNS, and an HTTP request to the hostname's server if it does not point here. Rejects only if the
  * database fails.
  */
-export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<ProbeResult> {
+export async function probeHostname(deps: ProbeDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<ProbeResult> {
   const { store, clock } = deps;
   const isActiveThere = await isActiveElsewhere(store, row, zone);
   // If another account has proved the name, the account's own zones prove nothing.
@@ -46,7 +46,7 @@ export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone
   if (zone.status !== "active") return { judgement: { verdict: "waiting", errors: [VERIFICATION_ERRORS.inactive] }, home };
   const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, zone.account_id, clock.nowMs()));
   if (isHeld) return { judgement: evaluateHostname({ ...NOTHING, zoneName: zone.name, isHeld }), home };
-  const places = ownershipPlaces(deps.vendorPrefix, row);
+  const places = ownershipLocations(deps.vendorPrefix, row);
   const [chain, addresses, texts, hasOrigin] = await Promise.all([
     aliasesOf(dns, row.hostname, zone),
     dns.addresses(row.hostname).then(foundIn),
@@ -94,7 +94,7 @@ const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
  * All accounts share the edge's addresses: they only count for trusted accounts, and never for names in another account's
  * zone.
  */
-async function countsAddresses(deps: LookDeps, dns: NamesOfHostnames, row: CustomHostnameRow, zone: ZoneRow): Promise<boolean> {
+async function countsAddresses(deps: ProbeDeps, dns: NamesOfHostnames, row: CustomHostnameRow, zone: ZoneRow): Promise<boolean> {
   const account = await dns.accountOf(row.hostname);
   if (account !== null && account !== zone.account_id) return false;
   return row.status === "active" || deps.isTrustedAccount(zone.account_id);

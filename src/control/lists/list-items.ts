@@ -5,8 +5,8 @@ import { bucketOf, type ItemForm, readItem, showItem } from "#control/lists/item
 import { listEntryId, listOps, partOf, partsOf } from "#control/lists/list-entries.ts";
 import { listAudit, ownList, RULE_LIST_LIMITS, type RuleListLimits } from "#control/lists/lists.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { inTurns } from "#kernel/in-turns.ts";
-import { piecesOf } from "#kernel/pieces.ts";
+import { inTicks } from "#kernel/in-ticks.ts";
+import { chunksOf } from "#kernel/chunks.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { RuleListItem, RuleListItemsDelete, RuleListItemWrite, RuleListKind, RuleListOperation } from "#model/rulesets/rule-list.ts";
@@ -130,7 +130,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
   const formsOf = async (accountId: string, listId: string, items: readonly RuleListItemWrite[]) => {
     const { kind } = await ownList(store.read, accountId, listId);
     const forms = new Map<string, ItemForm & { comment: string }>();
-    await inTurns(items.entries(), ITEMS_AT_ONCE, ([index, item]) => {
+    await inTicks(items.entries(), ITEMS_AT_ONCE, ([index, item]) => {
       const form = readItem(kind as RuleListKind, item, `/${index}`);
       forms.set(form.key, { ...form, comment: item.comment ?? "" });
     });
@@ -202,7 +202,7 @@ async function mergeItems(
     remove: [] as ExistingItem[],
   };
   const known = new Set<string>();
-  await inTurns(existing, ITEMS_AT_ONCE, (row) => {
+  await inTicks(existing, ITEMS_AT_ONCE, (row) => {
     known.add(row.item_key);
     const form = forms.get(row.item_key);
     if (form === undefined) {
@@ -210,7 +210,7 @@ async function mergeItems(
     } else if (form.value !== row.value || form.comment !== row.comment)
       changes.update.push({ id: row.id, bucket: row.bucket, value: form.value, comment: form.comment });
   });
-  await inTurns(forms.values(), ITEMS_AT_ONCE, (form) => {
+  await inTicks(forms.values(), ITEMS_AT_ONCE, (form) => {
     if (!known.has(form.key)) changes.insert.push(form);
   });
   return changes;
@@ -226,7 +226,7 @@ async function applyChanges(unit: Unit, call: Call, list: RuleListRow, changes: 
     changes.remove.map(({ id }) => id),
   );
   const inserted: { readonly bucket: number }[] = [];
-  for (const forms of piecesOf(changes.insert, ITEMS_AT_ONCE)) {
+  for (const forms of chunksOf(changes.insert, ITEMS_AT_ONCE)) {
     const rows = forms.map(({ key, value, comment }): RuleListItemRow => {
       const times = { created_on: now, modified_on: now };
       return { list_id: list.id, id: newId(), item_key: key, bucket: bucketOf(key), value, comment, ...times };

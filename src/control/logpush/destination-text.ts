@@ -5,7 +5,7 @@ import { invalidDestination } from "./destination.ts";
 const HIDDEN = "********";
 
 /** The displayed destination. For URLs it hides the values of all parameters, because each may be a secret. */
-export function shownDestination(text: string): string {
+export function redactedDestination(text: string): string {
   const [address = "", query] = splitQuery(text);
   if (query === undefined) return address;
   return `${address}?${query
@@ -35,7 +35,7 @@ export function restoredDestination(text: string, before: string): string {
 }
 
 /** Whether both destinations are the same place, ignoring secrets. */
-export const isSamePlace = (one: string, other: string): boolean => splitQuery(one)[0] === splitQuery(other)[0];
+export const isSameDestination = (one: string, other: string): boolean => splitQuery(one)[0] === splitQuery(other)[0];
 
 /** A token that proves to a reader of the destination that this installation wrote there for the account. */
 export const ownershipToken = (key: Uint8Array, accountId: string, destination: string): string =>

@@ -25,7 +25,7 @@ import {
 import type { Store, Unit } from "#store/database/store.ts";
 import type { LogUpload } from "./destination.ts";
 import { readDestination, upload } from "./upload.ts";
-import { isOwnershipToken, isSamePlace, ownershipToken, restoredDestination, shownDestination } from "./destination-text.ts";
+import { isOwnershipToken, isSameDestination, ownershipToken, restoredDestination, redactedDestination } from "./destination-text.ts";
 import { destinationContext, type LogPusher } from "./pusher.ts";
 
 /** Jobs that push the logs of an account's gateways. Throws `logpush_job_not_found` and `logpush_invalid`. */
@@ -72,7 +72,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
     id: row.id,
     dataset: LOG_DATASET,
     enabled: row.enabled === 1,
-    destination_conf: shownDestination(open(row)),
+    destination_conf: redactedDestination(open(row)),
     kind: "",
     ...(JSON.parse(row.settings) as LogpushSettings),
     last_complete: row.last_complete,
@@ -203,7 +203,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
       return { valid: message === "", message };
     },
     exists: async (accountId, destination) => ({
-      exists: (await logpushJobsOf(store.read, accountId)).some((row) => isSamePlace(open(row), destination)),
+      exists: (await logpushJobsOf(store.read, accountId)).some((row) => isSameDestination(open(row), destination)),
     }),
     challenge: async (accountId, destination) => {
       const filename = `ownership-challenge-${randomBytes(4).toString("hex")}.txt`;

@@ -1,4 +1,4 @@
-import { keptOutBy } from "#kernel/net/hostname.ts";
+import { reservedBy } from "#kernel/net/hostname.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { hasNoParent } from "#model/zones/zone-name.ts";
@@ -41,7 +41,7 @@ export interface Claim {
   readonly nowMs: number;
 }
 
-interface Scene extends Claim {
+interface AdmissionContext extends Claim {
   readonly db: Db;
   readonly policy: OwnershipPolicy;
   readonly isTrusted: boolean;
@@ -58,21 +58,22 @@ interface Verdict {
 }
 
 /** Returns a verdict, throws to refuse the name, or returns null to continue with the next rule. */
-type Rule = (scene: Scene) => Verdict | null | Promise<Verdict | null>;
+type Rule = (scene: AdmissionContext) => Verdict | null | Promise<Verdict | null>;
 
 const PENDING: Verdict = { status: "pending", proof: "none" };
 const active = (proof: ZoneProof): Verdict => ({ status: "active", proof });
 
 const isOthers = ({ accountId }: Claim, zone: { readonly account_id: string }): boolean => zone.account_id !== accountId;
-const ofName = ({ name, up }: Scene): readonly ZoneRow[] => up.filter((zone) => zone.name === name);
-const isActiveElsewhere = (scene: Scene): boolean => ofName(scene).some((zone) => isOthers(scene, zone) && zone.status === "active");
+const ofName = ({ name, up }: AdmissionContext): readonly ZoneRow[] => up.filter((zone) => zone.name === name);
+const isActiveElsewhere = (scene: AdmissionContext): boolean =>
+  ofName(scene).some((zone) => isOthers(scene, zone) && zone.status === "active");
 const inQuarantine = ({ nowMs }: Claim, row: FormerZoneRow): boolean => row.proof !== "none" && nowMs - row.deleted_ms < QUARANTINE_MS;
 
 /** The nearest active zone above; with `proved`, the nearest that is also proved. */
 export const nearestAbove = (zones: readonly ZoneRow[], name: string, proved: boolean): ZoneRow | undefined =>
   zones.find((zone) => zone.name !== name && zone.status === "active" && !(proved && zone.proof === "none"));
 
-const isConsentedByOwnZone = (scene: Scene): boolean => nearestAbove(scene.up, scene.name, true)?.account_id === scene.accountId;
+const isConsentedByOwnZone = (scene: AdmissionContext): boolean => nearestAbove(scene.up, scene.name, true)?.account_id === scene.accountId;
 
 /** In order; the first verdict counts. */
 const BEFORE: readonly Rule[] = [
@@ -85,7 +86,7 @@ const BEFORE: readonly Rule[] = [
     return null;
   },
   ({ isTrusted, name }) => {
-    const standard = isTrusted ? undefined : keptOutBy(name);
+    const standard = isTrusted ? undefined : reservedBy(name);
     if (standard === undefined) return null;
     const message = `${standard} keeps ${name} out of the DNS: only accounts in zones.trusted_accounts may use the name.`;
     throw new PlatformError("zone_name_reserved", { message, source: "/name" });
@@ -129,7 +130,7 @@ const RULES: Readonly<Record<"at_once" | "delegation", readonly Rule[]>> = {
  */
 export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Claim): Promise<Admission> {
   const { name, accountId, nowMs } = claim;
-  const scene: Scene = {
+  const scene: AdmissionContext = {
     ...{ ...claim, db, policy },
     isTrusted: await policy.isTrusted(db, accountId),
     up: await zonesUp(db, name),
@@ -154,7 +155,7 @@ export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Clai
   };
 }
 
-async function firstVerdict(rules: readonly Rule[], scene: Scene): Promise<Verdict> {
+async function firstVerdict(rules: readonly Rule[], scene: AdmissionContext): Promise<Verdict> {
   for (const rule of rules) {
     const verdict = await rule(scene);
     if (verdict !== null) return verdict;

@@ -1,7 +1,7 @@
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { judgeLook, type LookState } from "#model/zones/zone-look.ts";
+import { judgeCheck, type CheckState } from "#model/zones/zone-check.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import type { ZoneStatus } from "#model/zones/zone.ts";
 import type { Store, Unit } from "#store/database/store.ts";
@@ -9,7 +9,7 @@ import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { claimOf, claimsDue, deleteClaim, putClaim, type ZoneClaimRow } from "#store/zones/zone-claims.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { type Admission, admit } from "./admission.ts";
-import { lookAtZone, type LookAtZoneDeps, type ZoneEvidence } from "./look-at-zone.ts";
+import { checkZoneOwnership, type CheckZoneOwnershipDeps, type ZoneEvidence } from "./check-zone-ownership.ts";
 import { newClaim } from "./new-claim.ts";
 import type { Pair } from "./pairs.ts";
 import type { ParentView } from "./parent-view.ts";
@@ -32,18 +32,18 @@ export interface Ownership {
   /** Checks the zone and applies the result. Throws `activation_check_too_soon`. */
   lookNow(call: Call, zoneId: string): Promise<void>;
   /** Checks due zones, for a few seconds at most. */
-  lookDue(call: Call): Promise<OwnershipLooks>;
+  lookDue(call: Call): Promise<OwnershipChecks>;
 }
 
-export interface OwnershipLooks {
-  readonly looked: number;
+export interface OwnershipChecks {
+  readonly checked: number;
   /** Zones whose state changed, as `example.com: pending → active (delegation)`. */
   readonly changed: readonly string[];
   /** Zones whose parent could not be checked, with the reason. */
   readonly failed: readonly string[];
 }
 
-export interface OwnershipDeps extends LookAtZoneDeps, TransitionDeps {
+export interface OwnershipDeps extends CheckZoneOwnershipDeps, TransitionDeps {
   readonly store: Store;
   /** The installation's pairs of name servers. */
   readonly pool: readonly Pair[];
@@ -51,7 +51,7 @@ export interface OwnershipDeps extends LookAtZoneDeps, TransitionDeps {
 
 /** Creating a zone waits for this check. */
 const FIRST_LOOK_BUDGET_MS = 3_000;
-const LOOKS_AT_A_TIME = 16;
+const CHECKS_AT_A_TIME = 16;
 const ZONES_AT_ONCE = 500;
 /** No check starts after this time, so that a shutdown does not wait for an unreachable resolver. */
 const TURN_MS = 2_000;
@@ -66,7 +66,7 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
     const [zone, claim] = [await zoneRowById(store.read, zoneId), await claimOf(store.read, zoneId)];
     if (zone === undefined || claim === undefined) return { change: null, failed: null };
     const isSettled = zone.status === "active" && (zone.proof === "operator" || zone.proof === "txt");
-    const seen = isSettled ? NOTHING_SEEN : await lookAtZone(deps, zone, claim.since_ms, clock.nowMs());
+    const seen = isSettled ? NOTHING_SEEN : await checkZoneOwnership(deps, zone, claim.since_ms, clock.nowMs());
     const change = await commit(deps, call, (unit) => follow(deps, unit, call, zoneId, seen));
     return { change, failed: seen.failed === null ? null : `${zone.name}: ${seen.failed}` };
   };
@@ -97,19 +97,19 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
       const untilMs = clock.monotonicMs() + TURN_MS;
       const due = await claimsDue(store.read, clock.nowMs(), ZONES_AT_ONCE);
       const [changed, failed]: [string[], string[]] = [[], []];
-      let looked = 0;
+      let checked = 0;
       const work = async (): Promise<void> => {
         for (;;) {
-          const zoneId = due[looked];
+          const zoneId = due[checked];
           if (zoneId === undefined || clock.monotonicMs() >= untilMs) return;
-          looked++;
+          checked++;
           const { change, failed: failure } = await look(call, zoneId);
           if (failure !== null) failed.push(failure);
           if (change !== null) changed.push(change);
         }
       };
-      await Promise.all(Array.from({ length: LOOKS_AT_A_TIME }, work));
-      return { looked, changed, failed };
+      await Promise.all(Array.from({ length: CHECKS_AT_A_TIME }, work));
+      return { checked, changed, failed };
     },
   };
 }
@@ -130,7 +130,7 @@ async function follow(deps: OwnershipDeps, unit: Unit, call: Call, zoneId: strin
   const zone = await rebase(deps, unit, call, locked, seen.parent);
   // The pair has changed, so the delegation that was seen proves nothing.
   const facts = zone.pair === locked.pair ? seen.facts : { ...seen.facts, parentNames: null };
-  const { state, event, nextMs } = judgeLook(stateOf(zone, claim), facts, nowMs);
+  const { state, event, nextMs } = judgeCheck(stateOf(zone, claim), facts, nowMs);
   if (event !== null) return carryOut(deps, unit, call, zone, event);
   if (zone.status === "active" && deps.issuing !== null && (await certificatesOfZone(unit.db, zoneId)).length === 0) {
     await certify(deps.issuing, unit, zone);
@@ -158,7 +158,7 @@ function auditCertified(unit: Unit, call: Call, zone: ZoneRow): void {
   });
 }
 
-const stateOf = (zone: ZoneRow, claim: ZoneClaimRow): LookState => ({
+const stateOf = (zone: ZoneRow, claim: ZoneClaimRow): CheckState => ({
   status: zone.status as ZoneStatus,
   proof: zone.proof as ZoneProof,
   sinceMs: claim.since_ms,
@@ -168,7 +168,7 @@ const stateOf = (zone: ZoneRow, claim: ZoneClaimRow): LookState => ({
   elsewhereSinceMs: claim.elsewhere_since_ms,
 });
 
-const columnsOf = (state: LookState): Partial<ZoneClaimRow> => ({
+const columnsOf = (state: CheckState): Partial<ZoneClaimRow> => ({
   seen_looks: state.seenLooks,
   seen_ms: state.seenMs,
   elsewhere_looks: state.elsewhereLooks,

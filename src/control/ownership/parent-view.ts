@@ -1,5 +1,5 @@
 import { getServers } from "node:dns";
-import { askAuthority, askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
+import { queryAuthority, queryResolver, type ResolverAddress } from "#control/dns/scan/query-resolver.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { isWithin } from "#kernel/net/hostname.ts";
@@ -21,7 +21,7 @@ export interface ParentView {
  * pending zone. Resolvers are only used to find these servers. Never rejects, and takes at most `budgetMs`; `reason`
  * completes "the parent could not be seen:".
  */
-export type LookAtParentServers = (name: string, budgetMs: number) => Promise<ParentView | { readonly reason: string }>;
+export type QueryParentServers = (name: string, budgetMs: number) => Promise<ParentView | { readonly reason: string }>;
 
 export interface ParentViewDeps {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ const RECORDS_MAX = 32;
 
 type Ask = (name: string, type: number) => Promise<Message>;
 
-export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 53 }: ParentViewDeps): LookAtParentServers {
+export function createQueryParentServers({ clock, resolvers, isAllowed, port = 53 }: ParentViewDeps): QueryParentServers {
   const look = async (name: string, left: () => number): Promise<ParentView> => {
     const asked = (resolvers.length > 0 ? resolvers : getServers()).slice(0, RESOLVERS_MAX);
     const resolve: Ask = (question, type) => firstGood(asked, (address) => viaResolver(address, question, type, left()));
@@ -94,7 +94,7 @@ async function firstGood(addresses: readonly ResolverAddress[], ask: (address: R
 }
 
 async function viaResolver(address: ResolverAddress, name: string, type: number, timeoutMs: number): Promise<Message> {
-  const answer = await askResolver(address, parseAbsoluteName(name), type, timeoutMs);
+  const answer = await queryResolver(address, parseAbsoluteName(name), type, timeoutMs);
   assertGood(answer);
   if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is not a resolver");
   return answer;
@@ -151,7 +151,7 @@ type Seen = ParentView | { readonly nearer: readonly string[] };
 
 async function viewOf(address: ResolverAddress, name: string, left: () => number): Promise<Seen> {
   const wire = parseAbsoluteName(name);
-  const answer = await askAuthority(address, wire, TYPE.NS, left());
+  const answer = await queryAuthority(address, wire, TYPE.NS, left());
   assertGood(answer);
   if ((answer.flags & FLAG.AA) !== 0) {
     // The child zone wrote these records, so they say nothing about the parent.
@@ -162,7 +162,7 @@ async function viewOf(address: ResolverAddress, name: string, left: () => number
   const referral = answer.authorities.find(({ type, name: owner }) => type === TYPE.NS && isWithin(name, textOf(owner)));
   if (referral === undefined) throw new Error(`${address} is not authoritative for the zone above ${name}`);
   if (nameServers.length === 0) return { nearer: targetsOf(answer.authorities, textOf(referral.name)) };
-  const ds = await askAuthority(address, wire, TYPE.DS, left());
+  const ds = await queryAuthority(address, wire, TYPE.DS, left());
   assertGood(ds);
   const records = ds.answers.filter(({ type, name: owner }) => type === TYPE.DS && textOf(owner) === name);
   return { nameServers, ds: records.slice(0, RECORDS_MAX).map(({ rdata }) => rdata) };

@@ -4,7 +4,7 @@ import type { CertificateOrdering } from "#control/certificates/create.ts";
 import { auditActor } from "#control/commit.ts";
 import { addCertificate, issueZoneCertificate } from "#control/certificates/zone-certificate.ts";
 import { movedAlert } from "#control/notifications/alerts/alert.ts";
-import { tell } from "#control/notifications/policies/enqueue-alert.ts";
+import { enqueueAlert } from "#control/notifications/policies/enqueue-alert.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { removeZone } from "./remove-zone.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
@@ -57,7 +57,7 @@ export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zon
   else await stepBack(deps, unit, zone, next, event);
   if (zone.status === "active" && (next === "moved" || next === "pending")) {
     const reason = reasonOf(zone, event);
-    await tell(unit, deps.clock.nowMs(), "zone_moved", zone.id, (row) => movedAlert(row, reason, next));
+    await enqueueAlert(unit, deps.clock.nowMs(), "zone_moved", zone.id, (row) => movedAlert(row, reason, next));
   }
   unit.audit({
     action: `zone.${ACTIONS[event.kind]}`,

@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { chosenIn } from "#control/open-zone/setting-views.ts";
 import { planOf } from "#model/zones/plan.ts";
-import { hasEnabledRules, NEW_WAF_PHASE } from "./held-back.ts";
+import { hasEnabledRules, NEW_WAF_PHASE } from "./blocked-rules.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";

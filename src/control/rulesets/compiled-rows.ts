@@ -7,7 +7,7 @@ import type { RuleDefinition } from "#rules/definition.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** Lists and custom rulesets that a ruleset's rules may refer to, for one use. */
-export interface RowSurroundings {
+export interface RowContext {
   readonly lists: NamedLists;
   custom(id: string): CompiledRuleset | undefined;
 }
@@ -18,9 +18,9 @@ export interface RowSurroundings {
  */
 export interface CompiledRows {
   /** Valid until the next call: its references are resolved in these surroundings. */
-  compile(row: RulesetRow, around: RowSurroundings): Promise<CompiledRuleset>;
+  compile(row: RulesetRow, around: RowContext): Promise<CompiledRuleset>;
   /** Call before running rules, in the same tick. */
-  lookAround(around: RowSurroundings): void;
+  lookAround(around: RowContext): void;
 }
 
 /** Limit of rules in the cache. */
@@ -29,7 +29,7 @@ const RULES_MAX = 10_000;
 export function createCompiledRows(slices: Slices): CompiledRows {
   const remembered = new Map<string, CompiledRuleset>();
   let rules = 0;
-  let current: RowSurroundings = { lists: { find: () => undefined }, custom: () => undefined };
+  let current: RowContext = { lists: { find: () => undefined }, custom: () => undefined };
 
   const remember = (key: string, compiled: CompiledRuleset): void => {
     remembered.set(key, compiled);

@@ -1,6 +1,6 @@
 import { phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
-import { surroundingsOf } from "#control/rulesets/surroundings.ts";
+import { ruleContextOf } from "#control/rulesets/rule-context.ts";
 import type { CheckedExpression, ExpressionCheck, ExpressionLanguage } from "#model/rulesets/rule-expression.ts";
 import { ExpressionError } from "#rules/expression/expression.ts";
 import { completions } from "#rules/expression/check/completions.ts";
@@ -18,7 +18,7 @@ export interface RuleExpressions {
 export const createRuleExpressions = ({ store }: { readonly store: Store }): RuleExpressions => ({
   check: async (scope, { expression, phase: name, use = "filter", complete_at: at }) => {
     const phase = phaseFor(scope, name, "read", "/phase");
-    const { lists } = await surroundingsOf(store.read, scope, "custom");
+    const { lists } = await ruleContextOf(store.read, scope, "custom");
     const checked = { formatted: formatted(expression, use), problem: expressionProblem(expression, phase.name, use, { lists }) };
     if (at === undefined) return checked;
     const names = (await ruleListsOf(store.read, scope.account_id)).map((list) => list.name);

@@ -4,9 +4,9 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RuleWrite } from "#model/rulesets/ruleset.ts";
 import { escapePointer } from "#rules/parameters/shape.ts";
 import { ruleProblems } from "#rules/check.ts";
-import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts";
+import { createRegexTable, REGEX_POSITIONS_MAX } from "#rules/regex/regex-table.ts";
 import type { StoredRule } from "./rules.ts";
-import type { RulesetContext } from "./surroundings.ts";
+import type { RulesetContext } from "./rule-context.ts";
 
 /** Rules to be written, with their locations in the request body: `/rules/0`, or empty if the body is the rule. */
 export type Placed<R> = readonly (readonly [rule: R, pointer: string])[];
@@ -41,7 +41,7 @@ export function createRuleChecks(slices: Slices): RuleChecks {
   const against = (phase: string, around: RulesetContext): string => `${phase} ${around.kind} ${around.fingerprint}`;
 
   function* checking(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: RulesetContext): Work<void> {
-    const regexes = createRegexTable(REGEX_PLACES_MAX);
+    const regexes = createRegexTable(REGEX_POSITIONS_MAX);
     const within = { ...around, regexes };
     const begun = `rules of phase ${phase}`;
     for (const [write, pointer] of writes) {
@@ -53,7 +53,7 @@ export function createRuleChecks(slices: Slices): RuleChecks {
     }
     // Of the unchanged rules only the regular expressions matter, and only if the written rules have some too.
     if (regexes.places === 0 || beside.length === 0) return;
-    const together = createRegexTable(REGEX_PLACES_MAX);
+    const together = createRegexTable(REGEX_POSITIONS_MAX);
     for (const rule of beside) {
       begins(API_CALL, begun);
       together.beginRule();

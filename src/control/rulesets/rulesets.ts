@@ -14,8 +14,8 @@ import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks
 import type { Slices } from "#kernel/process/slices.ts";
 import { checkKind, entryPointKind, invalidRuleset, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
-import { checkHeldBack } from "#control/previous-waf/held-back.ts";
-import { surroundingsOf } from "#control/rulesets/surroundings.ts";
+import { checkBlockedRules } from "#control/previous-waf/blocked-rules.ts";
+import { ruleContextOf } from "#control/rulesets/rule-context.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWrite, RuleWriteAt } from "#model/rulesets/ruleset.ts";
 import { notRun } from "#rules/check.ts";
@@ -81,7 +81,7 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
   const checkAll = async (scope: RulesetScope, kind: string, phase: string, { rules }: RulesetUpdate): Promise<void> => {
     if (rules === undefined || rules.length === 0) return;
     writing.checkCount(scope, rules.length);
-    const around = await surroundingsOf(store.read, scope, kind);
+    const around = await ruleContextOf(store.read, scope, kind);
     await checks.check(
       rules.map((rule, index) => [rule, `/rules/${index}`]),
       [],
@@ -94,7 +94,7 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
     const row = await ownRuleset(store.read, scope, id, "write");
     const rules = rulesOf(row);
     if (ruleId !== "") ruleNamed(rules, ruleId);
-    const around = await surroundingsOf(store.read, scope, row.kind);
+    const around = await ruleContextOf(store.read, scope, row.kind);
     await checks.check(
       [[write, ""]],
       rules.filter((rule) => rule.id !== ruleId),
@@ -202,7 +202,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const now = (): string => isoMicros(deps.clock.nowMicros());
 
   const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string) => {
-    const around = await surroundingsOf(unit.db, scope, kind);
+    const around = await ruleContextOf(unit.db, scope, kind);
     const build: RuleBuild = { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
     return { ...build, patterns: around.patterns };
   };
@@ -230,7 +230,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       const at = now();
       const build = await buildOf(unit, scope, kind, phase.name);
       const rules = rulesFrom(body, scope, [], build);
-      await checkHeldBack(unit, scope.zone_id, phase.name, rules);
+      await checkBlockedRules(unit, scope.zone_id, phase.name, rules);
       // The rules are checked first, because their errors are more specific; even without rules, the ruleset would have
       // no effect.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
@@ -256,7 +256,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       checkUnchanged(body, before);
       const build = await buildOf(unit, scope, before.kind, before.phase);
       const rules = rulesFrom(body, scope, rulesOf(before), build);
-      await checkHeldBack(unit, scope.zone_id, before.phase, rules);
+      await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
       note(call, inertNotes(rules, build.patterns));
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
@@ -273,7 +273,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
         const rules = change(rulesOf(before), build);
         checkRuleCount(limits, scope, rules.length);
         checkRefs(rules);
-        await checkHeldBack(unit, scope.zone_id, before.phase, rules);
+        await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
         note(call, inertNotes(rules, build.patterns));
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),

@@ -1,4 +1,4 @@
-import { inTurns } from "#kernel/in-turns.ts";
+import { inTicks } from "#kernel/in-ticks.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName } from "#wire/dns/name.ts";
@@ -36,8 +36,8 @@ export async function netDifference(
     net.set(key, { sample: record, existed: known?.existed ?? after === null, after });
   };
   for (const { removed, added } of differences) {
-    await inTurns(removed, RECORDS_AT_ONCE, (record) => step(record, null));
-    await inTurns(added, RECORDS_AT_ONCE, (record) => step(record, record));
+    await inTicks(removed, RECORDS_AT_ONCE, (record) => step(record, null));
+    await inTicks(added, RECORDS_AT_ONCE, (record) => step(record, record));
   }
   return net;
 }

@@ -2,8 +2,8 @@ import { isoMicros, type Clock } from "#kernel/clock.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { primariesFailingAlert, transferredAlert } from "#control/notifications/alerts/alert.ts";
-import { tell } from "#control/notifications/policies/enqueue-alert.ts";
-import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
+import { enqueueAlert } from "#control/notifications/policies/enqueue-alert.ts";
+import { AT_ONCE_MAX, CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
 import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change-records.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
@@ -56,7 +56,7 @@ export interface OutcomesDeps {
 
 const REASON_LENGTH_MAX = 1000;
 /** Consecutive failures before a notification, because a single one may be temporary. */
-const TELLING_FAILURES = 2;
+const ALERT_FAILURES = 2;
 
 export function createOutcomes(deps: OutcomesDeps): Outcomes {
   const { clock, changer, report } = deps;
@@ -92,7 +92,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
           after: { serial: apex.serial, method, peer_id: peer.id, changes: count },
         });
         const alert = (row: ZoneRow) => transferredAlert(row, peer.label, apex.serial, count);
-        await tell(unit, clock.nowMs(), "secondary_dns_zone_successfully_updated", zone.id, alert);
+        await enqueueAlert(unit, clock.nowMs(), "secondary_dns_zone_successfully_updated", zone.id, alert);
         return true;
       };
       const atOnce = async (unit: Unit): Promise<boolean> => {
@@ -129,9 +129,9 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
           checked_ms: now.nowMs,
           last_error: reasons.join("; ").slice(0, REASON_LENGTH_MAX),
         });
-        if (failures !== TELLING_FAILURES && !expired) return;
+        if (failures !== ALERT_FAILURES && !expired) return;
         const alert = (row: ZoneRow) => primariesFailingAlert(row, reasons, expired);
-        await tell(unit, clock.nowMs(), "secondary_dns_all_primaries_failing", source.zone.id, alert);
+        await enqueueAlert(unit, clock.nowMs(), "secondary_dns_all_primaries_failing", source.zone.id, alert);
       });
       report({ zone: source.zone.name, result: expired ? "expired" : "failed", reasons });
     },
@@ -146,7 +146,7 @@ async function* transferPieces({ deletes = [], rows = [], prepared = [] }: Trans
   for (const part of ["deletes", "rows", "prepared"] as const)
     for (const change of parts[part]) {
       (piece[part] as unknown[]).push(change);
-      if (++size < PIECE_CHANGES) continue;
+      if (++size < CHUNK_CHANGES) continue;
       yield piece;
       piece = { deletes: [], rows: [], prepared: [] };
       size = 0;

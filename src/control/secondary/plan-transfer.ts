@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import { inTurns } from "#kernel/in-turns.ts";
+import { inTicks } from "#kernel/in-ticks.ts";
 import { LargeMap } from "#kernel/large-map.ts";
-import { piecesOf } from "#kernel/pieces.ts";
+import { chunksOf } from "#kernel/chunks.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
 import type { PrimaryApex } from "#model/dns/primary-copy.ts";
@@ -25,7 +25,7 @@ export interface TransferPlan {
   readonly changes: Pick<RecordChanges, "deletes" | "rows" | "prepared">;
 }
 
-export interface PlanScene {
+export interface PlanContext {
   readonly db: Unit["db"];
   readonly zone: { readonly id: string; readonly name: string };
   /** The zone's current copy of the primary's apex. */
@@ -44,12 +44,12 @@ export class OutOfStepError extends TransferError {
 const SLICE = 500;
 
 /** Plans a complete replacement. Throws TransferError if a record cannot be stored. */
-export async function planFull(scene: PlanScene, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
+export async function planFull(scene: PlanContext, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
   const wanted = new LargeMap<ResourceRecord>();
   const nameServers = new LargeMap<ResourceRecord>();
   const sizes = createSetSizes();
-  await inTurns(records, SLICE, (record) => {
+  await inTicks(records, SLICE, (record) => {
     const role = roleOf(record, zone);
     if (role === "none") return;
     const held = role === "apex" ? nameServers : wanted;
@@ -74,7 +74,7 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
     await setImmediate();
   }
   const rows: DnsRecordRow[] = [];
-  for (const ids of piecesOf(ttls.keys(), SLICE))
+  for (const ids of chunksOf(ttls.keys(), SLICE))
     for (const row of await recordsByIds(scene.db, scene.zone.id, ids)) rows.push({ ...row, ttl: ttls.get(row.id) ?? row.ttl });
   const servers = [...nameServers.values()];
   const nsTtl = servers.reduce((least, { ttl }) => Math.min(least, ttl), servers[0]?.ttl ?? 0);
@@ -88,17 +88,17 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
 
 /** Plans the application of differences. Throws OutOfStepError, and TransferError as `planFull`. */
 export async function planDifferences(
-  scene: PlanScene & { readonly apex: PrimaryApex },
+  scene: PlanContext & { readonly apex: PrimaryApex },
   { soa, differences }: { readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] },
 ): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
   const net = await netDifference(differences, (record) => roleOf(record, zone) !== "none");
   const names = new Set<string>();
   const sizes = createSetSizes();
-  await inTurns(net.values(), SLICE, ({ sample }) => names.add(formatName(sample.name).toLowerCase()));
+  await inTicks(net.values(), SLICE, ({ sample }) => names.add(formatName(sample.name).toLowerCase()));
   const rows = new LargeMap<DnsRecordRow>();
   const proxied = new Set<string>();
-  for (const some of piecesOf(names, SLICE)) {
+  for (const some of chunksOf(names, SLICE)) {
     const found = (await recordsNamed(scene.db, scene.zone.id, some)).map(({ id }) => id);
     for (const row of await recordsByIds(scene.db, scene.zone.id, found)) {
       if (row.proxied === 1) proxied.add(`${row.name} ${row.type}`);

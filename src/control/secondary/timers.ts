@@ -12,7 +12,7 @@ const FIRST_RETRY_SECONDS_MAX = 3600;
 /** Share of the interval by which it varies, so that zones that were created together are not always checked together. */
 const JITTER = 0.1;
 
-export interface TimerScene {
+export interface TimerContext {
   readonly apex: PrimaryApex | null;
   readonly nowMs: number;
   /** Between 0 and 1. */
@@ -27,11 +27,11 @@ const refreshSeconds = ({ soa }: PrimaryApex): number => within(soa.refresh, REF
 const retrySeconds = (apex: PrimaryApex): number => Math.min(within(apex.soa.retry, RETRY), refreshSeconds(apex));
 
 /** Time of the next check after a peer has confirmed the zone (RFC 1035 §3.3.13, and the configured interval). */
-export const nextRefreshMs = ({ apex, nowMs, random }: TimerScene, autoRefreshSeconds: number): number =>
+export const nextRefreshMs = ({ apex, nowMs, random }: TimerContext, autoRefreshSeconds: number): number =>
   nowMs + jittered(Math.min(apex ? refreshSeconds(apex) : REFRESH.max, autoRefreshSeconds), random);
 
 /** Time of the next attempt after all peers have failed, no later than the zone's expiry. `failures` includes this one. */
-export function nextRetryMs({ apex, nowMs, random }: TimerScene, failures: number, expiresMs: number | null): number {
+export function nextRetryMs({ apex, nowMs, random }: TimerContext, failures: number, expiresMs: number | null): number {
   const first = Math.min(FIRST_RETRY_SECONDS * 2 ** Math.min(failures - 1, 10), FIRST_RETRY_SECONDS_MAX);
   const next = nowMs + jittered(apex ? retrySeconds(apex) : first, random);
   return expiresMs !== null && expiresMs > nowMs ? Math.min(next, expiresMs) : next;

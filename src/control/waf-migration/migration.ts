@@ -25,8 +25,8 @@ import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { migrationBlockers, migrationExcess } from "./eligibility.ts";
-import { hasEnabledRules, NEW_WAF_PHASE } from "#control/previous-waf/held-back.ts";
-import { leftBehind, newConfig } from "./new-config.ts";
+import { hasEnabledRules, NEW_WAF_PHASE } from "#control/previous-waf/blocked-rules.ts";
+import { lostModes, newConfig } from "./new-config.ts";
 
 /** Migration from the previous WAF to the new one, which cannot be undone (SPEC 3.3, SPEC 4.6). */
 export interface WafMigration {
@@ -68,7 +68,7 @@ export function createWafMigration({ store, clock, rulesets }: WafMigrationDeps)
       const { zone, firewall } = await load(store.read, zoneId);
       if (stateOf(zone) === "pending") throw new PlatformError("previous_waf_gone");
       checkMigratable(zone, firewall, phaseTwo);
-      const behind = leftBehind(firewall);
+      const behind = lostModes(firewall);
       if (behind > 0)
         (call.notes ??= []).push(`${behind} modes of groups and rules of the OWASP package are not migrated; set them in the new ruleset.`);
       return { name: "default", rules: checkedLengths(newConfig(firewall, isPreviousWafOn(zone))) };

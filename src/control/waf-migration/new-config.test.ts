@@ -6,7 +6,7 @@ import { executionOf, MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { MANAGED_RULESET_ID, SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { ANOMALY_PACKAGE_ID, TRADITIONAL_PACKAGE_ID, WAF_PACKAGES } from "#rules/previous-waf/packages.ts";
 import { migrationBlockers, migrationExcess } from "./eligibility.ts";
-import { leftBehind, newConfig } from "./new-config.ts";
+import { lostModes, newConfig } from "./new-config.ts";
 
 const NOTHING: PreviousFirewall = {
   ...{ filters: [], firewall_rules: [], rate_limits: [], page_rules: [], overrides: [] },
@@ -68,7 +68,7 @@ test("SPEC 8: modes of the OWASP package's groups and rules are not migrated, an
     rules: new Map([[ANOMALY.rules[3]!.id, "off" as const]]),
   };
   assert.deepEqual(newConfig(firewall, true), newConfig(NOTHING, true));
-  assert.deepEqual([leftBehind(firewall), leftBehind(NOTHING)], [2, 0]);
+  assert.deepEqual([lostModes(firewall), lostModes(NOTHING)], [2, 0]);
 });
 
 test("SPEC 8: the other package's groups and rules become overrides that leave the same rules with the same actions", () => {

@@ -118,7 +118,7 @@ function scoreOverrides({ sensitivity, action_mode = "challenge" }: WafPackageEd
 }
 
 /** Number of groups and rules of the OWASP package with their own mode, which is lost in the new configuration. */
-export function leftBehind({ groups, rules }: PreviousFirewall): number {
+export function lostModes({ groups, rules }: PreviousFirewall): number {
   const pack = WAF_PACKAGES.find(({ id }) => id === ANOMALY_PACKAGE_ID);
   const chosen = [...(pack?.groups ?? []), ...(pack?.rules ?? [])].filter(({ id }) => (groups.get(id) ?? rules.get(id) ?? "on") !== "on");
   return chosen.length;

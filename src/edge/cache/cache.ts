@@ -14,7 +14,7 @@ import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
 import { changedKeys } from "#edge/cache/key/invalidation.ts";
 import { Fill } from "#edge/cache/fill/fill.ts";
-import { FillArrival } from "#edge/cache/fill/fill-response.ts";
+import { FillResponse } from "#edge/cache/fill/fill-response.ts";
 import type { FillOwner, Source } from "#edge/cache/fill/fill-context.ts";
 import { type Use, useAt } from "#edge/cache/policy/freshness.ts";
 import { createPurges } from "#edge/cache/purge/purges.ts";
@@ -22,11 +22,11 @@ import { noteReceived, receivedUrls } from "#edge/cache/store/original-urls.ts";
 import { createRefusals } from "#edge/cache/fill/hit-for-miss.ts";
 import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
 import { readFields } from "#edge/cache/policy/response-fields.ts";
-import { createTieredStore, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
-import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
-import { codingsAsked } from "#edge/compression/accept-encoding.ts";
+import { createTieredStore, type TieredStoreDeps } from "#edge/cache/store/tiered-store.ts";
+import type { RequestKey, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import { requestedCodings } from "#edge/compression/accept-encoding.ts";
 import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
-import { pieceFrom } from "#edge/http/body-buffer.ts";
+import { chunkFrom } from "#edge/http/body-buffer.ts";
 
 /** A request to the cache. The head is valid only during the call. */
 export interface CacheRequest {
@@ -71,7 +71,7 @@ export interface CacheDeps {
   readonly vendorPrefix: string;
   readonly memoryBytesMax: number;
   /** Null to cache in memory only. */
-  readonly disk: ShelvesDeps["disk"];
+  readonly disk: TieredStoreDeps["disk"];
   /** How long a request waits for the fill of another one, in milliseconds. */
   readonly waitMs: number;
   onError(error: unknown): void;
@@ -159,7 +159,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       fill.asker = reader;
       fill.join(reader);
     }
-    fill.source = deps.launch(asking, withValidators(fillHead, stale), new FillArrival(fill));
+    fill.source = deps.launch(asking, withValidators(fillHead, stale), new FillResponse(fill));
   };
 
   /** Joins a running fill of the same response, or starts one. */
@@ -279,7 +279,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     const reader = new CacheReader(deps.pipeline, exchange, visitor, () => undefined);
     taken(reader);
     shelves.used(stored);
-    respond(reader, stored, { from: (offset) => pieceFrom(stored.body, offset) }, status);
+    respond(reader, stored, { from: (offset) => chunkFrom(stored.body, offset) }, status);
   }
 }
 
@@ -290,17 +290,17 @@ const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: Store
 /** Asks origins for the visitor's codings in one normal form, so that visitors who write them differently share a response. */
 function changeOfCodings(exchange: Exchange): readonly FieldChange[] {
   const lines = exchange.headers("accept-encoding");
-  const asked = codingsAsked(lines);
+  const asked = requestedCodings(lines);
   return asked === null || (lines.length === 1 && lines[0] === asked) ? [] : [fieldChange("Accept-Encoding", "set", asked)];
 }
 
 /** Key of the fill that equal requests share. */
-const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);
+const placeOf = ({ key, apart }: RequestKey): string => (apart === "" ? key : `${key}\n${apart}`);
 
 /** Key for remembering that range requests must not wait for this fill. */
 const partsOf = (place: string): string => `${place}\nparts`;
 
-const originFormOf = ({ path, query }: Asked): string => (query === "" ? path : `${path}?${query}`);
+const originFormOf = ({ path, query }: RequestKey): string => (query === "" ? path : `${path}?${query}`);
 
 /** Adds validators of the stale response to the head (RFC 9111 §4.3.1). */
 function withValidators(originHead: string, stale: StoredResponse | null): string {

@@ -5,11 +5,11 @@ import { customKeyParts } from "#edge/cache/key/custom-key.ts";
 import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";
 import { cachedQuery, primaryKey, ruledQueryOf } from "#edge/cache/key/primary-key.ts";
 import { type RequestFacts, requestFacts } from "#edge/cache/key/request-facts.ts";
-import type { Asked } from "#edge/cache/store/stored-response.ts";
+import type { RequestKey } from "#edge/cache/store/stored-response.ts";
 
 /** A request that the cache may answer. */
 export interface CachedRequest {
-  readonly asked: Asked;
+  readonly asked: RequestKey;
   readonly facts: RequestFacts;
   /** Fields that the origin receives with other values, because of the cache key. */
   readonly changes: readonly FieldChange[];

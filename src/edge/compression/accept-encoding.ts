@@ -40,7 +40,7 @@ const askedOf = rememberTexts((text: string): string => {
  * A visitor's Accept-Encoding in one normal form, regardless of order, weights and other codings. The cache sends it to
  * origins, and distinguishes stored responses by it (RFC 9111 §4.1). Null without the field.
  */
-export const codingsAsked = (lines: readonly string[]): string | null =>
+export const requestedCodings = (lines: readonly string[]): string | null =>
   lines.length === 0 ? null : askedOf(lines.length === 1 ? lines[0]! : lines.join(","));
 
 /** The visitor's preferred one of `codings`, which are in order of our preference; null for the unchanged body. */

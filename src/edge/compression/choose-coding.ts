@@ -4,7 +4,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { rememberTexts } from "#rules/text/memo.ts";
 import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
-import { changeField, editResponse, setField, shownValues, touches } from "#edge/http/header-edits.ts";
+import { changeField, editResponse, setField, editedValues, touches } from "#edge/http/header-edits.ts";
 import { CODINGS, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
 import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
 import { mediaType } from "#edge/http/media-type.ts";
@@ -55,11 +55,11 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
   if (wishes[0] === "default" && !isCompressible(mediaTypeOf(exchange, buffer, head))) return false;
   const { responseEdits: edits } = exchange;
   if (exchange.unsent?.isCoded === true) return false;
-  const codings = shownValues(buffer, head, edits, "content-encoding");
+  const codings = editedValues(buffer, head, edits, "content-encoding");
   if (codings.some(isCoded)) return false;
-  if (shownValues(buffer, head, edits, "cache-control").some(forbidsTransforms)) return false;
+  if (editedValues(buffer, head, edits, "cache-control").some(forbidsTransforms)) return false;
   if (exchange.cacheRule?.respect_strong_etags !== true) return true;
-  return !shownValues(buffer, head, edits, "etag").some((tag) => tag.startsWith('"'));
+  return !editedValues(buffer, head, edits, "etag").some((tag) => tag.startsWith('"'));
 }
 
 const isCoded = (coding: string): boolean => coding.trim().toLowerCase() !== "identity";
@@ -106,7 +106,7 @@ function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: reado
 /** RFC 9110 §8.8.3: a strong tag stands for other bytes. */
 function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding): void {
   const edits = editResponse(exchange);
-  const [tag] = shownValues(buffer, head, edits, "etag");
+  const [tag] = editedValues(buffer, head, edits, "etag");
   if (tag?.startsWith('"') === true) setField(edits, "ETag", `W/${tag}`);
   for (const change of OF_THE_BYTES) changeField(edits, change);
   changeField(edits, ENCODING[coding]);
@@ -122,7 +122,7 @@ function describeUnsent(exchange: Exchange, buffer: Buffer, head: Head, wishes: 
   if ((unsent !== null && unsent.length < BODY_BYTES_MIN) || !mayCompress(exchange, buffer, head, wishes)) return;
   exchange.variesByCoding = !variesAlready(exchange, buffer, head);
   if (codingFor(exchange, buffer, head, wishes) === null) return;
-  const [tag] = shownValues(buffer, head, exchange.responseEdits, "etag");
+  const [tag] = editedValues(buffer, head, exchange.responseEdits, "etag");
   if (tag?.startsWith('"') !== true) return;
   const wasCompressed = unsent !== null || exchange.headers("if-none-match").join(",").includes(`W/${tag}`);
   if (wasCompressed) setField(editResponse(exchange), "ETag", `W/${tag}`);
@@ -131,7 +131,7 @@ function describeUnsent(exchange: Exchange, buffer: Buffer, head: Head, wishes: 
 /** Length of the body, or of the whole body if this is a part; `Infinity` if unknown. */
 function wholeLength(exchange: Exchange, buffer: Buffer, head: Head): number {
   if (head.status !== PARTIAL) return head.contentLength < 0 ? Infinity : head.contentLength;
-  const [range] = shownValues(buffer, head, exchange.responseEdits, "content-range");
+  const [range] = editedValues(buffer, head, exchange.responseEdits, "content-range");
   const total = range?.slice(range.lastIndexOf("/") + 1) ?? "";
   return /^\d{1,15}$/.test(total) ? Number(total) : Infinity;
 }
@@ -141,14 +141,14 @@ const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;
 const namesCodings = (vary: string): boolean => VARIES.test(vary);
 
 const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
-  shownValues(buffer, head, exchange.responseEdits, "vary").some(namesCodings);
+  editedValues(buffer, head, exchange.responseEdits, "vary").some(namesCodings);
 
 /** A 304 without a type counts as text: a needless Vary is harmless, a missing one is not. */
 const UNTOLD_TYPE = "text/plain";
 
 /** Of the body as received, unless a rule changes it. */
 function mediaTypeOf({ responseEdits: edits, contentType, unsent }: Exchange, buffer: Buffer, head: Head): string {
-  if (edits !== null && touches(edits, "content-type")) return mediaType(shownValues(buffer, head, edits, "content-type")[0] ?? "");
+  if (edits !== null && touches(edits, "content-type")) return mediaType(editedValues(buffer, head, edits, "content-type")[0] ?? "");
   if (unsent !== null) return unsent.contentType;
   return contentType === "" && head.status === NOT_MODIFIED ? UNTOLD_TYPE : contentType;
 }

@@ -21,7 +21,7 @@ export interface Codecs {
 }
 
 /** Cached bodies of at most this length are compressed in one call, since that happens once. Bytes. */
-export const KEPT_BODY_BYTES_MAX = 262_144;
+export const CACHED_BODY_BYTES_MAX = 262_144;
 /** Kept results of one thread, together with their bodies, which may have left the cache. Bytes. */
 const KEPT_BYTES_MAX = 16_777_216;
 

@@ -11,7 +11,7 @@ import { DETECTORS_BY_ID } from "#rules/detectors/catalog/table.ts";
 import { createValueHash } from "#rules/detectors/engine/value-hash.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import { createDetector } from "./detector.ts";
-import { SCANNED_BYTES_MAX, type ScanSubject, type TapMessage } from "./scan-plan.ts";
+import { SCANNED_BYTES_MAX, type ScanSubject, type TeeMessage } from "./scan-plan.ts";
 import { createRingReader } from "./ring.ts";
 import { createBodyTee, type BodyTee, type BodyTeeDeps } from "./body-tee.ts";
 import { beginTest, testSubject } from "#edge/testing/subject.ts";
@@ -542,7 +542,7 @@ test("a detector that is started again is sent what comes from then on", async (
   first.tap.reconnect(second.port1);
   open?.end();
   const woken = new Promise((resolve) => second.port2.once("message", resolve));
-  const message = (await woken) as Exclude<TapMessage, null | { readonly givesWay: true }>;
+  const message = (await woken) as Exclude<TeeMessage, null | { readonly givesWay: true }>;
   send(first.tap, PAGE, { ray_id: "again" });
   const records: string[] = [];
   createRingReader(message.ring).read(1e6, ({ job, bytes, isEnd }) => void records.push(`${job > 0} ${bytes.length} ${isEnd}`));
@@ -556,7 +556,7 @@ test("bodies that a detector has not come to the end of when it dies are counted
   const tap = createBodyTee({ port: port1, metrics });
   const shed = (): number => value(metrics, "selvedge_detection_shed_total");
   const told = new Promise((resolve) => port2.once("message", resolve));
-  const { ring } = (await told) as Exclude<TapMessage, null | { readonly givesWay: true }>;
+  const { ring } = (await told) as Exclude<TeeMessage, null | { readonly givesWay: true }>;
   for (let i = 0; i < 5; i++) send(tap, PAGE);
   const open = beginTest(tap);
   open?.chunk(PAGE, 0, PAGE.length);
@@ -589,7 +589,7 @@ test("a body that was cut short is shed once, wherever the detector was when it 
     const metrics = createMetrics();
     const tap = createBodyTee({ port: port1, metrics, jobsMax: 1 });
     const shed = (): number => value(metrics, "selvedge_detection_shed_total");
-    const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
+    const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TeeMessage, { readonly ring: SharedArrayBuffer }> };
     for (let i = 0; i < 2; i++) beginTest(tap)?.chunk(PAGE, 0, PAGE.length);
     assert.equal(shed(), 1, "the first, for the second");
     const ends: boolean[] = [];
@@ -668,8 +668,8 @@ test("a detector that the system has give way is told so, by the number of its t
   const asked: number[] = [];
   const tap = createBodyTee({ port: port1, metrics: createMetrics(), yields: (thread) => asked.push(thread) > 0 });
   t.after(() => tap.close());
-  const said: TapMessage[] = [];
-  port2.on("message", (message: TapMessage) => void said.push(message));
+  const said: TeeMessage[] = [];
+  port2.on("message", (message: TeeMessage) => void said.push(message));
   port2.postMessage({ thread: 4711 });
   await eventually(() => said.some((message) => message !== null && "givesWay" in message));
   assert.deepEqual(asked, [4711]);

@@ -11,9 +11,9 @@ import {
   type ScannedResponse,
   type ScanScope,
   subjectText,
-  type TapMessage,
+  type TeeMessage,
 } from "./scan-plan.ts";
-import { DetectorChannel, NO_JOB, PIECE_BYTES_MAX } from "./detector-channel.ts";
+import { DetectorChannel, NO_JOB, CHUNK_BYTES_MAX } from "./detector-channel.ts";
 import { BufferPool } from "./shared-buffers.ts";
 import { createRing, createRingWriter, type JobEnd } from "./ring.ts";
 
@@ -25,7 +25,7 @@ export interface BodyTee {
    * Null if this body is not scanned: its type or coding is not supported, or the ring is full. `request` is read with
    * the first piece.
    */
-  begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyTap | null;
+  begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyCopy | null;
   /** The detector has restarted and takes bodies through this port; bodies under way are scanned no further. */
   reconnect(port: MessagePort): void;
   /** Sends the copied bytes and closes the port. */
@@ -33,7 +33,7 @@ export interface BodyTee {
 }
 
 /** Copies one body. Nothing here throws or waits; calls after `last`, `end` or `abort` do nothing. */
-export interface BodyTap {
+export interface BodyCopy {
   /** Copies `bytes[start, end)`; the caller may reuse the buffer at once. */
   chunk(bytes: Uint8Array, start: number, end: number): void;
   /** `chunk` and `end` in one call, so that a body in one piece is one record for the detector. */
@@ -102,7 +102,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     lose();
     port = next;
     const memory = createRing(ringBytes);
-    const tell = (message: TapMessage): void => next.postMessage(message);
+    const tell = (message: TeeMessage): void => next.postMessage(message);
     lender?.takeBack();
     tell({ ring: memory, lent: lender?.memory ?? null });
     line = new DetectorChannel(createRingWriter(memory, { endsMax: jobsMax, lender, wake: () => wake(next) }));
@@ -128,7 +128,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
     open.add(body);
   };
 
-  class Body implements BodyTap {
+  class Body implements BodyCopy {
     private readonly line: DetectorChannel;
     private readonly scope: ScanScope;
     private readonly request: ScannedRequest;
@@ -191,7 +191,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       this.left -= stop - start;
       const isEnd = isLast || this.left === 0;
       for (let at = start; at < stop;) {
-        const next = this.line.ring.lends(bytes, at, stop) ? stop : Math.min(stop, at + PIECE_BYTES_MAX);
+        const next = this.line.ring.lends(bytes, at, stop) ? stop : Math.min(stop, at + CHUNK_BYTES_MAX);
         if (!this.write(bytes, at, next, isEnd && next === stop)) return this.cut();
         at = next;
       }
@@ -209,7 +209,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       }
       const text = subjectText(this.request, this.response.status);
       const plan = this.line.planFor(this.scope, this.response);
-      if (plan < 0 || text.length > PIECE_BYTES_MAX) return false;
+      if (plan < 0 || text.length > CHUNK_BYTES_MAX) return false;
       lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
       if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) return false;
       this.job = lastJob;

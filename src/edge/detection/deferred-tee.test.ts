@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doLateTasks, inOneTurn } from "#kernel/process/tick-queue.ts";
+import { runDeferredTasks, inOneTick } from "#kernel/process/tick-queue.ts";
 import { DeferredTee, type DeferredTeeOptions } from "./deferred-tee.ts";
 
 /** A turn without events. */
 const inTurn = (work: () => void): void =>
-  inOneTurn(
+  inOneTick(
     () => {
       work();
       return false;
@@ -86,7 +86,7 @@ test("what is in one buffer is copied before another one is, and before sockets 
     late.chunk(text, 0, 3);
     late.chunk(other, 0, 4);
     seen.push("sent");
-    doLateTasks();
+    runDeferredTasks();
     seen.push("read");
     late.chunk(text, 4, 7);
     late.finish();

@@ -1,9 +1,9 @@
 import { afterSends, type DeferredTask } from "#kernel/process/tick-queue.ts";
-import type { BodyTap } from "./body-tee.ts";
+import type { BodyCopy } from "./body-tee.ts";
 
 export interface DeferredTeeOptions {
   /** Begins to copy the body; null if it is not wanted. Called once, just before the first copy. */
-  readonly begin: () => BodyTap | null;
+  readonly begin: () => BodyCopy | null;
   /** Gets exceptions; the body is then scanned no further. */
   readonly report: (error: unknown) => void;
 }
@@ -16,7 +16,7 @@ export interface DeferredTeeOptions {
 export class DeferredTee implements DeferredTask {
   private readonly options: DeferredTeeOptions;
   private hasBegun = false;
-  private tap: BodyTap | null = null;
+  private tap: BodyCopy | null = null;
   /** The buffer of the waiting pieces; null if none wait. */
   private buffer: Uint8Array | null = null;
   /** The last waiting piece. */
@@ -78,7 +78,7 @@ export class DeferredTee implements DeferredTask {
     this.tap = this.options.begin();
   }
 
-  private copyTo(tap: BodyTap): void {
+  private copyTo(tap: BodyCopy): void {
     const { buffer, earlier, isOver } = this;
     if (buffer === null) return isOver ? tap.end() : undefined;
     for (let at = 0; earlier !== null && at < earlier.length; at += 2) tap.chunk(buffer, earlier[at] as number, earlier[at + 1] as number);

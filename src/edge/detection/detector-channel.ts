@@ -2,7 +2,7 @@ import { type BodyKind, planText, type ScanScope } from "./scan-plan.ts";
 import { RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
 
 /** Limit of a body's piece, and of a subject; heads are limited to 32 KB, of which a subject is a part. */
-export const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
+export const CHUNK_BYTES_MAX = RECORD_BYTES_MAX / 2;
 /** After this many, all plans are forgotten and sent again. */
 const PLANS_MAX = 1024;
 /** Known kinds of bodies that are searched per scope: an origin may invent any number. */
@@ -42,7 +42,7 @@ export class DetectorChannel {
 
   private tell(scope: ScanScope, kind: BodyKind): number {
     const text = planText(scope, kind);
-    if (text.length > PIECE_BYTES_MAX) return -1;
+    if (text.length > CHUNK_BYTES_MAX) return -1;
     if (this.count === PLANS_MAX) {
       this.known.clear();
       this.count = 0;

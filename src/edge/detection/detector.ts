@@ -12,7 +12,7 @@ import { textMaskerOf } from "#rules/detectors/masking/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./scan-plan.ts";
+import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TeeMessage } from "./scan-plan.ts";
 import { createFairShare } from "./fair-share.ts";
 import { BufferUser } from "./shared-buffers.ts";
 import { examine } from "./matches.ts";
@@ -233,7 +233,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     attach: (port) => {
       const tap: Attached = { plans: [], jobs: new Map(), ring: null };
       taps.set(port, tap);
-      port.on("message", (message: TapMessage) => {
+      port.on("message", (message: TeeMessage) => {
         if (message === null) {
           shares.rest();
           return poller.wake();

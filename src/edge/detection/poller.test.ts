@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createPoller, type Found } from "./poller.ts";
+import { createPoller, type PollResult } from "./poller.ts";
 
 const LONG_MS = 1_000_000;
 
 test("after a look that found much the next one comes soon, after others it takes its time, unless there is work", async () => {
-  const finds: Found[] = ["much", "much", "little"];
+  const finds: PollResult[] = ["much", "much", "little"];
   let looks = 0;
   const poller = createPoller({ pollMs: LONG_MS, busyPollMs: 1, poll: () => finds[looks++] ?? "nothing", sleep: () => false });
   poller.wake();

@@ -12,12 +12,12 @@ export interface PollerDeps {
   readonly pollMs: number;
   readonly busyPollMs: number;
   /** Does some of the work. */
-  poll(): Found;
+  poll(): PollResult;
   /** No work has come for a while. Returns true if `wake` will be called for the next. */
   sleep(): boolean;
 }
 
-export type Found = "nothing" | "little" | "much";
+export type PollResult = "nothing" | "little" | "much";
 
 /** Looks without work before it sleeps. */
 const IDLE_TURNS = 12;

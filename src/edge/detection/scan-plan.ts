@@ -1,5 +1,5 @@
 import { rememberTexts } from "#rules/text/memo.ts";
-import type { PlaceView } from "#rules/views.ts";
+import type { GeoView } from "#rules/views.ts";
 import type { BodyCut } from "./body-cut.ts";
 
 /** The facts that all responses scanned for one rule in one zone share; the same object for each of them. */
@@ -44,7 +44,7 @@ export interface ScannedRequest {
   readonly query: string;
   readonly user_agent: string;
   /** Absent without GeoIP databases. */
-  readonly place?: Pick<PlaceView, "country"> | undefined;
+  readonly place?: Pick<GeoView, "country"> | undefined;
 }
 
 export interface ScannedResponse extends BodyKind {
@@ -58,7 +58,7 @@ export interface ScanSubject extends ScanPlan, Omit<ScannedRequest, "place">, Sc
 }
 
 /** From a tap to the detector. Null: new bodies wait in the ring. */
-export type TapMessage =
+export type TeeMessage =
   /** Once: the ring for bodies, and the memory that the tap lends, if it does. */
   | { readonly ring: SharedArrayBuffer; readonly lent: SharedArrayBuffer | null }
   /** The system lets other threads interrupt the detector at once, so it need not give way itself. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { fc } from "../../../test/support/property.ts";
 import { BufferUser, BufferPool } from "./shared-buffers.ts";
@@ -8,7 +8,7 @@ import { createRing, createRingReader, createRingWriter, type RingReader, type R
 
 const calls = await loadSocketCalls();
 const skip = calls === null && "koffi does not load here";
-const LENGTH = PLACE_BYTES;
+const LENGTH = SLOT_BYTES;
 const PLACES = 32;
 
 interface Lending {
@@ -40,7 +40,7 @@ const free = ({ lender: { memory } }: Lending): number => count((new Int32Array(
 
 /** Reads like a socket: everything read before may be overwritten. */
 function receive(fill: number): Buffer {
-  const { buffer } = readPlaces.forRead();
+  const { buffer } = bufferSlots.forRead();
   buffer.fill(fill);
   buffer.writeUInt32LE(fill, LENGTH / 2);
   return buffer;
@@ -103,7 +103,7 @@ test("a read is lent once, from the second on, and where it is long", { skip }, 
   assert.equal(write(second, LENGTH), 1);
   assert.equal(write(second, LENGTH), 0, "again");
   assert.notEqual(receive(3), second);
-  assert.equal(write(readPlaces.current.buffer, LENGTH), 1);
+  assert.equal(write(bufferSlots.current.buffer, LENGTH), 1);
 });
 
 test("where all places are lent, or 4 MB, bytes are copied, until some come back", { skip }, () => {
@@ -133,11 +133,11 @@ test("what a reader never looked at is taken back, but for where sockets read to
   const all = lending();
   for (let i = 0; i < 12; i++) all.writer.write(1, 0, "", receive(i), 0, LENGTH, false);
   assert.equal(free(all), PLACES - 9, "as many bytes as are lent at most");
-  assert.equal(all.lender.canLend(readPlaces.forRead().buffer, LENGTH), false);
+  assert.equal(all.lender.canLend(bufferSlots.forRead().buffer, LENGTH), false);
   all.lender.takeBack();
   assert.equal(free(all), PLACES - 1);
-  const { buffer } = readPlaces.forRead();
+  const { buffer } = bufferSlots.forRead();
   assert.ok(all.lender.canLend(buffer, LENGTH));
   all.lender.lend(LENGTH);
-  assert.notEqual(readPlaces.forRead().buffer, buffer);
+  assert.notEqual(bufferSlots.forRead().buffer, buffer);
 });

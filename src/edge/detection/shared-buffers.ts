@@ -1,4 +1,4 @@
-import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES, type BufferSlot, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 
 // Lends the buffers that sockets read into to the detector instead of copying them. Both threads share the memory; each
 // place in it belongs to the sockets, or to the detector until it has scanned it, or is free.
@@ -7,7 +7,7 @@ const PLACES = 32;
 /** Bytes lent at most. If more wait, the detector is behind and the ring sheds load; further pieces are copied. */
 const LENT_BYTES_MAX = 4 * 1024 * 1024;
 // After the places: a word with the bytes returned, modulo 2^32, and a word with one bit for each free place.
-const RETURNED_AT = PLACES * PLACE_BYTES;
+const RETURNED_AT = PLACES * SLOT_BYTES;
 const FREE_AT = RETURNED_AT + Int32Array.BYTES_PER_ELEMENT;
 
 /** The system allocates its pages only when they are used. */
@@ -23,15 +23,15 @@ export class BufferPool {
   readonly memory = createBufferPool();
   private readonly free = freeIn(this.memory);
   private readonly returned = returnedIn(this.memory);
-  private readonly places: ReadPlace[] = [];
+  private readonly places: BufferSlot[] = [];
   /** Bytes lent, modulo 2^32. */
   private lent = 0;
   /** The place that sockets read into; -1 before the first one. */
   private inUse = -1;
 
   /** `placeIn` makes a place for reads in shared memory. */
-  constructor(placeIn: (memory: SharedArrayBuffer, offset: number) => ReadPlace) {
-    for (let place = 0; place < PLACES; place++) this.places.push(placeIn(this.memory, place * PLACE_BYTES));
+  constructor(placeIn: (memory: SharedArrayBuffer, offset: number) => BufferSlot) {
+    for (let place = 0; place < PLACES; place++) this.places.push(placeIn(this.memory, place * SLOT_BYTES));
     this.takeBack();
   }
 
@@ -43,7 +43,7 @@ export class BufferPool {
 
   /** True if the bytes are the last read, were not lent before, and another place is free for the next read. */
   canLend(bytes: Uint8Array, length: number): boolean {
-    const { current, isReplaced } = readPlaces;
+    const { current, isReplaced } = bufferSlots;
     if (bytes !== current.buffer || isReplaced || Atomics.load(this.free, 0) === 0) return false;
     if (current === this.places[this.inUse]) return ((this.lent - Atomics.load(this.returned, 0)) | 0) + length <= LENT_BYTES_MAX;
     // The read went to other memory; the next one can be lent.
@@ -65,7 +65,7 @@ export class BufferPool {
     const free = Atomics.load(this.free, 0);
     this.inUse = 31 - Math.clz32(free & -free);
     Atomics.and(this.free, 0, ~(1 << this.inUse));
-    readPlaces.replace(this.places[this.inUse] as ReadPlace);
+    bufferSlots.replace(this.places[this.inUse] as BufferSlot);
   }
 }
 
@@ -82,7 +82,7 @@ export class BufferUser {
   }
 
   bytes(place: number, start: number, length: number): Buffer {
-    return Buffer.from(this.memory, place * PLACE_BYTES + start, length);
+    return Buffer.from(this.memory, place * SLOT_BYTES + start, length);
   }
 
   giveBack(place: number, length: number): void {

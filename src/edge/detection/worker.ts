@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
@@ -29,7 +29,7 @@ const main = parentPort;
 if (main === null) throw new Error("edge/detection/worker.ts runs as a worker thread");
 runInBackground();
 
-const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = await givenWork<DetectorWorkerData>();
+const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = await workOfThread<DetectorWorkerData>();
 const metrics = createMetrics();
 const events = createEventSink({ port: eventsPort, metrics });
 const voice = createWorkerChannel(main);

@@ -8,7 +8,7 @@ import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/engine/run.ts";
 import { rememberLast } from "#rules/text/memo.ts";
-import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type RequestView, type TlsView } from "#rules/views.ts";
+import { type BodyView, type HeaderFields, NO_BODY_VIEW, type GeoView, type RequestView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule, CacheStatus } from "./cache-decision.ts";
@@ -20,7 +20,7 @@ import type { CustomHostnameEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
 import { changeField, type ResponseEdits, touches } from "#edge/http/header-edits.ts";
-import type { Places } from "#edge/geoip.ts";
+import type { Geoip } from "#edge/geoip.ts";
 import type { Zone } from "#edge/zones/zones.ts";
 
 /** The connection of a request; the same for each of its requests. */
@@ -94,7 +94,7 @@ export class Exchange implements RequestView, RuleRun {
   /** The rule that exceeded the step limit; null if none did. */
   exhausted: Exhausted | null = null;
   /** The GeoIP lookup; null if no zone was found. */
-  places: Pick<Places, "of"> | null = null;
+  places: Pick<Geoip, "of"> | null = null;
   /** Copies the bodies that the zone wants scanned; null if no zone was found. */
   tap: Pick<BodyTee, "takes" | "begin"> | null = null;
   /** Knows which visitors passed a challenge; null if no zone was found. */
@@ -203,7 +203,7 @@ export class Exchange implements RequestView, RuleRun {
     return this.zone?.entry.plan;
   }
 
-  get place(): PlaceView | undefined {
+  get place(): GeoView | undefined {
     return this.places?.of(this.client_ip);
   }
 

@@ -13,24 +13,24 @@ export interface RequestBodySink {
 /** The memory that a thread's buffered request bodies share. */
 export interface RequestBuffers {
   /** `announced`: Content-Length, or -1 if unknown. */
-  open(announced: number): HeldBody;
+  open(announced: number): RequestBuffer;
 }
 
 /** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
-export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
+export function createRequestBuffers(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
   const held = metrics.gauge("selvedge_edge_request_buffer_bytes", "Bytes of request bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
     held.value += bytes;
     return true;
   };
-  return { open: (announced) => new HeldBody(announced, eachBytesMax, take) };
+  return { open: (announced) => new RequestBuffer(announced, eachBytesMax, take) };
 }
 
 const FIRST_PIECE_BYTES = 2048;
 
 /** The beginning of a request body, buffered until rules have read it. */
-export class HeldBody implements BodyView {
+export class RequestBuffer implements BodyView {
   /** Rules may read the body now; what they see no longer grows. */
   isReady = false;
   /** The buffered bytes were forwarded; later bytes bypass the buffer. */

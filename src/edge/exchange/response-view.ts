@@ -8,7 +8,7 @@ import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
 import { charsetOf, wholeMediaType } from "#edge/http/media-type.ts";
-import { type ResponseEdits, shownValues, touches } from "#edge/http/header-edits.ts";
+import { type ResponseEdits, editedValues, touches } from "#edge/http/header-edits.ts";
 
 const NONE: readonly string[] = [];
 /** Length of the CRLF of the last line and of the empty line. */
@@ -72,7 +72,7 @@ class ReceivedHead implements ViewedHead {
     // Read now, while the bytes are in the CPU cache.
     this.contentType = contentTypeOf(buffer, head);
     // Searching the names now costs less than decoding all lines later.
-    this.contentEncodings = shownValues(buffer, head, null, "content-encoding");
+    this.contentEncodings = editedValues(buffer, head, null, "content-encoding");
     this.start = fieldsStart;
     this.end = end - END_BYTES;
   }

@@ -1,5 +1,5 @@
 /** Bounds the size of a piece, so that the last one wastes little. Bytes. */
-const PIECE_BYTES_MAX = 262_144;
+const CHUNK_BYTES_MAX = 262_144;
 const FIRST_PIECE_BYTES = 16_384;
 
 /** Collects a body whose parts are valid only during a call, in pieces that are not copied again. */
@@ -37,7 +37,7 @@ export class BodyBuffer {
 
   /** Bytes from an offset on, as far as they are in one piece; null if none have come yet. */
   from(offset: number): Buffer | null {
-    return offset < this.length ? (pieceFrom(this.pieces, offset)?.subarray(0, this.length - offset) ?? null) : null;
+    return offset < this.length ? (chunkFrom(this.pieces, offset)?.subarray(0, this.length - offset) ?? null) : null;
   }
 
   /** The whole body. Nothing may be appended afterwards. */
@@ -48,8 +48,8 @@ export class BodyBuffer {
   }
 
   private nextSize(): number {
-    if (this.expected !== null && this.expected > this.length) return Math.min(this.expected - this.length, PIECE_BYTES_MAX);
-    return Math.min(Math.max(this.firstPieceBytes, this.length), PIECE_BYTES_MAX);
+    if (this.expected !== null && this.expected > this.length) return Math.min(this.expected - this.length, CHUNK_BYTES_MAX);
+    return Math.min(Math.max(this.firstPieceBytes, this.length), CHUNK_BYTES_MAX);
   }
 }
 
@@ -60,7 +60,7 @@ function exactCopy(piece: Buffer, length: number): Buffer {
 }
 
 /** Bytes of a body from an offset on, as far as they are in one piece; null at its end. */
-export function pieceFrom(body: readonly Buffer[], offset: number): Buffer | null {
+export function chunkFrom(body: readonly Buffer[], offset: number): Buffer | null {
   let start = 0;
   for (const piece of body) {
     if (offset < start + piece.length) return offset === start ? piece : piece.subarray(offset - start);

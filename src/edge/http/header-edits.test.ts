@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseResponseHead } from "#wire/http/head.ts";
 import { Head } from "#wire/http/parsed-head.ts";
-import { keptFields } from "#wire/http/write.ts";
+import { forwardedFields } from "#wire/http/write.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
 import { pageFields } from "#edge/exchange/page-fields.ts";
 import { fieldChange } from "#rules/actions/field-change.ts";
@@ -21,7 +21,7 @@ test("a response loses the fields that are dropped and no others, in any case of
   const head = new Head();
   assert.equal(parseResponseHead(buffer, 0, buffer.length, head), 0);
   dropEdited(buffer, head, edits);
-  assert.equal(keptFields(buffer, head), "Server_: b\r\nDate: c\r\nX_~: f\r\n");
+  assert.equal(forwardedFields(buffer, head), "Server_: b\r\nDate: c\r\nX_~: f\r\n");
 });
 
 test("what would end a line is not added", () => {

@@ -75,7 +75,7 @@ const UPPER_Z = 0x5a;
 const CASE_BIT = 0x20;
 
 /** The values of a field after the edits, by its lower-case name. */
-export function shownValues(buffer: Buffer, head: Head, edits: ResponseEdits | null, name: string): readonly string[] {
+export function editedValues(buffer: Buffer, head: Head, edits: ResponseEdits | null, name: string): readonly string[] {
   let values: string[] | null = null;
   if (edits === null || !edits.drop.includes(name)) {
     for (let index = 0; index < head.fieldCount; index++) {

@@ -3,7 +3,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
-import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wire/http/write.ts";
+import { chunkStart, framingField, forwardedFields, lastChunk, statusLine } from "#wire/http/write.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { pageFields } from "#edge/exchange/page-fields.ts";
@@ -42,7 +42,7 @@ export class Http1Responder {
 
   /** HTTP/1.0 has no interim responses. */
   interim(buffer: Buffer, head: Head): void {
-    if (this.minorVersion === 1) this.writer.string(`${statusLine(buffer, head)}${keptFields(buffer, head)}\r\n`);
+    if (this.minorVersion === 1) this.writer.string(`${statusLine(buffer, head)}${forwardedFields(buffer, head)}\r\n`);
   }
 
   switchTo(buffer: Buffer, head: Head, protocol: string): void {
@@ -96,7 +96,7 @@ export class Http1Responder {
     const cached = cacheStatus === null ? "" : `${this.ray.cacheStatus}: ${cacheStatus}\r\n`;
     if (edits !== null) dropEdited(buffer, head, edits);
     const added = edits === null ? "" : addedLines(edits);
-    return `${keptFields(buffer, head)}${added}${varies}${cached}${this.ray.lineStart}${rayId}\r\n`;
+    return `${forwardedFields(buffer, head)}${added}${varies}${cached}${this.ray.lineStart}${rayId}\r\n`;
   }
 
   private connectionField(): string {

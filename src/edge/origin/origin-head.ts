@@ -3,7 +3,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
 import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import { REFUSED_TRAILERS } from "#wire/http/known-fields.ts";
-import { framingField, keptLines } from "#wire/http/write.ts";
+import { framingField, forwardedLines } from "#wire/http/write.ts";
 import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
 
@@ -59,7 +59,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
       const country = exchange.settings.ip_geolocation ? exchange.place?.country : undefined;
       return (
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
-        keptLines(exchange.headLines, head) +
+        forwardedLines(exchange.headLines, head) +
         (edits === null ? "" : fieldLines(edits, ownNames)) +
         // Only for a single visitor: cached responses lack trailers.
         (head.takesTrailers && upgrade === "" && !exchange.isForMany ? "TE: trailers\r\nConnection: TE\r\n" : "") +

@@ -1,5 +1,5 @@
 /** The place of a fault: the visitor's request, the edge, or the site's origin. */
-export type FaultPlace = "visitor" | "edge" | "origin";
+export type FaultSide = "visitor" | "edge" | "origin";
 
 /** An error that the edge answers, as a row of the table below. */
 export interface EdgeError {
@@ -9,7 +9,7 @@ export interface EdgeError {
   readonly title: string;
   /** For the visitor. Names nothing of the origin or of this machine. */
   readonly message: string;
-  readonly place: FaultPlace;
+  readonly place: FaultSide;
 }
 
 export const EDGE_ERRORS = {

@@ -1,4 +1,4 @@
-import type { EdgeError, FaultPlace } from "./edge-errors.ts";
+import type { EdgeError, FaultSide } from "./edge-errors.ts";
 import { escapeHtml } from "#kernel/escape-html.ts";
 import { htmlDocument, rayLine } from "./html-document.ts";
 
@@ -18,7 +18,7 @@ ${rayLine(rayId)}`,
 }
 
 /** Text for each place, by where the request failed. */
-const PLACES: readonly { readonly name: string; readonly states: Readonly<Record<FaultPlace, State>> }[] = [
+const PLACES: readonly { readonly name: string; readonly states: Readonly<Record<FaultSide, State>> }[] = [
   { name: "Your request", states: { visitor: "not accepted", edge: "ok", origin: "ok" } },
   { name: "This service", states: { visitor: "ok", edge: "failed", origin: "ok" } },
   { name: "The site&rsquo;s server", states: { visitor: "not asked", edge: "not asked", origin: "failed" } },
@@ -27,7 +27,7 @@ const PLACES: readonly { readonly name: string; readonly states: Readonly<Record
 type State = keyof typeof COLOURS;
 const COLOURS = { ok: "good", failed: "bad", "not accepted": "bad", "not asked": "dim" } as const;
 
-const ADVICE: Readonly<Record<FaultPlace, string>> = {
+const ADVICE: Readonly<Record<FaultSide, string>> = {
   visitor: "Change the request, or ask the site&rsquo;s owner why it was refused. The Ray ID names this request.",
   edge: "Try again in a moment. If it stays so, tell the site&rsquo;s owner the Ray ID, which names this request.",
   origin: "Try again in a few minutes. If you own the site, look at its server and DNS records; the Ray ID names this request.",

@@ -26,7 +26,7 @@ export interface ResponseSource {
  * Compresses response bodies if the exchange asks for it, and pauses the source while the visitor is behind. It stands
  * between source and writer, so that earlier stages see the uncompressed body.
  */
-export class EncodedVisitor implements ResponseSink {
+export class CompressingSink implements ResponseSink {
   private readonly visitor: ResponseSink;
   private readonly source: ResponseSource;
   private readonly edge: Pick<EdgeContext, "codecs" | "report">;

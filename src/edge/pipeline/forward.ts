@@ -7,7 +7,7 @@ import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { HeldBody } from "#edge/exchange/request-buffer.ts";
+import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
@@ -23,7 +23,7 @@ export interface ForwardRequest {
   /** Sends the body in chunks; otherwise by Content-Length. */
   readonly chunked: boolean;
   /** The part of the body that was buffered for rules; sent first. */
-  readonly held: HeldBody | null;
+  readonly held: RequestBuffer | null;
 }
 
 export interface ForwardDeps {

@@ -35,7 +35,7 @@ import { hostnameToken } from "#edge/stages/hostname-token.ts";
 import { logFields } from "#edge/stages/log-fields.ts";
 import { redirectPage } from "#edge/stages/redirect.ts";
 import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "#edge/stages/rewrite.ts";
-import type { Places } from "#edge/geoip.ts";
+import type { Geoip } from "#edge/geoip.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 const CUSTOM_ERRORS = phaseNumber("http_custom_errors");
@@ -70,7 +70,7 @@ export interface PipelineDeps {
   /** Available once the edge listens. */
   ports(): EdgePorts;
   readonly clearance: Clearance;
-  readonly places: Pick<Places, "of">;
+  readonly places: Pick<Geoip, "of">;
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;

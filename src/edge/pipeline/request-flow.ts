@@ -7,13 +7,13 @@ import { readTarget } from "#wire/http/target.ts";
 import type { CacheRequest } from "#edge/cache/cache.ts";
 import type { CachedRequest } from "#edge/cache/cached-request.ts";
 import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
-import { EncodedVisitor, type ResponseSource } from "./compressing-sink.ts";
+import { CompressingSink, type ResponseSource } from "./compressing-sink.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { type ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { Forward } from "./forward.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
-import type { HeldBody } from "#edge/exchange/request-buffer.ts";
+import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { edgePage, NEEDS_BODY } from "./pipeline.ts";
@@ -30,7 +30,7 @@ const EXPECTATIONS = fieldNames(["expect"]);
 
 /** A request that waits until its body is buffered for rules. */
 interface Held {
-  readonly body: HeldBody;
+  readonly body: RequestBuffer;
   /** Copies, because the caller reuses the head. */
   readonly buffer: Buffer;
   readonly head: Head;
@@ -46,7 +46,7 @@ export class RequestFlow implements ResponseSource {
   exchange: Exchange | null = null;
   private readonly edge: EdgeContext;
   private readonly arrival: ConnectionInfo;
-  private readonly visitor: EncodedVisitor;
+  private readonly visitor: CompressingSink;
   private forward: Forward | null = null;
   /** The reader that answers from the cache; null otherwise. */
   private reader: CacheReader | null = null;
@@ -57,7 +57,7 @@ export class RequestFlow implements ResponseSource {
   constructor(edge: EdgeContext, arrival: ConnectionInfo, visitor: ResponseSink) {
     this.edge = edge;
     this.arrival = arrival;
-    this.visitor = new EncodedVisitor(visitor, this, edge);
+    this.visitor = new CompressingSink(visitor, this, edge);
   }
 
   begin(method: string): Exchange {

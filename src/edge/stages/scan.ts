@@ -7,7 +7,7 @@ import type { ManagedExecution } from "#rules/managed/managed-ruleset.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { cutOf } from "../detection/body-cut.ts";
 import type { ScanScope } from "../detection/scan-plan.ts";
-import type { BodyTap, BodyTee } from "../detection/body-tee.ts";
+import type { BodyCopy, BodyTee } from "../detection/body-tee.ts";
 import { EDGE_ERRORS } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -32,9 +32,9 @@ export function scan(
   rulesets: readonly CompiledRuleset[],
   exchange: Exchange,
   original: OwnView,
-): BodyTap | null {
+): BodyCopy | null {
   const view = editedView(exchange, original);
-  let body: BodyTap | null = null;
+  let body: BodyCopy | null = null;
   for (const match of matchesOf(rulesets, exchange, view)) {
     const one = tapOf(tap, exchange, match, view);
     if (one !== null) body = body === null ? one : bothOf(body, one);
@@ -48,7 +48,7 @@ const alwaysOf = rememberLast(unconditionalMatches);
 const matchesOf = (rulesets: readonly CompiledRuleset[], exchange: Exchange, view: OwnView): readonly Match[] =>
   (exchange.skips === null ? alwaysOf(rulesets) : null) ?? runPhase(rulesets, exchange, exchange, view);
 
-function tapOf(tap: Pick<BodyTee, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
+function tapOf(tap: Pick<BodyTee, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyCopy | null {
   const { zone } = exchange;
   const { content_type } = response;
   if (zone === null || !tap.takes(content_type)) return null;
@@ -61,7 +61,7 @@ function tapOf(tap: Pick<BodyTee, "takes" | "begin">, exchange: Exchange, match:
   return tap.begin(scope, exchange, { status, content_type, charset, content_encoding, cut });
 }
 
-const bothOf = (first: BodyTap, second: BodyTap): BodyTap => ({
+const bothOf = (first: BodyCopy, second: BodyCopy): BodyCopy => ({
   chunk: (bytes, start, end) => {
     first.chunk(bytes, start, end);
     second.chunk(bytes, start, end);

@@ -15,7 +15,7 @@ import type { BodyTee } from "#edge/detection/body-tee.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 import { createEdge } from "#edge/edge.ts";
-import type { PlaceDatabases } from "#edge/geoip.ts";
+import type { GeoipDatabases } from "#edge/geoip.ts";
 import { testEdgeConfig } from "./config.ts";
 import { recordOp, rulesetOp, zoneOp } from "./entries.ts";
 
@@ -40,7 +40,7 @@ export interface TestEdge {
   readonly errors: unknown[];
   readonly warnings: Readonly<Record<string, unknown>>[];
   useTicketKeys(keys: TicketKeys): void;
-  usePlaces(databases: PlaceDatabases): void;
+  usePlaces(databases: GeoipDatabases): void;
   close(timeoutMs?: number): Promise<void>;
 }
 

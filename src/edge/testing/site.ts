@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Op } from "#snapshot/entries.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "./edge.ts";
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -12,7 +12,7 @@ export interface Asked {
 export interface Site {
   readonly edge: TestEdge;
   /** Requests to the origin. */
-  readonly asked: Asked[];
+  readonly asked: ReceivedRequest[];
   get(path: string, fields?: string, method?: string): Promise<Reply>;
 }
 
@@ -29,7 +29,7 @@ export async function site(
   answer: (req: IncomingMessage, res: ServerResponse) => void,
   ops: readonly Op[] = [],
 ): Promise<Site> {
-  const asked: Asked[] = [];
+  const asked: ReceivedRequest[] = [];
   const origin = await httpOrigin((req, res) => {
     asked.push({ method: req.method ?? "", url: req.url ?? "", headers: req.headers });
     answer(req, res);

@@ -1,6 +1,6 @@
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { ScannedRequest, ScanSubject } from "#edge/detection/scan-plan.ts";
-import type { BodyTap, BodyTee } from "#edge/detection/body-tee.ts";
+import type { BodyCopy, BodyTee } from "#edge/detection/body-tee.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
 
@@ -39,7 +39,7 @@ export const requestOf = (subject: ScanSubject): ScannedRequest => ({
 });
 
 /** Begins a body with such a subject, in a separate scope. */
-export function beginTest(tap: BodyTee, changes: Partial<ScanSubject> = {}): BodyTap | null {
+export function beginTest(tap: BodyTee, changes: Partial<ScanSubject> = {}): BodyCopy | null {
   const subject = testSubject(changes);
   return tap.begin(subject, requestOf(subject), subject);
 }

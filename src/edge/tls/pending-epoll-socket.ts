@@ -3,9 +3,9 @@ import type { LoopSocket } from "#wire/connections/epoll/loop-socket.ts";
 import type { Agreed, SecureChannel } from "#wire/connections/epoll/secure-channel.ts";
 import type { TransportHandler } from "#wire/connections/transport/transport.ts";
 
-export interface LoopArrivalOwner {
+export interface PendingEpollSocketOwner {
   /** Called with all bytes so far, until the connection is ended or made secure. */
-  onHello(arrival: LoopArrival, bytes: Buffer): void;
+  onHello(arrival: PendingEpollSocket, bytes: Buffer): void;
   onSecure(agreed: Agreed): void;
   /** It closed before it was secure. */
   onGone(isAmidHandshake: boolean): void;
@@ -17,10 +17,10 @@ const SECURE = 2;
 const ENDING = 3;
 
 /** A connection in the epoll loop that is not secure yet. */
-export class LoopArrival implements Checked, TransportHandler {
+export class PendingEpollSocket implements Checked, TransportHandler {
   readonly socket: LoopSocket;
   private readonly timers: Timers;
-  private readonly owner: LoopArrivalOwner;
+  private readonly owner: PendingEpollSocketOwner;
   private state = LOOKING;
   private bytes: Buffer | null = null;
   private channel: SecureChannel | null = null;
@@ -28,7 +28,7 @@ export class LoopArrival implements Checked, TransportHandler {
   private sentName = "";
   private untilMs: number;
 
-  constructor(socket: LoopSocket, timers: Timers, timeoutMs: number, owner: LoopArrivalOwner) {
+  constructor(socket: LoopSocket, timers: Timers, timeoutMs: number, owner: PendingEpollSocketOwner) {
     this.socket = socket;
     this.timers = timers;
     this.owner = owner;

@@ -4,19 +4,25 @@ import { READ_BUFFER, readShared } from "#wire/connections/buffers/read-buffer.t
 import type { End } from "#wire/connections/transport/transport.ts";
 
 /** A connection of Node.js whose hello is not complete yet. */
-export class NodeArrival implements Checked {
+export class PendingNodeSocket implements Checked {
   readonly socket: Socket;
   readonly client: End;
   /** The server name of the hello, as sent. */
   sentName = "";
   private readonly timers: Timers;
-  private readonly onBytes: (arrival: NodeArrival, bytes: Buffer) => void;
+  private readonly onBytes: (arrival: PendingNodeSocket, bytes: Buffer) => void;
   private bytes: Buffer | null = null;
   /** Further bytes are ignored. */
   private isOver = false;
   private untilMs: number;
 
-  constructor(socket: Socket, client: End, timers: Timers, timeoutMs: number, onBytes: (arrival: NodeArrival, bytes: Buffer) => void) {
+  constructor(
+    socket: Socket,
+    client: End,
+    timers: Timers,
+    timeoutMs: number,
+    onBytes: (arrival: PendingNodeSocket, bytes: Buffer) => void,
+  ) {
     this.socket = socket;
     this.client = client;
     this.timers = timers;

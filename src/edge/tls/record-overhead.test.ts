@@ -8,7 +8,7 @@ import { systemClock } from "#kernel/clock.ts";
 import type { Checked } from "#kernel/timers.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { connectKeyUpdater } from "../../../test/support/key-updates.ts";
-import { VainBytes } from "./record-overhead.ts";
+import { RecordOverhead } from "./record-overhead.ts";
 
 const NAME = "www.example.com";
 
@@ -26,7 +26,7 @@ test("TLS of Node's: whoever says something may say it in small pieces and chang
   let below: Socket | null = null;
   const secure = createTlsServer({ cert: chain, key: privateKey }, (above) => {
     above.on("error", () => undefined).resume();
-    new VainBytes(below!, above, timers);
+    new RecordOverhead(below!, above, timers);
     arrived.push({ below: below!, above });
   });
   const server = createServer((socket) => {

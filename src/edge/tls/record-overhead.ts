@@ -12,7 +12,7 @@ const VAIN_BYTES_MAX = 131_072;
  * over makes work for the thread (RFC 8446 §4.6.3), and Node.js reports none of it. The epoll loop counts such records
  * (ADR 0032); here half a second may pass.
  */
-export class VainBytes implements Checked {
+export class RecordOverhead implements Checked {
   private readonly below: Socket;
   private readonly above: TLSSocket;
   private received: number;

@@ -13,12 +13,12 @@ import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import { fatalAlert } from "#wire/tls/alert.ts";
 import { readClientHello } from "#wire/tls/client-hello.ts";
 import type { EdgeLimits } from "#edge/config.ts";
-import { LoopArrival } from "./pending-epoll-socket.ts";
-import { NodeArrival } from "./pending-node-socket.ts";
+import { PendingEpollSocket } from "./pending-epoll-socket.ts";
+import { PendingNodeSocket } from "./pending-node-socket.ts";
 import { createTlsContexts } from "./contexts.ts";
 import type { TlsPolicy } from "./context-table.ts";
 import { createTlsServers } from "./servers.ts";
-import { VainBytes } from "./record-overhead.ts";
+import { RecordOverhead } from "./record-overhead.ts";
 
 /**
  * Reads the first message of a TLS client before spending anything on it. A client that names no server, or one without a
@@ -104,9 +104,9 @@ interface Front<T> extends Omit<TlsFront, "accept"> {
 function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert: Alert) => Buffer): Front<LoopSocket> {
   const { timers, limits } = deps;
   const { openSsl } = calls;
-  const arriving = new Set<LoopArrival>();
+  const arriving = new Set<PendingEpollSocket>();
   const contexts = createTlsContexts({ openSsl, certificates: deps.certificates, certificatesMax: limits.contextsMax });
-  const decide = (arrival: LoopArrival, bytes: Buffer): void => {
+  const decide = (arrival: PendingEpollSocket, bytes: Buffer): void => {
     const wish = readWish(deps, bytes);
     if (wish === "incomplete") return;
     if (typeof wish === "string") return arrival.end(refused(wish), limits.lingerMs);
@@ -118,7 +118,7 @@ function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert
   };
   return {
     accept: (socket, client) => {
-      const arrival = new LoopArrival(socket, timers, limits.headTimeoutMs, {
+      const arrival = new PendingEpollSocket(socket, timers, limits.headTimeoutMs, {
         onHello: decide,
         onSecure: (agreed) => {
           arriving.delete(arrival);
@@ -143,7 +143,7 @@ function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert
 function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer): Front<Socket> {
   const { certificates, timers, limits } = deps;
   /** Connections from their arrival until they are secure, by their two ends. */
-  const arriving = new Map<string, NodeArrival>();
+  const arriving = new Map<string, PendingNodeSocket>();
   const servers = createTlsServers({
     certificates,
     certificatesMax: limits.contextsMax,
@@ -156,14 +156,14 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
       if (arrived === undefined || socket.servername !== arrived.sentName) socket.destroy();
       else {
         socket.allowHalfOpen = true;
-        new VainBytes(arrived.socket, socket, timers);
+        new RecordOverhead(arrived.socket, socket, timers);
         deps.onSecure(new NodeTransport(socket), arrived.client, agreedOf(socket));
       }
     },
     onFailed: () => deps.handshakesFailed.value++,
   });
 
-  const decide = (arrival: NodeArrival, bytes: Buffer): void => {
+  const decide = (arrival: PendingNodeSocket, bytes: Buffer): void => {
     const wish = readWish(deps, bytes);
     if (wish === "incomplete") return;
     if (typeof wish === "string") return arrival.end(refused(wish), limits.lingerMs);
@@ -180,7 +180,7 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
   return {
     accept: (socket, client) => {
       const ends = endsOf(socket);
-      const arrival = new NodeArrival(socket, client, timers, limits.headTimeoutMs, decide);
+      const arrival = new PendingNodeSocket(socket, client, timers, limits.headTimeoutMs, decide);
       arriving.set(ends, arrival);
       socket.on("close", () => {
         timers.remove(arrival);

@@ -35,10 +35,10 @@ export interface EntryPoints {
 }
 
 /** Called for each rule that does not compile and is not run: one bad rule must not take its zone down. */
-export type RuleLeftOut = (rule: { readonly ruleset_id: string; readonly rule_id: string; readonly message: string }) => void;
+export type OnInvalidRule = (rule: { readonly ruleset_id: string; readonly rule_id: string; readonly message: string }) => void;
 
 export function createEntryPoints(
-  ruleLeftOut: RuleLeftOut,
+  ruleLeftOut: OnInvalidRule,
   lists: Pick<RuleLists, "of">,
   counters?: RateCounters,
   slices: Slices = createSlices(),

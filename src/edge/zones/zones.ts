@@ -10,7 +10,7 @@ import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entr
 import type { AppliedOp, Replica, StagedChange } from "#snapshot/feed.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
-import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-points.ts";
+import { createEntryPoints, type EntryPoints, type OnInvalidRule } from "./entry-points.ts";
 import { createRuleLists, type RuleLists } from "./rule-lists.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
 
@@ -53,7 +53,12 @@ export interface Serving {
 }
 
 /** `onSlice` gets the number of staged names in a slice, for tests. */
-export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters, onSlice?: (names: number) => void): Zones {
+export function createZones(
+  replica: Replica,
+  ruleLeftOut: OnInvalidRule,
+  counters?: RateCounters,
+  onSlice?: (names: number) => void,
+): Zones {
   const byId = new LargeMap<Zone>();
   const directory = createZoneDirectory<string, Zone>({ keyOf: ({ entry }) => entry.name, parentOf: nameAbove });
   const lists = createRuleLists();

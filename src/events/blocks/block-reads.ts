@@ -112,7 +112,7 @@ export function firstMatches<T extends EventTable>(
 }
 
 /** Positions of these rows, for the many rows that a page only skips. */
-export function firstPlaces(
+export function firstPositions(
   db: DatabaseSync,
   table: EventTable,
   where: Where,
@@ -165,7 +165,7 @@ export function countMatches(db: DatabaseSync, table: EventTable, where: Where):
 }
 
 /** Matching rows that arrived after the row `after`, up to the row `last`, in order of arrival. */
-export function* arrivedMatches(db: DatabaseSync, table: EventTable, where: Where, after: number, last: number): Generator<BlockMatch> {
+export function* matchesSince(db: DatabaseSync, table: EventTable, where: Where, after: number, last: number): Generator<BlockMatch> {
   if (!hasBlocks(table)) return;
   const blocks = blockTable(table);
   const before = `IFNULL((SELECT MAX(first_row) FROM ${blocks} WHERE first_row <= ?), 0)`;

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { BlockTable, Removed } from "#events/blocks/block-tables.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { EVENT_TABLES } from "#events/rows/schema.ts";
-import { type Holding, placeColumns, readTenantUsage, rowSizes } from "./tenant-usage.ts";
+import { type TenantUsage, ownerColumns, readTenantUsage, rowSizes } from "./tenant-usage.ts";
 
 /** Frees room from the owner that takes the most (ADR 0053). Must be called within a transaction. */
 export interface FairEviction {
@@ -21,7 +21,7 @@ const GONE_SHARE = 1 / 16;
 
 export function createFairEviction(db: DatabaseSync, blocks: ReadonlyMap<EventTable, BlockTable>, nowMs: () => number): FairEviction {
   const tables = new Map(EVENT_TABLES.map((table) => [table, tableEviction(db, table, blocks.get(table))]));
-  let holdings: Holding[] = [];
+  let holdings: TenantUsage[] = [];
   let readMs = -Infinity;
   let left = 0;
 
@@ -58,22 +58,22 @@ export function createFairEviction(db: DatabaseSync, blocks: ReadonlyMap<EventTa
   };
 }
 
-const totalOf = (holdings: readonly Holding[]): number => holdings.reduce((sum, { bytes }) => sum + bytes, 0);
+const totalOf = (holdings: readonly TenantUsage[]): number => holdings.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** The largest part of the largest account. */
-function largestOf(holdings: readonly Holding[]): Holding | undefined {
+function largestOf(holdings: readonly TenantUsage[]): TenantUsage | undefined {
   const totals = new Map<string, number>();
   for (const { account, bytes } of holdings) totals.set(account, (totals.get(account) ?? 0) + bytes);
   const most = totals.values().reduce((largest, bytes) => Math.max(largest, bytes), 0);
   return holdings
     .filter(({ account }) => totals.get(account) === most)
-    .reduce<Holding | undefined>((a, b) => (a !== undefined && a.bytes >= b.bytes ? a : b), undefined);
+    .reduce<TenantUsage | undefined>((a, b) => (a !== undefined && a.bytes >= b.bytes ? a : b), undefined);
 }
 
 type Evict = (account: string, place: readonly (string | number)[], rowsMax: number) => Removed;
 
 function tableEviction(db: DatabaseSync, table: EventTable, blocks: BlockTable | undefined): Evict {
-  const where = placeColumns(table)
+  const where = ownerColumns(table)
     .map((column) => `${column} = ?`)
     .join(" AND ");
   const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM ${table} WHERE ${where}`);

@@ -4,7 +4,7 @@ import { EVENT_TABLES, EVENT_SCHEMA, textColumns } from "#events/rows/schema.ts"
 import type { EventTable } from "#events/rows/rows.ts";
 
 /** Approximate bytes of an account in one table, for one site or gateway. */
-export interface Holding {
+export interface TenantUsage {
   readonly table: EventTable;
   readonly account: string;
   /** Values of the table's place columns. */
@@ -13,7 +13,7 @@ export interface Holding {
 }
 
 /** Columns that identify a row's owner; an index begins with these and continues with time. */
-export const placeColumns = (table: EventTable): readonly string[] =>
+export const ownerColumns = (table: EventTable): readonly string[] =>
   EVENT_SCHEMA[table].facets.includes("site") ? ["site"] : ["account_id", "gateway_id"];
 
 /** Bytes of a row without its texts. */
@@ -27,7 +27,7 @@ const USUAL_ROW_BYTES = 250;
 const PACKED_ROW_BYTES = 60;
 
 /** Scans an index of every table: a tenth of a second for a million rows. */
-export function readTenantUsage(db: DatabaseSync): Holding[] {
+export function readTenantUsage(db: DatabaseSync): TenantUsage[] {
   const accounts = new Map(
     db
       .prepare("SELECT id, account_id FROM facet_site")
@@ -35,7 +35,7 @@ export function readTenantUsage(db: DatabaseSync): Holding[] {
       .map((row) => [Number(row["id"]), String(row["account_id"])]),
   );
   const accountOf = (place: string | number): string => (typeof place === "number" ? (accounts.get(place) ?? "") : place);
-  const holdings = new Map<string, Holding>();
+  const holdings = new Map<string, TenantUsage>();
   const add = (table: EventTable, place: readonly (string | number)[], bytes: number): void => {
     const key = JSON.stringify([table, ...place]);
     const known = holdings.get(key);
@@ -44,7 +44,7 @@ export function readTenantUsage(db: DatabaseSync): Holding[] {
   };
   for (const table of EVENT_TABLES) {
     const sizeOf = rowSizes(db, table);
-    const columns = placeColumns(table);
+    const columns = ownerColumns(table);
     const counts = db.prepare(`SELECT ${columns.join(", ")}, COUNT(*) AS n FROM ${table} GROUP BY ${columns.join(", ")}`).all();
     for (const row of counts) {
       const place = columns.map((column) => row[column] as string | number);
@@ -66,7 +66,7 @@ export function rowSizes(db: DatabaseSync, table: EventTable): (place: readonly 
     textColumns(table)
       .map(({ name }) => `IFNULL(LENGTH(${name}), 0)`)
       .join(" + ") || "0";
-  const where = placeColumns(table)
+  const where = ownerColumns(table)
     .map((column) => `${column} = ?`)
     .join(" AND ");
   const sample = db.prepare(

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { ERASED, readRecordHead, RECORD_HEAD_BYTES, type RecordHead, segmentPath, STATE_AT } from "./segment.ts";
 
 /** Place of a row's bodies. */
-export interface BodyPlace {
+export interface BodyOffset {
   readonly segment: number;
   readonly at: number;
 }
@@ -16,9 +16,9 @@ export interface LogBodies {
 /** The bodies in the segments. */
 export interface LogBodyStore {
   /** Null if they are no longer kept, or a power cut damaged them. */
-  read(place: BodyPlace): LogBodies | null;
+  read(place: BodyOffset): LogBodies | null;
   /** Overwrites row and bodies with zeros; rows already gone are skipped. */
-  erase(places: readonly BodyPlace[]): void;
+  erase(places: readonly BodyOffset[]): void;
 }
 
 export const createLogBodyStore = (directory: string): LogBodyStore => ({

@@ -21,11 +21,11 @@ export interface KeepRule {
 /** Accepts every accepted request. Never throws; entries that could not be written are counted. */
 export interface GatewayLogSink {
   /** The watcher is called once, and not during this call. */
-  append(entry: GatewayLogEntry, watcher?: KeptWatcher): void;
+  append(entry: GatewayLogEntry, watcher?: StoredWatcher): void;
 }
 
 /** Waits until an entry is kept, so that a client with an answer finds it in the log. Must not throw. */
-export interface KeptWatcher {
+export interface StoredWatcher {
   /** The entry outlives the process, or could not be written. */
   onKept(): void;
 }

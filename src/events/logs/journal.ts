@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync, 
 import { crc32 } from "node:zlib";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
-import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink, type KeptWatcher } from "./entry.ts";
+import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink, type StoredWatcher } from "./entry.ts";
 import { RECORD_HEAD_BYTES, ROW_BYTES_MAX, type SegmentHeader, segmentOf, segmentPath, writeRecordHead } from "./segment.ts";
 
 export interface LogJournal extends GatewayLogSink {
@@ -33,7 +33,7 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
   const gathered = Buffer.allocUnsafeSlow(GATHERED_BYTES);
   let bytes = 0;
   let records = 0;
-  let watchers: KeptWatcher[] = [];
+  let watchers: StoredWatcher[] = [];
   let isDue = false;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let segment = Math.max(0, ...readdirSync(directory).map((name) => segmentOf(name) ?? 0));

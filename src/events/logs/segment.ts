@@ -20,9 +20,9 @@ export const LIVE = 1;
 export const ERASED = 0;
 
 /** Limit of both bodies together that are kept of one request. */
-export const KEPT_BYTES_MAX = 10 * 1024 * 1024;
+export const BODIES_BYTES_MAX = 10 * 1024 * 1024;
 export const ROW_BYTES_MAX = 256 * 1024;
-const RECORD_BYTES_MAX = RECORD_HEAD_BYTES + ROW_BYTES_MAX + KEPT_BYTES_MAX;
+const RECORD_BYTES_MAX = RECORD_HEAD_BYTES + ROW_BYTES_MAX + BODIES_BYTES_MAX;
 
 export interface SegmentHeader {
   readonly columns: readonly string[];

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import { type ArrivalQuery, type Arrivals, lastRow, NO_NEW_ROWS, readArrivals } from "./rows-since.ts";
-import { countMatches, firstMatches, firstPlaces, inDirection, type MatchQuery } from "#events/blocks/block-reads.ts";
+import { type RowsSinceQuery, type RowsSince, lastRow, NO_NEW_ROWS, readRowsSince } from "./rows-since.ts";
+import { countMatches, firstMatches, firstPositions, inDirection, type MatchQuery } from "#events/blocks/block-reads.ts";
 import { createEventConnection } from "#events/database/connection.ts";
 import { readGroups } from "./group-sql.ts";
 import type { Group, GroupQuery } from "#events/sql/group-query.ts";
-import { newestReach } from "./time-lower-bound.ts";
+import { timeLowerBound } from "./time-lower-bound.ts";
 import { inNetwork } from "#events/sql/in-network.ts";
 import type { EventTable, EventTables } from "#events/rows/rows.ts";
 import { both, fromRows, NOTHING, selectSql } from "#events/sql/row-sql.ts";
@@ -51,7 +51,7 @@ export interface EventQueries {
   /** By time. A page costs the same regardless of the number of rows before it. */
   page<T extends EventTable>(table: T, query: PageQuery<T>): RowPage<T>;
   /** Rows that have arrived since, in order of arrival. */
-  arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Arrivals<T>;
+  arrivals<T extends EventTable>(table: T, query: RowsSinceQuery<T>): RowsSince<T>;
   /** The number of the newest row; 0 without rows. */
   lastRow(table: EventTable): number;
   /**
@@ -80,7 +80,7 @@ export function openEventQueries(path: string): EventQueries {
         return Number(rows?.["n"]) + countMatches(open, table, where as Where);
       }),
     page: (table, query) => read(NO_ROWS, (open) => readPage(open, table, query)),
-    arrivals: (table, query) => read({ ...NO_NEW_ROWS, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
+    arrivals: (table, query) => read({ ...NO_NEW_ROWS, lastRow: query.afterRow }, (open) => readRowsSince(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
     close: connection.close,
@@ -103,7 +103,7 @@ function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQ
   if (direction === "asc") return readWithin(db, table, query, where);
   // Rows of the cursor's exact time may have been shown, so only older ones are certain.
   const older: Where = after === undefined ? where : [...where, { column: "at_ms", operator: "lt", value: after.at_ms }];
-  const fromMs = newestReach(db, table, older, offset + limit + 1);
+  const fromMs = timeLowerBound(db, table, older, offset + limit + 1);
   if (fromMs === undefined) return readWithin(db, table, query, where);
   const page = readWithin(db, table, query, [...where, { column: "at_ms", operator: "ge", value: fromMs }]);
   // Counts stay when rows are deleted, so the range may have fewer rows.
@@ -146,7 +146,7 @@ function placeOf(db: DatabaseSync, table: EventTable, where: Where, query: Match
     .prepare(`SELECT at_ms, row_id FROM ${sql}${timeOrder(direction)} LIMIT ?`)
     .all(...values, wanted)
     .map((row): RowPosition => ({ at_ms: Number(row["at_ms"]), row_id: Number(row["row_id"]) }))
-    .concat(firstPlaces(db, table, [...where, ...timeBehind(after, direction)], query))
+    .concat(firstPositions(db, table, [...where, ...timeBehind(after, direction)], query))
     .sort(inDirection(direction))[wanted - 1];
 }
 

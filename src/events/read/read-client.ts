@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Group, GroupQuery } from "#events/sql/group-query.ts";
-import type { ArrivalQuery, Arrivals } from "./rows-since.ts";
+import type { RowsSinceQuery, RowsSince } from "./rows-since.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { EventTable } from "#events/rows/rows.ts";
@@ -11,7 +11,7 @@ import { type Condition, isCondition, type Where } from "#events/sql/where-sql.t
 /** Possibly slow queries of EventQueries, run in a separate thread so that other work does not wait for them. */
 export interface EventReads {
   page<T extends EventTable>(table: T, query: PageQuery<T>): Promise<RowPage<T>>;
-  arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Promise<Arrivals<T>>;
+  arrivals<T extends EventTable>(table: T, query: RowsSinceQuery<T>): Promise<RowsSince<T>>;
   lastRow(table: EventTable): Promise<number>;
   groups<T extends EventTable>(table: T, query: GroupQuery<T>): Promise<readonly Group[]>;
 }

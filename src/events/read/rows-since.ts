@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { arrivedMatches, blockRows, newestOfBlocks } from "#events/blocks/block-reads.ts";
+import { matchesSince, blockRows, newestOfBlocks } from "#events/blocks/block-reads.ts";
 import { both, fromRows, selectSql } from "#events/sql/row-sql.ts";
 import type { EventTable, EventTables } from "#events/rows/rows.ts";
 import { decodeRow } from "#events/rows/schema.ts";
 import { type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
 
-export interface ArrivalQuery<T extends EventTable> {
+export interface RowsSinceQuery<T extends EventTable> {
   readonly where: Where<T>;
   /** The last row that was read, whether or not it matched. */
   readonly afterRow: number;
@@ -19,7 +19,7 @@ export interface ArrivalQuery<T extends EventTable> {
   readonly behindMax: number;
 }
 
-export interface Arrivals<T extends EventTable> {
+export interface RowsSince<T extends EventTable> {
   readonly rows: readonly EventTables[T][];
   /** The last row that was read. */
   readonly lastRow: number;
@@ -33,11 +33,11 @@ export interface Arrivals<T extends EventTable> {
 
 export const NO_NEW_ROWS = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
 
-export function readArrivals<T extends EventTable>(
+export function readRowsSince<T extends EventTable>(
   db: DatabaseSync,
   table: T,
-  { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
-): Arrivals<T> {
+  { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: RowsSinceQuery<T>,
+): RowsSince<T> {
   const newest = lastRow(db, table);
   // A new file counts from the beginning.
   const after = afterRow > newest ? 0 : afterRow;
@@ -49,7 +49,7 @@ export function readArrivals<T extends EventTable>(
     fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));
   const { sql, values } = selectSql(table, between(from, end));
   const whole = blockRows(db, table);
-  const matches = [...arrivedMatches(db, table, where as Where, from, end).take(rowsMax + 1)];
+  const matches = [...matchesSince(db, table, where as Where, from, end).take(rowsMax + 1)];
   const found = db
     .prepare(`${sql} ORDER BY t.row_id LIMIT ?`)
     .all(...values, rowsMax + 1)
@@ -91,7 +91,7 @@ function countArrived(
 ): number {
   const passed = between(after, last);
   let count = Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]);
-  for (const _ of arrivedMatches(db, table, where, after, last)) count++;
+  for (const _ of matchesSince(db, table, where, after, last)) count++;
   return count;
 }
 

@@ -16,7 +16,7 @@ const REACHES_MS = [DAY_MS, 7 * DAY_MS, 35 * DAY_MS, Infinity];
  * A time since which at least `wanted` rows match: counts show where the rows of a rare rule are, which otherwise needs a
  * scan of the time index. Undefined if counts cannot tell, or if only site and time are requested.
  */
-export function newestReach(db: DatabaseSync, table: EventTable, where: Where, wanted: number): number | undefined {
+export function timeLowerBound(db: DatabaseSync, table: EventTable, where: Where, wanted: number): number | undefined {
   const rollup = rollupOf(table);
   if (rollup === undefined) return undefined;
   const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);

@@ -10,7 +10,7 @@ export interface Volume {
   readonly used: number;
 }
 
-export interface DiskRoomDeps {
+export interface DiskQuotaDeps {
   readonly database: Pick<EventDatabase, "usedBytes" | "freeBytes" | "checkpoint" | "deleteOldest" | "shrink">;
   readonly segments: Pick<LogIndexer, "bytes" | "tidy">;
   readonly reserve: DiskReserve;
@@ -23,7 +23,7 @@ export interface DiskRoomDeps {
 export type ShortReason = "no room to write" | "little room is left";
 
 /** Keeps events within the room on a disk that is smaller than the limits (ADR 0055). */
-export interface DiskRoom {
+export interface DiskQuota {
   /** Must be called before rows of about `bytes` are written: frees room if the disk lacks it. */
   ready(bytes: number): void;
   /** After a write that found no room: frees some. Returns whether to try again. */
@@ -52,7 +52,7 @@ const STEPS_MAX = 200;
 /** An attempt that did not help is not repeated sooner. */
 const AGAIN_MS = 1_000;
 
-export function createDiskRoom({ database, segments, reserve, volume, monotonicMs, short }: DiskRoomDeps): DiskRoom {
+export function createDiskQuota({ database, segments, reserve, volume, monotonicMs, short }: DiskQuotaDeps): DiskQuota {
   /** Target size of the database in bytes. */
   let target = Infinity;
   let failedMs = -Infinity;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventDatabase } from "#events/database/database.ts";
-import { createTidying } from "./maintenance.ts";
+import { createMaintenance } from "./maintenance.ts";
 
 test("if rows cannot be deleted, segments still are, and each other duty is tried", () => {
   const called: string[] = [];
@@ -16,7 +16,7 @@ test("if rows cannot be deleted, segments still are, and each other duty is trie
     logs: { deleteUsageBefore: failing("usage", 10) },
   } as unknown as EventDatabase;
   const failed: string[] = [];
-  const tidy = createTidying({
+  const tidy = createMaintenance({
     database,
     segments: { tidy: (bytesMax) => called.push(`segments ${bytesMax}`) },
     limits: { ageMs: 1, bytes: 2, segmentBytes: 3 },

@@ -1,14 +1,14 @@
 import type { EventDatabase } from "#events/database/database.ts";
-import type { DiskRoom } from "./disk-quota.ts";
+import type { DiskQuota } from "./disk-quota.ts";
 import { isFull } from "#events/database/full-disk.ts";
 import type { LogIndexer } from "#events/logs/indexer.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 
-export interface TidyingDeps {
+export interface MaintenanceDeps {
   readonly database: EventDatabase;
   readonly segments: Pick<LogIndexer, "tidy">;
   readonly limits: RetentionLimits;
-  readonly room: DiskRoom;
+  readonly room: DiskQuota;
   /** The time that decides what is old (guarded-clock.ts). */
   nowMs(): number;
   /** Bytes in use after a step. */
@@ -21,7 +21,7 @@ const NAMES_AT_ONCE = 250;
 const USAGE_KEPT_MS = 400 * 86_400_000;
 
 /** Keeps events within their limits and the disk's: one short step per call, which returns true while more remains. */
-export function createTidying({ database, segments, limits, room, nowMs, measured, failed }: TidyingDeps): () => boolean {
+export function createMaintenance({ database, segments, limits, room, nowMs, measured, failed }: MaintenanceDeps): () => boolean {
   // Each duty by itself: work that frees room must not wait for work that needs room.
   const attempt = (duty: string, work: () => boolean | void): boolean => {
     try {

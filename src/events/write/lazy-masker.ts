@@ -1,6 +1,6 @@
 import type { RowMasker } from "./mask-rows.ts";
 
-export interface LateMaskerDeps {
+export interface LazyMaskerDeps {
   load(): Promise<RowMasker>;
   pause(ms: number): Promise<void>;
   /** Loading failed and will be tried again. */
@@ -11,7 +11,7 @@ export interface LateMaskerDeps {
  * The masker of rows. Its detectors are loaded for the first text that could contain a finding, because an idle server
  * never needs them.
  */
-export interface LateMasker {
+export interface LazyMasker {
   /** Null until it is loaded. */
   current(): RowMasker | null;
   /** Loads it, with any number of attempts: rows that were not scanned are never kept. */
@@ -21,7 +21,7 @@ export interface LateMasker {
 const AGAIN_FIRST_MS = 500;
 const AGAIN_LAST_MS = 30_000;
 
-export function createLateMasker({ load, pause, failed }: LateMaskerDeps): LateMasker {
+export function createLazyMasker({ load, pause, failed }: LazyMaskerDeps): LazyMasker {
   let masker: RowMasker | null = null;
   let loading: Promise<void> | undefined;
 

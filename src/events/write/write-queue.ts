@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { FINDABLE_CHARS_MIN } from "#rules/detectors/engine/findable.ts";
-import type { LateMasker } from "./lazy-masker.ts";
+import type { LazyMasker } from "./lazy-masker.ts";
 import { hasTexts } from "./mask-rows.ts";
 import type { RowsMessage, WrittenMessage } from "#events/rows/messages.ts";
 import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
@@ -9,7 +9,7 @@ import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
 export interface WaitingBatchesDeps {
   /** All or nothing. */
   insert(tables: readonly PackedRows[]): void;
-  readonly masker: LateMasker;
+  readonly masker: LazyMasker;
   readonly metrics: MetricRegistry;
   monotonicMs(): number;
   failed(error: unknown, message: RowsMessage): void;

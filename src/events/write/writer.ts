@@ -5,23 +5,23 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { begins, ROWS } from "#kernel/process/heartbeat.ts";
 import { createStallWatch, type Stall } from "#kernel/process/stall-watch.ts";
-import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { runInBackground } from "#kernel/process/thread-priority.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createDiskReserve } from "#events/retention/disk-reserve.ts";
-import { createDiskRoom, type Volume } from "#events/retention/disk-quota.ts";
+import { createDiskQuota, type Volume } from "#events/retention/disk-quota.ts";
 import { isFull } from "#events/database/full-disk.ts";
 import { namesMaxOf } from "#events/database/dictionary-store.ts";
-import { createLateMasker } from "./lazy-masker.ts";
+import { createLazyMasker } from "./lazy-masker.ts";
 import { createLogIndexer } from "#events/logs/indexer.ts";
 import { createRowMasker } from "./mask-rows.ts";
 import type { RowsMessage } from "#events/rows/messages.ts";
 import { bytesIn } from "#events/rows/packed-rows.ts";
 import { openRepairedDatabase } from "#events/database/repair.ts";
 import { createSteadyTime } from "#events/retention/guarded-clock.ts";
-import { createTidying } from "#events/retention/maintenance.ts";
+import { createMaintenance } from "#events/retention/maintenance.ts";
 import { createWaitingBatches } from "./write-queue.ts";
 import { reserveOf, type WriterData } from "./writer-config.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
@@ -34,7 +34,7 @@ const main = parentPort;
 if (main === null) throw new Error("events/write/writer.ts runs as a worker thread");
 runInBackground();
 
-const { path, ports, retention: limits, control } = await givenWork<WriterData>();
+const { path, ports, retention: limits, control } = await workOfThread<WriterData>();
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** Interval between checks of the gateway's segments; new records are read at once. */
@@ -76,7 +76,7 @@ const indexer = createLogIndexer({
     voice.log("warn", "a gateway log segment contains an invalid record", { segment, at });
   },
 });
-const room = createDiskRoom({
+const room = createDiskQuota({
   ...{ database, segments: indexer, reserve, volume, monotonicMs },
   short: (reason) => {
     metrics.counter("selvedge_events_disk_full_deletions_total", "Times that events were deleted because the disk was full", { reason })
@@ -84,7 +84,7 @@ const room = createDiskRoom({
     voice.log("warn", "the disk is full; deleting the oldest events of the largest account", { reason });
   },
 });
-const masker = createLateMasker({
+const masker = createLazyMasker({
   load: async () => {
     const { createTextMasker, createUndoubtedMasker } = await import("#rules/detectors/masking/text-masker.ts");
     return createRowMasker(createUndoubtedMasker(), createTextMasker);
@@ -109,7 +109,7 @@ const waiting = createWaitingBatches({
   failed: (error, { tables }) =>
     voice.log("error", "writing event rows failed", { error: String(error), rows: tables.map((part) => part.table) }),
 });
-const tidy = createTidying({
+const tidy = createMaintenance({
   ...{ database, segments: indexer, limits, room, nowMs: steadyMs },
   measured: (bytes) => (fileBytes.value = bytes),
   failed: (duty, error) => voice.log("error", "removing old events failed", { duty, error: String(error) }),

@@ -8,7 +8,7 @@ import type { GatewayErrorName, Refusal } from "#gateway/http/errors.ts";
 import { createDefaultGateways } from "./default-gateways.ts";
 import { createGatewayDomains } from "./domains.ts";
 import { createGateways } from "./gateways.ts";
-import { type Place, type Upstream, type Upstreams, pathAdvice, placeOf } from "#gateway/providers/providers.ts";
+import { type RequestAddress, type Upstream, type Upstreams, pathAdvice, requestAddressOf } from "#gateway/providers/providers.ts";
 import { originForm } from "#gateway/request/origin-form.ts";
 import { type RequestPath, parseRequestPath } from "#gateway/request/request-path.ts";
 
@@ -24,7 +24,7 @@ export interface Admitted {
 /** The destination that the third part of the path names. */
 export type Route =
   /** One provider, whose own paths and bodies pass through. */
-  | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: Place }
+  | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: RequestAddress }
   /** The shape of OpenAI's chat completions for every provider. */
   | { readonly kind: "compat" }
   /** Several providers, one after the other. */
@@ -88,7 +88,7 @@ export function createAdmission(deps: {
       if (path.provider === "compat") return { path, gateway, unauthenticated, route: { kind: "compat" } };
       const upstream = upstreams.find(gateway.account_id, path.provider);
       if (upstream === undefined) return refused("aig_invalid_provider");
-      const place = placeOf(upstream, path.rest);
+      const place = requestAddressOf(upstream, path.rest);
       if (place === undefined) return { name: "aig_bad_request", message: pathAdvice(upstream) };
       return { path, gateway, unauthenticated, route: { kind: "direct", upstream, place } };
     },

@@ -4,12 +4,12 @@ import type { Step } from "#gateway/request/plan.ts";
 import { answersByItself, cacheKey, type CacheScope, isStream } from "./cache-key.ts";
 import type { DiskAnswers } from "./disk-store.ts";
 import { CacheFill } from "./fill.ts";
-import type { KeptAnswer } from "./cached-response.ts";
+import type { CachedResponse } from "./cached-response.ts";
 
 /** Answers that are sent again without a request to the provider. */
 export interface AnswerCache {
   /** Undefined if the step's answer may neither be looked up nor stored. Never rejects. */
-  find(step: Step, scope: CacheScope): Found | Promise<Found> | undefined;
+  find(step: Step, scope: CacheScope): CacheLookup | Promise<CacheLookup> | undefined;
   /** Resolves when answers stored by earlier processes can be found. */
   ready(): Promise<void>;
   /** Resolves when all stored answers are on disk. */
@@ -17,7 +17,7 @@ export interface AnswerCache {
 }
 
 /** A stored answer, or the means to store a fresh one. */
-export type Found = { readonly kept: KeptAnswer } | { readonly fill: CacheFill };
+export type CacheLookup = { readonly stored: CachedResponse } | { readonly fill: CacheFill };
 
 /** Memory that one answer takes besides its bytes. */
 const ENTRY_BYTES = 512;
@@ -37,7 +37,7 @@ export interface AnswerCacheDeps {
  * provider and the others wait for its answer; streams do not wait, because their first byte matters more.
  */
 export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: AnswerCacheDeps): AnswerCache {
-  const kept = new Map<string, KeptAnswer>();
+  const kept = new Map<string, CachedResponse>();
   const held = metrics.gauge("selvedge_gateway_cache_bytes", "Provider responses cached in memory");
   const count = (result: string): Metric =>
     metrics.counter("selvedge_gateway_cache_total", "Requests whose responses may be cached", { result });
@@ -51,11 +51,11 @@ export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: Answ
     () => undefined,
   );
 
-  const drop = (key: string, answer: KeptAnswer): void => {
+  const drop = (key: string, answer: CachedResponse): void => {
     kept.delete(key);
     held.value -= answer.bytes + ENTRY_BYTES;
   };
-  const keep = (key: string, answer: KeptAnswer): void => {
+  const keep = (key: string, answer: CachedResponse): void => {
     const before = kept.get(key);
     if (before !== undefined) drop(key, before);
     if (answer.bytes + ENTRY_BYTES > memoryBytesMax / 4) return;
@@ -66,7 +66,7 @@ export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: Answ
       drop(oldest, old);
     }
   };
-  const inMemory = (key: string): KeptAnswer | undefined => {
+  const inMemory = (key: string): CachedResponse | undefined => {
     const answer = kept.get(key);
     if (answer === undefined) return undefined;
     drop(key, answer);
@@ -75,11 +75,11 @@ export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: Answ
     return answer;
   };
 
-  const hit = (answer: KeptAnswer): Found => {
+  const hit = (answer: CachedResponse): CacheLookup => {
     counters.hit.value++;
-    return { kept: answer };
+    return { stored: answer };
   };
-  const ask = (key: string, ttlSeconds: number): Found => {
+  const ask = (key: string, ttlSeconds: number): CacheLookup => {
     counters.miss.value++;
     let done = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (done = resolve));
@@ -96,7 +96,7 @@ export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: Answ
     });
     return { fill };
   };
-  const findLater = async (key: string, ttlSeconds: number, first: Promise<void> | undefined): Promise<Found> => {
+  const findLater = async (key: string, ttlSeconds: number, first: Promise<void> | undefined): Promise<CacheLookup> => {
     if (first !== undefined) await within(first, WAIT_MS_MAX);
     const answer = inMemory(key) ?? (await files?.get(key, clock.nowMs()));
     if (answer === undefined) return ask(key, ttlSeconds);

@@ -1,5 +1,5 @@
 /** A provider's whole answer, unchanged: code that reads or translates answers treats a stored one like a fresh one. */
-export interface KeptAnswer {
+export interface CachedResponse {
   readonly status: number;
   readonly contentType: string;
   /** In the chunks in which they arrived, so that a stream is replayed as a stream. */
@@ -9,4 +9,4 @@ export interface KeptAnswer {
 }
 
 /** Larger answers are not kept (reference, part A). */
-export const KEPT_BYTES_MAX = 25 * 1024 * 1024;
+export const CACHED_BYTES_MAX = 25 * 1024 * 1024;

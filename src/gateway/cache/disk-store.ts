@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import type { KeptAnswer } from "./cached-response.ts";
+import type { CachedResponse } from "./cached-response.ts";
 
 /**
  * Stored answers in a directory, which outlive the process. The files are encrypted, because answers reveal the
@@ -9,8 +9,8 @@ import type { KeptAnswer } from "./cached-response.ts";
  */
 export interface DiskAnswers {
   has(key: string, nowMs: number): boolean;
-  get(key: string, nowMs: number): Promise<KeptAnswer | undefined>;
-  put(key: string, answer: KeptAnswer): void;
+  get(key: string, nowMs: number): Promise<CachedResponse | undefined>;
+  put(key: string, answer: CachedResponse): void;
   /** Resolves when all answers that were put are on disk. */
   settled(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function openDiskAnswers({ directory, bytesMax, sealer }: DiskAnswe
     }
   };
 
-  const write = async (key: string, answer: KeptAnswer): Promise<void> => {
+  const write = async (key: string, answer: CachedResponse): Promise<void> => {
     const body = Buffer.concat(answer.chunks as Buffer[]);
     const head = JSON.stringify({ status: answer.status, contentType: answer.contentType });
     const bytes = sealer.seal(Buffer.concat([Buffer.from(`${head}\n`), body]), contextOf(key));
@@ -116,7 +116,7 @@ const ignore = (): undefined => undefined;
 const contextOf = (key: string): string => `answer-cache:${key}`;
 
 /** Undefined for a file that is incomplete, of another key or of another format. */
-function decoded(sealer: Sealer, key: string, text: string, expiresMs: number): KeptAnswer | undefined {
+function decoded(sealer: Sealer, key: string, text: string, expiresMs: number): CachedResponse | undefined {
   try {
     const bytes = sealer.open(text, contextOf(key));
     const line = bytes.indexOf(10);

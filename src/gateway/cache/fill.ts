@@ -2,7 +2,7 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { JsonEdges } from "#gateway/streams/json-end.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
-import { KEPT_BYTES_MAX } from "./cached-response.ts";
+import { CACHED_BYTES_MAX } from "./cached-response.ts";
 
 /** Called once with the answer; with undefined if it cannot be stored. */
 type OnFilled = (
@@ -37,7 +37,7 @@ export class CacheFill {
     this.#status = status;
     this.#contentType = String(headers["content-type"] ?? "");
     const encoding = headers["content-encoding"] ?? "identity";
-    const tooLong = Number(headers["content-length"] ?? 0) > KEPT_BYTES_MAX;
+    const tooLong = Number(headers["content-length"] ?? 0) > CACHED_BYTES_MAX;
     if (status !== 200 || !isKept(mediaType(this.#contentType)) || encoding !== "identity" || tooLong) this.drop();
   }
 
@@ -45,7 +45,7 @@ export class CacheFill {
     if (!this.#isOpen) return;
     this.#bytes += bytes.length;
     collectedBytes += bytes.length;
-    if (this.#bytes > KEPT_BYTES_MAX || collectedBytes > COLLECTED_BYTES_MAX) this.drop();
+    if (this.#bytes > CACHED_BYTES_MAX || collectedBytes > COLLECTED_BYTES_MAX) this.drop();
     // Copied, because chunks can be views of a larger buffer, which they would keep in memory.
     else this.#gathered.push(Buffer.from(bytes));
   }

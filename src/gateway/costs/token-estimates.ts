@@ -21,7 +21,7 @@ export interface TokenEstimates {
 export type StreamEnd = "finished" | "cut" | "client gone";
 
 /** Bytes of an answer that are kept for the estimate. */
-export const ANSWER_BYTES_KEPT = 256 * 1024;
+export const ESTIMATE_BYTES_MAX = 256 * 1024;
 
 export function createTokenEstimates(): TokenEstimates {
   const counter = createTokenCounter();

@@ -1,7 +1,7 @@
 import { createSign } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
 import type { Pools } from "#gateway/providers/pools.ts";
-import { askWhole } from "#gateway/providers/fetch-buffered.ts";
+import { fetchBuffered } from "#gateway/providers/fetch-buffered.ts";
 
 /** Members of a service account's key file; others are ignored. */
 export interface ServiceAccount {
@@ -76,7 +76,7 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
     assertion: assertion(account, uri.href, nowMs),
   });
   // The address is from a customer's file, so the rule for customers' providers applies to it.
-  const { status, text } = await askWhole(
+  const { status, text } = await fetchBuffered(
     pools.get(uri.origin, { isGuarded: true }),
     {
       method: "POST",

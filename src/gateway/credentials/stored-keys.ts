@@ -9,7 +9,7 @@ import type { Step } from "#gateway/request/plan.ts";
 import type { RateLimits } from "#gateway/limits/rate-limits.ts";
 import { DEFAULT_KEY_ALIAS } from "#gateway/request/request-options.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
-import { placeFactsOf } from "./provider-location.ts";
+import { locationFactsOf } from "./provider-location.ts";
 import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
 import { type AwsCredentials, signAws } from "#wire/http/sign-aws.ts";
 import { maskingStored } from "./stored-key-mask.ts";
@@ -22,10 +22,10 @@ export interface StoredKeys {
    * Adds a stored key to the step if the request carries no key or names one by its alias; otherwise returns the step
    * unchanged. Throws a RefusalError if the key does not exist or cannot be used, or if the client may not use it.
    */
-  apply(step: Step, asked: Asked): Keyed | Promise<Keyed>;
+  apply(step: Step, asked: KeyRequest): Keyed | Promise<Keyed>;
 }
 
-export interface Asked {
+export interface KeyRequest {
   readonly gateway: GatewayEntry;
   /** Undefined if the request carries a token that may run the gateway; otherwise the refusal. */
   unauthenticated(): Refusal | undefined;
@@ -125,14 +125,14 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
 }
 
 /** Stored keys cost their owner money: a gateway whose authentication is off serves anybody, but its keys need a token. */
-function demandToken({ unauthenticated }: Asked): void {
+function demandToken({ unauthenticated }: KeyRequest): void {
   const refusal = unauthenticated();
   if (refusal !== undefined)
     throw new RefusalError(refusal.name === "aig_unauthorized" ? { name: "aig_stored_key_unauthenticated" } : refusal);
 }
 
 /** Adds the stored header fields of a custom provider; leaves them out for a client that brings a credential but no token. */
-function withAllowedFields(step: Step, asked: Asked): Step {
+function withAllowedFields(step: Step, asked: KeyRequest): Step {
   const { storedFields = [] } = step;
   if (storedFields.length === 0) return step;
   if (asked.unauthenticated() === undefined) return withMask(step, credentialsIn(storedFields));
@@ -164,7 +164,7 @@ function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
 
 /** The step at the place that the secret names, with the header fields made from the secret. */
 function withSecret(deps: StoredKeysDeps, open: Step, secret: string): Step | Promise<Step> {
-  const step = open.placed?.(placeFactsOf(secret)) ?? open;
+  const step = open.placed?.(locationFactsOf(secret)) ?? open;
   const headers = credentialFields(deps, step, secret);
   if (!(headers instanceof Promise)) return { ...step, headers: withFields(step.headers, headers) };
   return headers.then((fields) => ({ ...step, headers: withFields(step.headers, fields) }));

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { anthropicCounts, anthropicError, anthropicFinish } from "./anthropic-answer.ts";
 import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
-import { NO_PIECES, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -36,7 +36,7 @@ export class AnthropicStream implements StreamTranslator {
     const event = objectOf(parsedJson(data));
     const read = event === undefined ? undefined : STEPS.get(event["type"]);
     if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
-    return read === undefined ? NO_PIECES : this[read](event);
+    return read === undefined ? NO_CHUNKS : this[read](event);
   }
 
   end(): readonly Json[] | undefined {
@@ -59,7 +59,7 @@ export class AnthropicStream implements StreamTranslator {
   blockStart(event: Json): StreamStep {
     const block = objectOf(event["content_block"]) ?? {};
     if (block["type"] === "text" && textOf(block["text"])) return this.#piece({ content: block["text"] });
-    if (block["type"] !== "tool_use") return NO_PIECES;
+    if (block["type"] !== "tool_use") return NO_CHUNKS;
     if (this.#callCount >= BLOCKS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
     const call = { index: this.#callCount++, input: JSON.stringify(block["input"] ?? {}), hasArguments: false };
     this.#calls.set(event["index"], call);
@@ -73,7 +73,7 @@ export class AnthropicStream implements StreamTranslator {
     if (delta["type"] === "thinking_delta") return this.#piece({ reasoning_content: textOf(delta["thinking"]) ?? "" });
     const call = delta["type"] === "input_json_delta" ? this.#calls.get(event["index"]) : undefined;
     const text = textOf(delta["partial_json"]) ?? "";
-    if (call === undefined || text === "") return NO_PIECES;
+    if (call === undefined || text === "") return NO_CHUNKS;
     call.hasArguments = true;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: text } }] });
   }
@@ -82,7 +82,7 @@ export class AnthropicStream implements StreamTranslator {
     const call = this.#calls.get(event["index"]);
     this.#calls.delete(event["index"]);
     // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
-    if (call === undefined || call.hasArguments) return NO_PIECES;
+    if (call === undefined || call.hasArguments) return NO_CHUNKS;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
   }
 
@@ -90,12 +90,12 @@ export class AnthropicStream implements StreamTranslator {
     const reason = objectOf(event["delta"])?.["stop_reason"] ?? null;
     if (reason !== null) this.#finish = anthropicFinish(reason);
     for (const [name, value] of Object.entries(objectOf(event["usage"]) ?? {})) if (value !== null) this.#usage[name] = value;
-    return NO_PIECES;
+    return NO_CHUNKS;
   }
 
   messageStop(): StreamStep {
     this.#isStopped = true;
-    return NO_PIECES;
+    return NO_CHUNKS;
   }
 
   failure(event: Json): StreamStep {

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { bedrockCounts, bedrockError, bedrockFinish } from "./bedrock-answer.ts";
 import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunkOf } from "./completion.ts";
-import { NO_PIECES, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -29,7 +29,7 @@ export class BedrockStream implements StreamTranslator {
     if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
     if (/exception$|error$/i.test(name)) return { pieces: [], error: bedrockError({ __type: name, ...event }, 502) };
     const read = STEPS.get(name);
-    return read === undefined ? NO_PIECES : this[read](event);
+    return read === undefined ? NO_CHUNKS : this[read](event);
   }
 
   end(): readonly Json[] | undefined {
@@ -44,7 +44,7 @@ export class BedrockStream implements StreamTranslator {
 
   blockStart(event: Json): StreamStep {
     const use = objectOf(objectOf(event["start"])?.["toolUse"]);
-    if (use === undefined) return NO_PIECES;
+    if (use === undefined) return NO_CHUNKS;
     if (this.#callCount >= CALLS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
     const call = { index: this.#callCount++, hasArguments: false };
     this.#calls.set(event["contentBlockIndex"], call);
@@ -59,7 +59,7 @@ export class BedrockStream implements StreamTranslator {
     if (thought !== undefined) return this.#piece({ reasoning_content: thought });
     const input = textOf(objectOf(delta["toolUse"])?.["input"]) ?? "";
     const call = this.#calls.get(event["contentBlockIndex"]);
-    if (call === undefined || input === "") return NO_PIECES;
+    if (call === undefined || input === "") return NO_CHUNKS;
     call.hasArguments = true;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: input } }] });
   }
@@ -68,18 +68,18 @@ export class BedrockStream implements StreamTranslator {
     const call = this.#calls.get(event["contentBlockIndex"]);
     this.#calls.delete(event["contentBlockIndex"]);
     // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
-    if (call === undefined || call.hasArguments) return NO_PIECES;
+    if (call === undefined || call.hasArguments) return NO_CHUNKS;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
   }
 
   messageStop(event: Json): StreamStep {
     this.#finish = bedrockFinish(event["stopReason"]);
-    return NO_PIECES;
+    return NO_CHUNKS;
   }
 
   metadata(event: Json): StreamStep {
     this.#usage = objectOf(event["usage"]) ?? {};
-    return NO_PIECES;
+    return NO_CHUNKS;
   }
 
   #piece(delta: Json): StreamStep {

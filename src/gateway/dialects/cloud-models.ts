@@ -1,6 +1,6 @@
-import type { PlaceFacts } from "#gateway/request/provider-place.ts";
+import type { LocationFacts } from "#gateway/request/provider-location-facts.ts";
 
-export interface VertexModel extends PlaceFacts {
+export interface VertexModel extends LocationFacts {
   /** `google`, `anthropic`, `meta` … */
   readonly publisher: string;
   readonly name: string;
@@ -23,7 +23,7 @@ const REGION = "[a-z]{2}(?:-[a-z]+){1,3}-\\d";
 const BEDROCK_NAME = new RegExp(`^(?:(${REGION})/)?(arn:aws[a-z-]*:bedrock:(${REGION}):.*|.*)$`);
 
 /** `{region}/{id}` or the id of a model, a profile or an ARN, which names its region itself. */
-export function bedrockModel(model: string): PlaceFacts & { readonly name: string } {
+export function bedrockModel(model: string): LocationFacts & { readonly name: string } {
   const [, region, name = model, own] = BEDROCK_NAME.exec(model) ?? [];
   const told = region ?? own;
   return { name, ...(told === undefined ? {} : { region: told }) };

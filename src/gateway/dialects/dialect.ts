@@ -1,6 +1,6 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import type { Chat } from "./chat.ts";
-import type { PlaceFacts } from "#gateway/request/provider-place.ts";
+import type { LocationFacts } from "#gateway/request/provider-location-facts.ts";
 import type { AnswerFacts } from "./completion.ts";
 import type { Json } from "#gateway/http/json.ts";
 
@@ -9,7 +9,7 @@ export interface Dialect {
   /** The model's name without its place. */
   model(model: string): string;
   /** Path below the provider's base address, with its query. Throws UntranslatableError if the place of the model is unknown. */
-  path(model: string, stream: boolean, facts: PlaceFacts): string;
+  path(model: string, stream: boolean, facts: LocationFacts): string;
   /** Whether a key for the provider may name the place of the model. */
   readonly isPlacedByKey?: boolean;
   /** Header in which the provider expects the key that clients of OpenAI send as `Authorization: Bearer`. */
@@ -26,7 +26,7 @@ export interface Dialect {
   /** Absent if the provider has no embeddings. */
   readonly embeddings?: {
     /** As for chats. */
-    path(model: string, facts: PlaceFacts): string;
+    path(model: string, facts: LocationFacts): string;
     request(body: unknown, model: string): Json;
     answer(body: unknown, model: string, isBase64: boolean): Json | undefined;
   };
@@ -45,4 +45,4 @@ export interface StreamStep {
   readonly error?: Json;
 }
 
-export const NO_PIECES: StreamStep = { pieces: [] };
+export const NO_CHUNKS: StreamStep = { pieces: [] };

@@ -5,7 +5,7 @@ import { bedrockAnswer, bedrockError } from "./bedrock-answer.ts";
 import { bedrockRequest } from "./bedrock-request.ts";
 import { BedrockStream } from "./bedrock-stream.ts";
 import { bedrockModel, vertexModel } from "./cloud-models.ts";
-import type { PlaceFacts } from "#gateway/request/provider-place.ts";
+import type { LocationFacts } from "#gateway/request/provider-location-facts.ts";
 import type { Dialect } from "./dialect.ts";
 import { googleAnswer, googleError } from "./google-answer.ts";
 import { bedrockEmbeddingsAnswer, bedrockEmbeddingsRequest } from "./bedrock-embeddings.ts";
@@ -45,7 +45,7 @@ const GOOGLE: Dialect = {
 };
 
 /** `/v1/projects/{project}/locations/{region}/publishers/{publisher}/`, from the model's name or from the key. */
-function vertexBase(model: string, facts: PlaceFacts): string {
+function vertexBase(model: string, facts: LocationFacts): string {
   const { project = facts.project, region = facts.region ?? "global", publisher } = vertexModel(model);
   if (project === undefined)
     throw new UntranslatableError(
@@ -89,7 +89,7 @@ const VERTEX_ANTHROPIC: Dialect = {
 
 const REGION_DEFAULT = "us-east-1";
 
-function bedrockPath(model: string, facts: PlaceFacts, operation: string): string {
+function bedrockPath(model: string, facts: LocationFacts, operation: string): string {
   const { name, region = facts.region ?? REGION_DEFAULT } = bedrockModel(model);
   return `/bedrock-runtime/${region}/model/${encodeURIComponent(name)}/${operation}`;
 }

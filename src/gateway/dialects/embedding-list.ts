@@ -1,13 +1,13 @@
 import { type Json, Reader, UntranslatableError } from "#gateway/http/json.ts";
 
 /** An embeddings request of OpenAI's shape. */
-export interface EmbeddingsAsked {
+export interface EmbeddingsRequest {
   readonly texts: readonly string[];
   readonly dimensions: number | undefined;
 }
 
 /** Throws UntranslatableError if the input has no texts: OpenAI also takes tokens, which other providers cannot read. */
-export function readEmbeddings(value: unknown): EmbeddingsAsked {
+export function readEmbeddings(value: unknown): EmbeddingsRequest {
   const body = new Reader(value, "");
   const input = body.raw("input");
   const texts = typeof input === "string" ? [input] : (body.list("input") ?? []);

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { KeptWatcher } from "#events/logs/entry.ts";
+import type { StoredWatcher } from "#events/logs/entry.ts";
 import type { AnswerSink, AnswerWatcher } from "#gateway/listen/response-writer.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
 import type { Cost } from "#gateway/costs/costs.ts";
 import { type Refusal, RefusalError, renderError } from "#gateway/http/errors.ts";
 import { sendError } from "#gateway/listen/send-error.ts";
-import { ANSWER_BYTES_KEPT, type TokenEstimates, type StreamEnd } from "#gateway/costs/token-estimates.ts";
+import { ESTIMATE_BYTES_MAX, type TokenEstimates, type StreamEnd } from "#gateway/costs/token-estimates.ts";
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { LogRecord } from "#gateway/logs/log.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
@@ -71,7 +71,7 @@ export interface AnswerSource {
  * One request from the client's side: forwards the response of one step to the client and writes the log row, once. A
  * class, because the gateway creates one for each request and its shape must stay the same.
  */
-export class Exchange implements AnswerWatcher, KeptWatcher {
+export class Exchange implements AnswerWatcher, StoredWatcher {
   readonly #options: ExchangeOptions;
   /** The step that is tried, or whose response is forwarded. */
   #step: Step;
@@ -163,7 +163,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   data(bytes: Buffer, source: AnswerSource): boolean {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
-    if (!this.#isCached && this.#answer.length + bytes.length <= ANSWER_BYTES_KEPT) this.#answer.push(bytes);
+    if (!this.#isCached && this.#answer.length + bytes.length <= ESTIMATE_BYTES_MAX) this.#answer.push(bytes);
     if (this.#transforms === undefined) return this.#send(bytes, source);
     let chunk: Buffer | undefined;
     try {

@@ -3,9 +3,9 @@ import { Attempt, type Failure } from "./attempt.ts";
 import type { AnswerCache } from "#gateway/cache/answer-cache.ts";
 import type { CacheScope } from "#gateway/cache/cache-key.ts";
 import type { CacheFill } from "#gateway/cache/fill.ts";
-import type { KeptAnswer } from "#gateway/cache/cached-response.ts";
+import type { CachedResponse } from "#gateway/cache/cached-response.ts";
 import { type Refusal, RefusalError } from "#gateway/http/errors.ts";
-import type { Asked, Keyed, StoredKeys } from "#gateway/credentials/stored-keys.ts";
+import type { KeyRequest, Keyed, StoredKeys } from "#gateway/credentials/stored-keys.ts";
 import type { AnswerSource, Exchange } from "./exchange.ts";
 import type { Plan, Step } from "#gateway/request/plan.ts";
 import type { Pools } from "#gateway/providers/pools.ts";
@@ -15,7 +15,7 @@ import { type RequestOptions, RETRY_DELAY_MS_MAX } from "#gateway/request/reques
 import { mediaType } from "#gateway/usage/usage.ts";
 
 /** The account and gateway of a request. */
-export interface RunContext extends Asked {
+export interface RunContext extends KeyRequest {
   /** Metadata as in the request's row. */
   readonly metadata: string;
 }
@@ -104,9 +104,9 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
             continue;
           }
           if (keyed.step !== step) exchange.trying((step = keyed.step));
-          const looked = cache.find(step, scope);
-          const found = looked instanceof Promise ? await looked : looked;
-          if (found !== undefined && "kept" in found) return replay(found.kept, exchange);
+          const lookup = cache.find(step, scope);
+          const found = lookup instanceof Promise ? await lookup : lookup;
+          if (found !== undefined && "stored" in found) return replay(found.stored, exchange);
           const waitSeconds = keyed.take?.() ?? 0;
           const claimed = waitSeconds > 0 ? tooMany(waitSeconds) : spend.reserve(context.gateway, step, context.metadata);
           if (claimed !== undefined && !isClaim(claimed)) {
@@ -142,7 +142,7 @@ function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refus
 }
 
 /** The step with its key, or the refusal. */
-function keyOf(keys: StoredKeys, step: Step, asked: Asked): Keyed | Refusal | Promise<Keyed | Refusal> {
+function keyOf(keys: StoredKeys, step: Step, asked: KeyRequest): Keyed | Refusal | Promise<Keyed | Refusal> {
   try {
     const keyed = keys.apply(step, asked);
     return keyed instanceof Promise ? keyed.catch(refusalOf) : keyed;
@@ -162,7 +162,7 @@ const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry):
 });
 
 /** Sends a cached response like one from a provider, no faster than the client reads. */
-function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Exchange): void {
+function replay({ status, contentType, chunks, bytes }: CachedResponse, exchange: Exchange): void {
   const isStream = mediaType(contentType) === "text/event-stream";
   const headers = { "content-type": contentType, ...(isStream ? {} : { "content-length": String(bytes) }) };
   if (!exchange.begin(status, headers, true)) return;

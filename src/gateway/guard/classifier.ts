@@ -1,8 +1,8 @@
 import { objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
 import type { GuardrailModel } from "../config.ts";
 import type { Pools } from "#gateway/providers/pools.ts";
-import { askWhole } from "#gateway/providers/fetch-buffered.ts";
-import { placeOf, type Upstreams } from "#gateway/providers/providers.ts";
+import { fetchBuffered } from "#gateway/providers/fetch-buffered.ts";
+import { requestAddressOf, type Upstreams } from "#gateway/providers/providers.ts";
 
 /** A text and its author. */
 export interface ChatTurn {
@@ -26,9 +26,9 @@ export function createClassifier(
   return {
     hazards: async (said) => {
       const upstream = upstreams.find("", model.provider);
-      const place = upstream === undefined ? undefined : placeOf(upstream, "/chat/completions");
+      const place = upstream === undefined ? undefined : requestAddressOf(upstream, "/chat/completions");
       if (place === undefined) throw new Error(`no such provider: ${model.provider}`);
-      const { status, text } = await askWhole(
+      const { status, text } = await fetchBuffered(
         pools.get(place.origin),
         {
           method: "POST",

@@ -22,7 +22,7 @@ export interface Guards {
 }
 
 /** Whether the gateway's requests and answers must be inspected whole. */
-export const isLookedAt = ({ dlp, guardrails }: GatewayEntry): boolean => dlp !== undefined || guardrails !== undefined;
+export const isInspected = ({ dlp, guardrails }: GatewayEntry): boolean => dlp !== undefined || guardrails !== undefined;
 
 export function createGuards({
   vendorPrefix,
@@ -37,7 +37,7 @@ export function createGuards({
   const guardrails = createGuardrails(classifier, vendorPrefix);
   return {
     of: (gateway, record) => {
-      if (!isLookedAt(gateway)) return undefined;
+      if (!isInspected(gateway)) return undefined;
       const inspection = dlp.inspect(gateway, (action) => record.note({ dlp_action: action }));
       const guarding = guardrails.guard(gateway);
       return {

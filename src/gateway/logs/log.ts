@@ -1,7 +1,7 @@
 import { begins, CHAT_LOG } from "#kernel/process/heartbeat.ts";
 import type { IncomingHttpHeaders } from "node:http";
-import { type GatewayLogEntry, type GatewayLogSink, type KeepRule, type KeptWatcher } from "#events/logs/entry.ts";
-import { KEPT_BYTES_MAX } from "#events/logs/segment.ts";
+import { type GatewayLogEntry, type GatewayLogSink, type KeepRule, type StoredWatcher } from "#events/logs/entry.ts";
+import { BODIES_BYTES_MAX } from "#events/logs/segment.ts";
 import type { EventSink, GatewayLogRow } from "#events/rows/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
@@ -66,7 +66,7 @@ export interface LogRecord {
    * Writes the row and then notifies the watcher: the client gets its last byte after that. Only the first call counts,
    * so every way to an end may call it.
    */
-  finish(outcome: RequestOutcome, watcher?: KeptWatcher): void;
+  finish(outcome: RequestOutcome, watcher?: StoredWatcher): void;
 }
 
 export interface GatewayLog {
@@ -159,7 +159,7 @@ class Recorder implements LogRecord {
   sent(bytes: Buffer): void {
     if (!this.#keepsBody || !this.#isOpen) return;
     const { held } = this.#tools;
-    const room = Math.min(KEPT_BYTES_MAX - keptRequest(this.#facts.body).length - this.#heldBytes, HELD_BYTES_MAX - held.value);
+    const room = Math.min(BODIES_BYTES_MAX - keptRequest(this.#facts.body).length - this.#heldBytes, HELD_BYTES_MAX - held.value);
     if (bytes.length > room) this.#keepsBody = false;
     const kept = bytes.length > room ? bytes.subarray(0, Math.max(0, room)) : bytes;
     this.#chunks.push(kept);
@@ -182,7 +182,7 @@ class Recorder implements LogRecord {
     this.#noted = { ...this.#noted, ...facts };
   }
 
-  finish(outcome: RequestOutcome, watcher?: KeptWatcher): void {
+  finish(outcome: RequestOutcome, watcher?: StoredWatcher): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const { requests, tokens, sink, held } = this.#tools;
@@ -276,7 +276,7 @@ const keepRule = ({ log_limit }: GatewayEntry): KeepRule =>
 /** The beginning of a streamed body is in memory. */
 const keptRequest = (body: ReadyBody): Buffer => {
   const bytes = body.kind === "whole" ? body.bytes : body.head;
-  return bytes.length > KEPT_BYTES_MAX ? bytes.subarray(0, KEPT_BYTES_MAX) : bytes;
+  return bytes.length > BODIES_BYTES_MAX ? bytes.subarray(0, BODIES_BYTES_MAX) : bytes;
 };
 
 /** Columns whose values clients choose. */

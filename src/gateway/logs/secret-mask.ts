@@ -3,7 +3,7 @@ import { isSecretName } from "#gateway/http/secret-header.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
-import { createSecretWords } from "./sensitive-names.ts";
+import { createSensitiveNames } from "./sensitive-names.ts";
 import { spansInStream, textsOfStream } from "#gateway/streams/stream-texts.ts";
 
 /** Masks secrets in logged data. */
@@ -33,7 +33,7 @@ const SECRETS_MAX = 64;
 export function createSecretMask(): SecretMask {
   const detectors = compileDetectors(DETECTORS.filter((detector) => detector.category === "secrets"));
   const buffer = scanBuffer();
-  const hasWord = createSecretWords();
+  const hasWord = createSensitiveNames();
   const find = (bytes: Buffer, secrets: readonly string[], onHit: OnHit): void => {
     const scanner = new BodyScanner(detectors, { buffer, candidatesMax: Infinity, onHit });
     scanner.push(bytes);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { createSecretWords, SECRET_WORDS } from "./sensitive-names.ts";
+import { createSensitiveNames, SECRET_WORDS } from "./sensitive-names.ts";
 
-const hasWord = createSecretWords();
+const hasWord = createSensitiveNames();
 
 const WORDS = [
   ...["api", "access", "private"].flatMap((name) => [`${name}key`, `${name}_key`, `${name}-key`]),

@@ -24,7 +24,7 @@ const PART_BYTES = INPUT_BYTES;
  * Tests whether a text has one of the words. Most texts have none, and a vectorized filter rejects them, sixteen bytes at
  * a time.
  */
-export function createSecretWords(): (bytes: Buffer) => boolean {
+export function createSensitiveNames(): (bytes: Buffer) => boolean {
   const prefilter = createPrefilter({ grams: gramsOf(MARKS), signs: [], forms: noForms() });
   const mayHave = (bytes: Buffer): boolean => {
     for (let from = 0; from < bytes.length; from += PART_BYTES - MARK_BYTES) {

@@ -4,7 +4,7 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { keyHeaderOf } from "#gateway/credentials/credential-fields.ts";
 import type { AnswerHead, PlanRequest, Step } from "#gateway/request/plan.ts";
 import type { PlannerDeps } from "./planner-deps.ts";
-import { placeOf, type Upstream } from "#gateway/providers/providers.ts";
+import { requestAddressOf, type Upstream } from "#gateway/providers/providers.ts";
 import type { RequestOptions } from "#gateway/request/request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "#gateway/request/request-model.ts";
 import { stepOf, type StepSpec } from "./steps.ts";
@@ -12,7 +12,7 @@ import { OPENAI_USAGE } from "#gateway/usage/usage-formats.ts";
 import { readChat } from "#gateway/dialects/chat.ts";
 import { createChatAnswer, createWholeAnswer } from "#gateway/dialects/chat-answer.ts";
 import type { Dialect } from "#gateway/dialects/dialect.ts";
-import type { PlaceFacts } from "#gateway/request/provider-place.ts";
+import type { LocationFacts } from "#gateway/request/provider-location-facts.ts";
 import { dialectOf } from "#gateway/dialects/dialects.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
@@ -83,7 +83,7 @@ function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: str
   const own = provider.compat === undefined ? { ...given, query: "" } : provider.compat(given);
   if (own === undefined) return "aig_bad_request_body";
   const isAlike = provider.compat !== undefined || provider.chatPaths.has("/chat/completions");
-  const place = isAlike ? placeOf(upstream, own.rest) : undefined;
+  const place = isAlike ? requestAddressOf(upstream, own.rest) : undefined;
   if (place === undefined) return "aig_invalid_provider";
   const bytes = Buffer.from(JSON.stringify({ ...chat, model: own.model }));
   const told = provider.compat === undefined ? upstream : { ...upstream, provider: { ...provider, usage: OPENAI_USAGE } };
@@ -125,20 +125,20 @@ function dialectStep(
 function placedStep(
   { isPlacedByKey }: Dialect,
   spec: Omit<StepSpec, "place" | "rest" | "query">,
-  pathOf: (facts: PlaceFacts) => string,
+  pathOf: (facts: LocationFacts) => string,
 ): Step | GatewayErrorName {
-  const at = (facts: PlaceFacts): Step | undefined => {
+  const at = (facts: LocationFacts): Step | undefined => {
     const [rest = "", query = ""] = readable(() => pathOf(facts)).split(/(?=\?)/);
-    const place = placeOf(spec.upstream, rest);
+    const place = requestAddressOf(spec.upstream, rest);
     return place === undefined ? undefined : stepOf({ ...spec, place, rest, query });
   };
   if (isPlacedByKey !== true) return at({}) ?? "aig_invalid_provider";
-  const placed = (facts: PlaceFacts): Step => at(facts) ?? refuse("the model names a location that the provider does not have");
+  const placed = (facts: LocationFacts): Step => at(facts) ?? refuse("the model names a location that the provider does not have");
   return { ...(at(NOWHERE) ?? placed(NOWHERE)), placed };
 }
 
 /** Placeholder until the key supplies the location. */
-const NOWHERE: PlaceFacts = { project: "-" };
+const NOWHERE: LocationFacts = { project: "-" };
 
 /** Throws a RefusalError with the position in the request of what the provider's API cannot express. */
 function readable<T>(read: () => T): T {

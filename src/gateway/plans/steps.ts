@@ -1,4 +1,4 @@
-import { pathBelowVersion, type Place, type Upstream } from "#gateway/providers/providers.ts";
+import { pathBelowVersion, type RequestAddress, type Upstream } from "#gateway/providers/providers.ts";
 import { requestUsage, UsageFilter } from "#gateway/streams/usage-option.ts";
 import type { MakeTransform, PlanRequest, ReadyBody, Step } from "#gateway/request/plan.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
@@ -14,7 +14,7 @@ import { mediaType } from "#gateway/usage/usage.ts";
 export interface StepSpec {
   readonly index: number;
   readonly upstream: Upstream;
-  readonly place: Place;
+  readonly place: RequestAddress;
   /** Path below the provider, including the slash. */
   readonly rest: string;
   /** With its question mark, or empty. */

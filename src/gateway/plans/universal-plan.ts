@@ -3,7 +3,7 @@ import { chatStep } from "./chat-step.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import { type Plan, type PlanRequest, planOf, type Step } from "#gateway/request/plan.ts";
 import type { PlannerDeps } from "./planner-deps.ts";
-import { pathAdvice, placeOf } from "#gateway/providers/providers.ts";
+import { pathAdvice, requestAddressOf } from "#gateway/providers/providers.ts";
 import { withStepConfig } from "#gateway/request/request-options.ts";
 import { isUnsafePath } from "#gateway/request/request-path.ts";
 import { modelOf, stepOf } from "./steps.ts";
@@ -56,7 +56,7 @@ function directStep({ upstreams, rules }: PlannerDeps, request: PlanRequest, pro
   const upstream = upstreams.find(request.gateway.account_id, provider);
   if (upstream === undefined) throw new RefusalError({ name: "aig_invalid_provider" });
   const { rest, query } = endpointParts(endpoint);
-  const place = placeOf(upstream, rest);
+  const place = requestAddressOf(upstream, rest);
   if (place === undefined) throw refused(`Step ${index}: ${pathAdvice(upstream)}`);
   const model = modelOf(request, upstream, rest);
   if (model === undefined) throw new RefusalError({ name: "aig_bad_request_body" });

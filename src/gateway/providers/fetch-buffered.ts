@@ -4,25 +4,25 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import type { ProviderPool } from "./provider-pool.ts";
 
-export interface WholeRequest {
+export interface BufferedRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: FlatHeaders;
   readonly body: string | Buffer;
 }
 
-export interface WholeAnswer {
+export interface BufferedResponse {
   readonly status: number;
   readonly headers: HeaderObject;
   readonly text: string;
 }
 
 /** For the gateway's own requests: resolves with the whole response; rejects if it does not arrive in time or is too long. */
-export function askWhole(
+export function fetchBuffered(
   pool: ProviderPool,
-  { body: given, ...request }: WholeRequest,
+  { body: given, ...request }: BufferedRequest,
   { timeoutMs, answerBytesMax }: { readonly timeoutMs: number; readonly answerBytesMax: number },
-): Promise<WholeAnswer> {
+): Promise<BufferedResponse> {
   return new Promise((resolve, reject) => {
     const gathered = new GatheredBytes();
     let status = 0;

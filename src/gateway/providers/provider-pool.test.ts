@@ -13,7 +13,7 @@ import { WAYS } from "#wire/connections/testing/transports.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import { GATEWAY_LIMITS, type GatewayLimits } from "#gateway/config.ts";
 import type { ReadyBody } from "#gateway/request/plan.ts";
-import { askWhole } from "./fetch-buffered.ts";
+import { fetchBuffered } from "./fetch-buffered.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import { createProviderPool, type ProviderPool } from "./provider-pool.ts";
 import { createReadTicks } from "./read-coalescing.ts";
@@ -269,10 +269,10 @@ test("what the gateway itself asks has an end in time and in size", async (t) =>
   const pool = poolTo(t, `http://provider.test:${port}`);
   const request = (target: string) => ({ method: "POST", target, headers: [], body: "{}" });
   const bounds = { timeoutMs: 50, answerBytesMax: 50 };
-  const { status, text } = await askWhole(pool, request("/short"), { ...bounds, timeoutMs: 60_000 });
+  const { status, text } = await fetchBuffered(pool, request("/short"), { ...bounds, timeoutMs: 60_000 });
   assert.deepEqual([status, text], [200, "ok"]);
-  await assert.rejects(askWhole(pool, request("/long"), { ...bounds, timeoutMs: 60_000 }), /too long/);
-  await assert.rejects(askWhole(pool, request("/silent"), bounds), /50 ms/);
+  await assert.rejects(fetchBuffered(pool, request("/long"), { ...bounds, timeoutMs: 60_000 }), /too long/);
+  await assert.rejects(fetchBuffered(pool, request("/silent"), bounds), /50 ms/);
 });
 
 test("over TLS a provider must have a certificate for its name from somebody who is trusted; sessions are resumed", async (t) => {

@@ -2,8 +2,8 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { fc } from "../../../test/support/property.ts";
 import { isModelProvider } from "#kernel/model-providers.ts";
-import type { Told } from "#gateway/usage/usage-formats.ts";
-import { PROVIDERS, createUpstreams, placeOf, upstreamPath } from "./providers.ts";
+import type { ReportedUsage } from "#gateway/usage/usage-formats.ts";
+import { PROVIDERS, createUpstreams, requestAddressOf, upstreamPath } from "./providers.ts";
 import { parseRequestPath } from "#gateway/request/request-path.ts";
 
 const openai = (base: string) => {
@@ -38,7 +38,7 @@ test("unknown providers and addresses of other schemes are refused at the start"
 
 test("usage is read under both namings, and only from whole numbers", () => {
   const read = PROVIDERS.get("openai")?.usage.read;
-  const counts = (told: Told): readonly unknown[] => {
+  const counts = (told: ReportedUsage): readonly unknown[] => {
     const usage = read?.(told);
     return [usage?.tokensIn, usage?.tokensOut, usage?.tokensCacheRead, usage?.tokensReasoning];
   };
@@ -98,7 +98,7 @@ test("providers with an address for each region or customer are reached there, a
   const at = (name: string, rest: string): string | undefined => {
     const upstream = upstreams.find("", name);
     assert.ok(upstream);
-    const place = placeOf(upstream, rest);
+    const place = requestAddressOf(upstream, rest);
     return place && place.origin + place.path;
   };
   for (const [name, rest, expected] of [
@@ -128,7 +128,7 @@ test("providers with an address for each region or customer are reached there, a
   }
   const replaced = createUpstreams({ "azure-openai": "http://127.0.0.1:1/mock" }).find("", "azure-openai");
   assert.ok(replaced);
-  assert.deepEqual(placeOf(replaced, "/acme/d/chat/completions"), {
+  assert.deepEqual(requestAddressOf(replaced, "/acme/d/chat/completions"), {
     origin: "http://127.0.0.1:1",
     path: "/mock/openai/deployments/d/chat/completions",
   });

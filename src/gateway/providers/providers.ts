@@ -15,7 +15,7 @@ import {
 } from "#gateway/usage/usage-formats.ts";
 
 /** The address of one request at a provider with an address per region or customer. */
-export interface Place {
+export interface RequestAddress {
   /** `https://eu-west-1.example.com` */
   readonly origin: string;
   /** Path without the query. */
@@ -67,7 +67,7 @@ export interface Provider {
    */
   readonly compat?: (asked: CompatRequest) => CompatRequest | undefined;
   /** Finds the address in the path; undefined if the path has none. */
-  readonly place?: (rest: string) => Place | undefined;
+  readonly place?: (rest: string) => RequestAddress | undefined;
   /** Describes the form of such a path in error messages. */
   readonly pathForm?: string;
 }
@@ -273,7 +273,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
 export const pathAdvice = ({ provider }: Upstream): string => `A path of ${provider.name} must start with ${provider.pathForm ?? "/"}`;
 
 /** The address of a request with this path; undefined if the path lacks a part that the provider needs. */
-export function placeOf(upstream: Upstream, rest: string): Place | undefined {
+export function requestAddressOf(upstream: Upstream, rest: string): RequestAddress | undefined {
   const { provider, origin, basePath, isReplaced } = upstream;
   if (provider.place === undefined) return { origin, path: upstreamPath(upstream, rest) };
   const place = provider.place(rest);

@@ -8,7 +8,7 @@ import { request as httpRequest } from "#kernel/net/node-http.ts";
 import type { Admitted } from "#gateway/auth/admission.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
 import type { GatewayLimits } from "../config.ts";
-import { isLookedAt } from "../guard/guards.ts";
+import { isInspected } from "../guard/guards.ts";
 import type { Costs } from "#gateway/costs/costs.ts";
 import type { StoredKeys } from "../credentials/stored-keys.ts";
 import { rawError, type Refusal, RefusalError, refusalMessage, renderError } from "#gateway/http/errors.ts";
@@ -119,7 +119,7 @@ async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitte
 function plannedStep(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
   const { route, path, gateway } = admitted;
   if (route.kind !== "direct") return { name: "aig_bad_request", message: "A WebSocket URL must name one provider: …/openai?model=…" };
-  if (isLookedAt(gateway))
+  if (isInspected(gateway))
     return { name: "aig_bad_request", message: "Data loss prevention or guardrails are on, and they cannot inspect realtime sessions." };
   const rest = path.rest === "" ? "/realtime" : path.rest;
   const place = path.rest === "" ? { ...route.place, path: `${route.place.path.replace(/\/$/, "")}${rest}` } : route.place;

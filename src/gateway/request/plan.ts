@@ -6,7 +6,7 @@ import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
 import type { SpendBound } from "./spend-bound.ts";
-import type { PlaceFacts } from "./provider-place.ts";
+import type { LocationFacts } from "./provider-location-facts.ts";
 import type { Usage, UsageShape } from "#gateway/usage/usage-formats.ts";
 
 /**
@@ -51,7 +51,7 @@ export interface Step {
    * The step at the place that its key names; without it the address is only a placeholder. Throws a RefusalError if the
    * place is unknown.
    */
-  readonly placed?: (facts: PlaceFacts) => Step;
+  readonly placed?: (facts: LocationFacts) => Step;
 }
 
 export type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;

@@ -234,12 +234,12 @@ class Channels {
     return Array.from(this.#channels.values()).filter(({ count }) => count > 1);
   }
 
-  #join({ first, count }: Channel, into: Buffer, start: number, onPiece?: (at: number, place: number) => void): void {
+  #join({ first, count }: Channel, into: Buffer, start: number, onChunk?: (at: number, place: number) => void): void {
     const pieces = this.#pieces;
     let at = 0;
     for (let i = 0, piece = first; i < count; i++, piece = pieces[piece + 2] as number) {
       const [place, length] = [pieces[piece] as number, pieces[piece + 1] as number];
-      onPiece?.(at, place);
+      onChunk?.(at, place);
       at += copy(this.#stream, place, place + length, into, start + at);
     }
   }
@@ -289,7 +289,7 @@ class Channels {
 }
 
 /** Calls back for each piece of text in a line, with its channel and position. An unclosed piece extends to the line's end. */
-function readPieces(line: string, onPiece: (key: string, from: number, to: number) => void): void {
+function readPieces(line: string, onChunk: (key: string, from: number, to: number) => void): void {
   let index = "";
   MARKS.lastIndex = 0;
   // The callback may call this function, so the position is set again after it.
@@ -302,7 +302,7 @@ function readPieces(line: string, onPiece: (key: string, from: number, to: numbe
       let to = from;
       for (let code = line.charCodeAt(to); to < line.length && code !== QUOTE; code = line.charCodeAt(to)) to += code === BACKSLASH ? 2 : 1;
       to = Math.min(to, line.length);
-      onPiece(name === ENCODED ? ENCODED : `${name}${index}`, from, to);
+      onChunk(name === ENCODED ? ENCODED : `${name}${index}`, from, to);
       MARKS.lastIndex = to;
     }
   }

@@ -4,7 +4,7 @@ import type { GatewayEntry, OtelEndpointEntry } from "#snapshot/entries.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import type { Pools } from "#gateway/providers/pools.ts";
-import { askWhole } from "#gateway/providers/fetch-buffered.ts";
+import { fetchBuffered } from "#gateway/providers/fetch-buffered.ts";
 import { encodeSpans } from "./otlp.ts";
 import { type Span, type SpanFacts, spanOf } from "./span.ts";
 
@@ -83,7 +83,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
     const headers = ["content-type", contentType, "accept-encoding", "identity", "user-agent", "selvedge-gateway", "cdn-loop", deps.loop];
     for (const [name, value] of Object.entries(fields)) if (name !== "cdn-loop") headers.push(name, value);
     const target = url.pathname + url.search;
-    const { status, headers: told } = await askWhole(
+    const { status, headers: told } = await fetchBuffered(
       pools.get(url.origin, { isGuarded: true }),
       { method: "POST", target, headers, body },
       { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },

@@ -32,12 +32,12 @@ export interface UsageShape {
   /** Whether output counts are right only at the end of a stream. */
   readonly isCountedAtEnd?: boolean;
   /** Reads the object under one of the keys. */
-  read(usage: Told): Usage;
+  read(usage: ReportedUsage): Usage;
   /** The service tier, if answers have it beside the counts; takes a whole answer or event. */
-  readonly tierOf?: (answer: Told) => unknown;
+  readonly tierOf?: (answer: ReportedUsage) => unknown;
 }
 
-export type Told = Readonly<Record<string, unknown>>;
+export type ReportedUsage = Readonly<Record<string, unknown>>;
 
 /** Limit of one answer; a larger number is not a token count, and sums of such numbers would lose precision. */
 const TOKENS_MAX = 1e9;
@@ -45,7 +45,8 @@ const TOKENS_MAX = 1e9;
 const tokens = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 
-const within = (value: unknown, key: string): unknown => (typeof value === "object" && value !== null ? (value as Told)[key] : undefined);
+const within = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null ? (value as ReportedUsage)[key] : undefined;
 
 const sum = (...values: readonly unknown[]): number | null => {
   const known = values.map(tokens).filter((value) => value !== null);
@@ -133,7 +134,7 @@ export const XAI_USAGE: UsageShape = {
   },
 };
 
-const isOpenAi = (usage: Told): boolean => "prompt_tokens" in usage || "completion_tokens" in usage;
+const isOpenAi = (usage: ReportedUsage): boolean => "prompt_tokens" in usage || "completion_tokens" in usage;
 
 /** Tokens read from or written to the provider's cache are also input tokens. */
 export const ANTHROPIC_USAGE: UsageShape = {

@@ -1,6 +1,6 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
-import { NO_USAGE, tierName, type Told, type Usage, type UsageShape } from "./usage-formats.ts";
+import { NO_USAGE, tierName, type ReportedUsage, type Usage, type UsageShape } from "./usage-formats.ts";
 import { parseJson } from "#gateway/http/json.ts";
 
 /** Bytes kept of an incomplete event or of a long answer: usage is near its end. */
@@ -122,7 +122,7 @@ const COLON = Buffer.from(":");
  * The answer, or the last event, with its service tier; parsed as a whole, because repeated parts of the request may have
  * such a key too.
  */
-function answerWithTier(bytes: Buffer, isEvents: boolean): Told | undefined {
+function answerWithTier(bytes: Buffer, isEvents: boolean): ReportedUsage | undefined {
   const at = Math.max(...TIER_KEYS.map((key) => bytes.lastIndexOf(key)));
   if (at < 0) return undefined;
   if (!isEvents) return parsed(bytes, 0, bytes.length);
@@ -180,8 +180,8 @@ function keysOf(shape: UsageShape): readonly Buffer[] {
 const OBJECTS_MAX = 16;
 
 /** The last objects under the key, at any depth, in their order; in text that mentions the key its quotes are escaped. */
-function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
-  const found: Told[] = [];
+function lastUsages(bytes: Buffer, key: Buffer): readonly ReportedUsage[] {
+  const found: ReportedUsage[] = [];
   for (let at = bytes.lastIndexOf(key), tries = 0; at > 0 && tries < OBJECTS_MAX; at = bytes.lastIndexOf(key, at - 1)) {
     if (bytes[at - 1] !== QUOTE) continue;
     tries++;
@@ -192,8 +192,8 @@ function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
 }
 
 /** All objects, each on one line; the inside of an object, and a line that does not close one, are not searched again. */
-function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
-  const found: Told[] = [];
+function everyUsage(bytes: Buffer, key: Buffer): readonly ReportedUsage[] {
+  const found: ReportedUsage[] = [];
   let lineEnd = -1;
   for (let at = bytes.indexOf(key), next; at >= 0; at = bytes.indexOf(key, next)) {
     next = at + key.length;
@@ -210,16 +210,16 @@ function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
 }
 
 /** The object after colon and white space, if there is one. */
-function objectBehind(bytes: Buffer, from: number): Told | undefined {
+function objectBehind(bytes: Buffer, from: number): ReportedUsage | undefined {
   const start = objectStart(bytes, from);
   const end = start < 0 ? -1 : objectEnd(bytes, start, bytes.length);
   return end < 0 ? undefined : parsed(bytes, start, end);
 }
 
-function parsed(bytes: Buffer, start: number, end: number): Told | undefined {
+function parsed(bytes: Buffer, start: number, end: number): ReportedUsage | undefined {
   try {
     const value = parseJson(bytes.toString("utf8", start, end));
-    return typeof value === "object" && value !== null ? (value as Told) : undefined;
+    return typeof value === "object" && value !== null ? (value as ReportedUsage) : undefined;
   } catch {
     // Not JSON; another match may be.
     return undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedHost, createHostGate } from "./host-gate.ts";
+import { requestedHost, createHostGate } from "./host-gate.ts";
 
 test("loopback is accepted with all of its names, and any port", () => {
   const allows = createHostGate({ names: [], anyAddress: false });
@@ -37,10 +37,10 @@ test("a name whose external DNS leads here is never accepted", () => {
 });
 
 test("a target in absolute form determines the host", () => {
-  assert.equal(askedHost("/client/v4/zones", "localhost:8780"), "localhost:8780");
-  assert.equal(askedHost("http://rebind.example/client/v4/zones", "localhost"), "rebind.example");
-  assert.equal(askedHost("HTTP://localhost@rebind.example:80?x", "localhost"), "localhost@rebind.example:80");
-  assert.equal(askedHost("*", "localhost"), "localhost");
+  assert.equal(requestedHost("/client/v4/zones", "localhost:8780"), "localhost:8780");
+  assert.equal(requestedHost("http://rebind.example/client/v4/zones", "localhost"), "rebind.example");
+  assert.equal(requestedHost("HTTP://localhost@rebind.example:80?x", "localhost"), "localhost@rebind.example:80");
+  assert.equal(requestedHost("*", "localhost"), "localhost");
 });
 
 test("configured names and addresses are accepted; other addresses if all are bound", () => {

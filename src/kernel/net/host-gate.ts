@@ -42,7 +42,7 @@ export function createHostGate({ names, anyAddress }: AllowedHosts): HostGate {
 export const namesLoopback = createHostGate({ names: [], anyAddress: false });
 
 /** The host of a request: a target in absolute form overrides the Host field (RFC 9112 §3.2.2). */
-export function askedHost(target: string, field: string): string {
+export function requestedHost(target: string, field: string): string {
   if (target.startsWith("/")) return field;
   return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? field;
 }

@@ -70,7 +70,7 @@ const KEPT_OUT: Readonly<Record<string, string>> = {
 };
 
 /** The standard that keeps the name out of the DNS, which programs therefore do not ask for it; undefined for other names. */
-export const keptOutBy = (name: string): string | undefined => KEPT_OUT[name.slice(name.lastIndexOf(".") + 1)];
+export const reservedBy = (name: string): string | undefined => KEPT_OUT[name.slice(name.lastIndexOf(".") + 1)];
 
 /** Whether no public certificate authority or resolver can serve the name. */
 export const isSpecialUse = (name: string): boolean => SPECIAL_USE.some((suffix) => isWithin(name, suffix));

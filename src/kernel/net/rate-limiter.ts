@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "./ip.ts";
 
 /** The remaining quota of a caller's window. */
-export interface Standing {
+export interface RateLimitState {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
@@ -14,9 +14,9 @@ export interface Standing {
 /** Counts requests per key in windows that start with the key's first request. */
 export interface RateLimiter {
   /** Counts one request, unless it exceeds the limit. Null without a limit. */
-  take(key: string): Standing | null;
+  take(key: string): RateLimitState | null;
   /** The quota without counting. */
-  look(key: string): Standing | null;
+  look(key: string): RateLimitState | null;
 }
 
 export interface RateLimitConfig {
@@ -50,7 +50,7 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
     windows.set(key, window);
     return window;
   };
-  const standing = (window: Window, allowed: boolean, nowMs: number): Standing => ({
+  const standing = (window: Window, allowed: boolean, nowMs: number): RateLimitState => ({
     allowed,
     limit: config.requests,
     remaining: Math.max(0, config.requests - window.used),

@@ -22,7 +22,7 @@ export function releaseFd(fd: number): void {
 }
 
 /** Closes the descriptors that an ended thread left open. Returns their number. */
-export function closeLeft(descriptors: Int32Array): number {
+export function closeOpenDescriptors(descriptors: Int32Array): number {
   let count = 0;
   for (let word = 0; word < descriptors.length; word++) {
     for (let bits = descriptors[word]!; bits !== 0; bits &= bits - 1, count++) {

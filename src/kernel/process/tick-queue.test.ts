@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
-import { afterSends, atTickEnd, doLateTasks, inOneTurn } from "./tick-queue.ts";
+import { afterSends, atTickEnd, runDeferredTasks, inOneTick } from "./tick-queue.ts";
 
 /** One after which nothing has come. */
 const inTurn = (work: () => void): void =>
-  inOneTurn(
+  inOneTick(
     () => {
       work();
       return true;
@@ -57,7 +57,7 @@ test("tasks for after the sends of a turn run after the tasks of its end, or on 
   assert.equal(afterSends(late("refused")), false);
   inTurn(() => {
     assert.equal(afterSends(late("early")), true);
-    doLateTasks();
+    runDeferredTasks();
     afterSends(late("late"));
     atTickEnd({ onTickEnd: () => done.push("end") });
     done.push("work");
@@ -74,7 +74,7 @@ test("before late tasks new input is checked a few times, and its tasks at the t
   ] as const) {
     const done: string[] = [];
     let left: number = comes;
-    inOneTurn(
+    inOneTick(
       () => {
         assert.ok(afterSends({ onAllSent: () => void done.push("late") }));
         return true;
@@ -99,7 +99,7 @@ test("without new input, or without late tasks, no further check is made", () =>
     [true, false],
   ]) {
     let tasks = 0;
-    inOneTurn(
+    inOneTick(
       () => {
         if (isLate) afterSends({ onAllSent: () => void tasks++ });
         return hadEvents!;
@@ -121,7 +121,7 @@ test("late tasks run even if work or a check throws", () => {
       if (throws) throw new Error("thrown");
       return true;
     };
-    assert.throws(() => inOneTurn(thrower(work!), thrower(lookAgain!)), /thrown/);
+    assert.throws(() => inOneTick(thrower(work!), thrower(lookAgain!)), /thrown/);
     assert.equal(tasks, work ? 1 : 2);
   }
 });

@@ -36,10 +36,10 @@ export function afterSends(task: DeferredTask): boolean {
 }
 
 /** Whether any task waits. */
-export const hasLateTasks = (): boolean => lateCount > 0;
+export const hasDeferredTasks = (): boolean => lateCount > 0;
 
 /** Called before the buffer that sockets share is refilled. */
-export function doLateTasks(): void {
+export function runDeferredTasks(): void {
   for (let index = 0; index < lateCount; index++) {
     const task = late[index];
     late[index] = null;
@@ -52,12 +52,12 @@ export function doLateTasks(): void {
  * Does the work of a turn that reads many sockets, and then the tasks of its end. Before late tasks, `lookAgain` handles
  * input that has arrived meanwhile, if any: input does not wait for late tasks.
  */
-export function inOneTurn(work: () => boolean, lookAgain: () => boolean): void {
+export function inOneTick(work: () => boolean, lookAgain: () => boolean): void {
   try {
     let hadWork = untilEnd(work);
     for (let looks = 0; hadWork && looks < LOOKS_MAX && lateCount > 0; looks++) hadWork = untilEnd(lookAgain);
   } finally {
-    doLateTasks();
+    runDeferredTasks();
   }
 }
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import {
-  askedKey,
+  keyForParent,
   disabled,
   type DnssecLife,
   enabled,
-  looked,
+  afterParentCheck,
   newLife,
-  type ParentSeen,
+  type ParentDs,
   rolled,
   signingKey,
   type ZoneTimes,
@@ -35,7 +35,7 @@ interface Publication {
 const publication = (life: DnssecLife): Publication =>
   life.status === "disabled"
     ? { keys: [], signer: null, cds: null }
-    : { keys: life.keys, signer: signingKey(life), cds: life.status === "pending-disabled" ? "delete" : askedKey(life) };
+    : { keys: life.keys, signer: signingKey(life), cds: life.status === "pending-disabled" ? "delete" : keyForParent(life) };
 
 /** Everything that was said at some moment since `from`. */
 const since = <T>(history: readonly Said<T>[], from: number): T[] =>
@@ -80,7 +80,7 @@ class World {
   }
 
   /** A possible answer of a resolver: it caches an absence for less time than a set. */
-  look(pick: number): ParentSeen {
+  look(pick: number): ParentDs {
     const absences = since(this.parent, this.now - PARENT_LAG_MS - NEGATIVE_MS).filter((ds) => ds.length === 0);
     const possible = [...this.dsKnown().filter((ds) => ds.length > 0), ...absences];
     return { named: possible[pick % possible.length] ?? [], ttl: this.dsTtlSeconds };
@@ -126,8 +126,8 @@ const EVENTS: Readonly<Record<string, Event>> = {
       world.become(life);
     }
   },
-  look: (world, pick) => world.become(looked(world.life, world.look(pick), TIMES, world.clock)),
-  lookFails: (world) => world.become(looked(world.life, null, TIMES, world.clock)),
+  look: (world, pick) => world.become(afterParentCheck(world.life, world.look(pick), TIMES, world.clock)),
+  lookFails: (world) => world.become(afterParentCheck(world.life, null, TIMES, world.clock)),
   /** RFC 8078 §3, RFC 7344 §4.1: a parent takes a first DS after a while, and never one that does not validate. */
   parentObeys: (world, pick) => {
     const asked = since(world.published, world.now - TIMES.propagation * 1000).map(({ cds }) => cds);
@@ -224,7 +224,7 @@ test("with a parent that follows, a rollover ends, and so does the deactivation 
       const pass = (hours: number): void => {
         for (const end = world.now + hours * HOUR_MS; world.now < end; world.now += everyHours * HOUR_MS) {
           EVENTS["parentObeys"]?.(world, 1);
-          world.become(looked(world.life, { named: world.parent.at(-1)?.value ?? [], ttl: dsTtl }, TIMES, world.now));
+          world.become(afterParentCheck(world.life, { named: world.parent.at(-1)?.value ?? [], ttl: dsTtl }, TIMES, world.now));
           world.check();
         }
       };
@@ -246,7 +246,7 @@ test("with a parent that follows, a rollover ends, and so does the deactivation 
 
 test("an active zone whose DS is gone is in error until it is back; a DS that comes and goes within hours is no error", () => {
   const hours = (count: number): number => count * HOUR_MS;
-  const see = (life: DnssecLife, named: readonly string[], now: number) => looked(life, { named, ttl: 3600 }, TIMES, now);
+  const see = (life: DnssecLife, named: readonly string[], now: number) => afterParentCheck(life, { named, ttl: 3600 }, TIMES, now);
   const active = see(enabled(newLife("a", 0), 0), ["a"], hours(1));
   assert.equal(active.status, "active");
   const flapping = see(see(active, [], hours(2)), ["a"], hours(4));
@@ -261,10 +261,10 @@ test("an active zone whose DS is gone is in error until it is back; a DS that co
 
 test("a zone whose parent is unreachable stays unchanged, and is deactivated at once only if it never was reachable", () => {
   const pending = enabled(newLife("a", 0), 0);
-  assert.equal(looked(pending, null, TIMES, HOUR_MS), pending);
+  assert.equal(afterParentCheck(pending, null, TIMES, HOUR_MS), pending);
   assert.equal(disabled(pending, null, HOUR_MS).status, "disabled");
   assert.equal(disabled(pending, { named: [], ttl: 0 }, HOUR_MS).status, "disabled");
   assert.equal(disabled(pending, { named: ["a"], ttl: 60 }, HOUR_MS).status, "pending-disabled");
-  const seenOnce = looked(pending, { named: [], ttl: 0 }, TIMES, HOUR_MS);
+  const seenOnce = afterParentCheck(pending, { named: [], ttl: 0 }, TIMES, HOUR_MS);
   assert.equal(disabled(seenOnce, null, 2 * HOUR_MS).status, "pending-disabled");
 });

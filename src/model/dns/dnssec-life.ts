@@ -22,7 +22,7 @@ export interface DnssecLife {
 }
 
 /** Result of a check of the parent: the zone's keys to which its DS set refers, and the set's TTL in seconds. */
-export interface ParentSeen {
+export interface ParentDs {
   readonly named: readonly string[];
   readonly ttl: number;
 }
@@ -119,7 +119,7 @@ export const newLife = (key: string, now: number): DnssecLife => ({
 export const signingKey = (life: Rolling): string => (ROLLOVER[life.rollover].signs === "oldest" ? oldest(life) : newest(life));
 
 /** The key whose DS record belongs at the parent. */
-export const askedKey = (life: Rolling): string => (ROLLOVER[life.rollover].asks === "oldest" ? oldest(life) : newest(life));
+export const keyForParent = (life: Rolling): string => (ROLLOVER[life.rollover].asks === "oldest" ? oldest(life) : newest(life));
 
 /** The owner enables DNSSEC. The zone becomes active after another check of the parent. */
 export const enabled = (life: DnssecLife, now: number): DnssecLife =>
@@ -130,7 +130,7 @@ export const enabled = (life: DnssecLife, now: number): DnssecLife =>
  * cache may have a DS makes the zone bogus, so it usually stays signed until the DS is removed and has expired from
  * caches. If the parent was never seen, the owner is trusted.
  */
-export function disabled(life: DnssecLife, seen: ParentSeen | null, now: number): DnssecLife {
+export function disabled(life: DnssecLife, seen: ParentDs | null, now: number): DnssecLife {
   if (life.status === "disabled" || life.status === "pending-disabled") return life;
   const after = seen === null ? life : observed(life, seen, now);
   const unseen = seen === null && life.looked_on !== null;
@@ -148,14 +148,14 @@ export const rolled = (life: DnssecLife, key: string, now: number): DnssecLife |
 export const mayRoll = (life: DnssecLife): boolean => life.status === "active" && life.rollover === "none";
 
 /** The state after a check of the parent; null if the check failed. */
-export function looked(life: DnssecLife, seen: ParentSeen | null, times: ZoneTimes, now: number): DnssecLife {
+export function afterParentCheck(life: DnssecLife, seen: ParentDs | null, times: ZoneTimes, now: number): DnssecLife {
   if (life.status === "disabled" || seen === null) return life;
   const after = afterStatus(observed(life, seen, now), times, now);
   // The parent may apply an earlier CDS late, so no rollover proceeds while DNSSEC is being disabled.
   return after.status === "disabled" || after.status === "pending-disabled" ? after : afterStage(after, times, now);
 }
 
-function observed(life: DnssecLife, { named, ttl }: ParentSeen, now: number): DnssecLife {
+function observed(life: DnssecLife, { named, ttl }: ParentDs, now: number): DnssecLife {
   const known = life.keys.filter((key) => named.includes(key));
   const same = known.length === life.ds_named.length && known.every((key) => life.ds_named.includes(key));
   const steady = life.looked_on !== null && now >= life.looked_on && now <= life.looked_on + seconds(LOOK_GAP_SECONDS);

@@ -21,17 +21,17 @@ export interface StoredField {
   /** Values that rows have, which are no aliases in this case. */
   readonly stored?: readonly string[];
   /** A row also has the values of this member, in the objects of a stored list: comparisons with `=` and `in` find these too. */
-  readonly alsoIn?: MemberPlace;
+  readonly alsoIn?: ListMember;
 }
 
 /** A member of the objects in a stored list (JSON as written by JSON.stringify). */
-export interface MemberPlace {
+export interface ListMember {
   readonly of: string;
   readonly member: string;
 }
 
 /** The values of a member: available in filters only, which find rows with one of them. */
-export interface MemberField extends MemberPlace {
+export interface MemberField extends ListMember {
   readonly kind: "member";
 }
 

@@ -3,7 +3,7 @@ import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey, ROOT_KEY } from
 import type { AnswerSet } from "./answer-rrset.ts";
 import type { Work } from "./answer-context.ts";
 import { lookup, visibleSet } from "#nameserver/zones/lookup.ts";
-import type { NameNode, RecordSet } from "#nameserver/zones/rrset.ts";
+import type { NameNode, RRset } from "#nameserver/zones/rrset.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** Limit of targets per RRset for which records are added. */
@@ -36,7 +36,7 @@ const TARGET_TYPES: ReadonlyMap<number, TargetType> = new Map([
 ]);
 
 /** Adds records of hosted zones for the targets of an RRset, which answers with the name `owner`. */
-export function addTargets(work: Work, zone: ZoneIndex, owner: DnsName, set: RecordSet): void {
+export function addTargets(work: Work, zone: ZoneIndex, owner: DnsName, set: RRset): void {
   const wanted = TARGET_TYPES.get(set.type)?.wanted ?? [];
   for (const target of targetsOf(set, owner)) {
     // Records that the answer already has are not repeated.
@@ -45,7 +45,7 @@ export function addTargets(work: Work, zone: ZoneIndex, owner: DnsName, set: Rec
 }
 
 /** Adds the NS set of a zone cut, with the glue that only the parent has (RFC 1034 §4.2.1). */
-export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: RecordSet): void {
+export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: RRset): void {
   const { draft } = work;
   draft.authorities.push({ name: nameOfKey(cut), type: TYPE.NS, ttl: set.ttl, rdatas: set.rdatas });
   draft.denial = { kind: "delegation", zone, cut };
@@ -65,7 +65,7 @@ function isDelegatedBy({ zones }: Work, zone: ZoneIndex, key: NameKey): boolean 
   return found.kind === "delegated" && found.zone === zone;
 }
 
-function targetsOf(set: RecordSet, owner: DnsName): DnsName[] {
+function targetsOf(set: RRset, owner: DnsName): DnsName[] {
   const offset = TARGET_TYPES.get(set.type)?.offset;
   if (offset === undefined) return [];
   const targets = new Map<NameKey, DnsName>();

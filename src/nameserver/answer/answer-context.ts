@@ -1,7 +1,7 @@
 import type { DnsName, NameKey } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet } from "./answer-rrset.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
-import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { FindExternal } from "#nameserver/external/external-names.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 
 export interface Question {
@@ -23,5 +23,5 @@ export interface Work {
   readonly draft: AnswerDraft;
   readonly zones: Zones;
   readonly edge: EdgeFront;
-  readonly findOutside: FindOutside;
+  readonly findOutside: FindExternal;
 }

@@ -39,7 +39,7 @@ export type Denial =
   | { readonly kind: "delegation"; readonly zone: ZoneIndex; readonly cut: NameKey };
 
 /** The part of an answer that depends on lookups of external names. */
-export interface OutsideShare {
+export interface ExternalShare {
   /** Names and types that must be looked up before the answer is complete. */
   readonly missing: readonly { readonly name: DnsName; readonly type: number }[];
   /** How long the answer may be cached, in milliseconds. */
@@ -59,7 +59,7 @@ export interface Answer {
   readonly additionals: readonly AnswerSet[];
   readonly denial: Denial | undefined;
   /** Present if external servers contributed. */
-  readonly outside?: OutsideShare;
+  readonly outside?: ExternalShare;
   /** The zones that contributed; a change of one of them makes the answer stale. */
   readonly zones: ReadonlySet<NameKey>;
 }

@@ -12,7 +12,7 @@ import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-rrset.ts";
 import { areDifferences, wholeZone } from "#nameserver/transfers/transfer-records.ts";
 import type { ZoneVersion } from "#nameserver/zones/zone-journal.ts";
-import type { RecordSets } from "#nameserver/zones/rrset.ts";
+import type { RRsets } from "#nameserver/zones/rrset.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
@@ -446,14 +446,14 @@ test("RFC 6672 §2.4: records hidden by a DNAME are not sent to other servers, a
       .map(({ name }) => formatName(name))
       .filter((name) => name.includes("old"));
   assert.deepEqual(sent(), ["old.example.com"]);
-  const version = (before: RecordSets, after: RecordSets): ZoneVersion => ({
+  const version = (before: RRsets, after: RRsets): ZoneVersion => ({
     from: 1,
     to: 2,
     apexBefore: new Map(),
     apexAfter: new Map(),
     names: [{ key: keyOf(parseAbsoluteName("old.example.com")), before, after }],
   });
-  const sets: RecordSets = zone().nodes.get(keyOf(parseAbsoluteName("old.example.com")))?.sets ?? new Map();
+  const sets: RRsets = zone().nodes.get(keyOf(parseAbsoluteName("old.example.com")))?.sets ?? new Map();
   assert.equal(areDifferences(zone(), [version(sets, new Map())]), false);
   assert.equal(areDifferences(zone(), [version(new Map(), sets)]), false);
   assert.equal(areDifferences(zone(), [version(sets, sets)]), true);

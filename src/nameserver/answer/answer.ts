@@ -7,9 +7,9 @@ import type { AnswerDraft, Question, Work } from "./answer-context.ts";
 import { aliasAt, flatten } from "./flatten.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
-import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { FindExternal } from "#nameserver/external/external-names.ts";
 import { substituteDname } from "./dname.ts";
-import type { RecordSet } from "#nameserver/zones/rrset.ts";
+import type { RRset } from "#nameserver/zones/rrset.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
@@ -18,7 +18,7 @@ const ALIASES_MAX = 16;
 
 type Found = Extract<Lookup, { kind: "found" }>;
 /** Without lookups of external names. */
-const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
+const NOWHERE: FindExternal = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
 
 /** The authoritative answer to a query of class IN (RFC 1034 §4.3.2). Pure: depends only on its arguments. */
 export function answer(zones: Zones, edge: EdgeFront, question: Question, findOutside = NOWHERE): Answer {
@@ -138,10 +138,10 @@ const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
   origin: { zone, source: zone.key },
 });
 
-const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
+const RFC8482_HINFO: RRset = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
 
 /** One small RRset for ANY, instead of all data of a name (RFC 8482 §4.2); an alias stays visible. */
-function minimalAny(edge: EdgeFront, { zone, source, node }: Found): RecordSet | undefined {
+function minimalAny(edge: EdgeFront, { zone, source, node }: Found): RRset | undefined {
   const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
   return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;
 }

@@ -9,7 +9,7 @@ import { pick, randomZone, seededRandom } from "../../../test/support/random-zon
 import { recordOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { answer } from "./answer.ts";
 import type { Answer } from "./answer-rrset.ts";
-import type { FindOutside, OutsideSet } from "#nameserver/external/external-names.ts";
+import type { FindExternal, ExternalRRset } from "#nameserver/external/external-names.ts";
 import { wholeZone } from "#nameserver/transfers/transfer-records.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 
@@ -18,10 +18,10 @@ const Z = "zone1";
 const ELSEWHERE = "www.elsewhere.example";
 
 /** Known data of external names, by name; other names have not been looked up. */
-type Known = Readonly<Record<string, Partial<OutsideSet>>>;
+type Known = Readonly<Record<string, Partial<ExternalRRset>>>;
 
 const finderOf =
-  (known: Known): FindOutside =>
+  (known: Known): FindExternal =>
   (name, type) => {
     const set = known[formatName(name)];
     return set && { rdatas: type === TYPE.A ? [Buffer.of(198, 51, 100, 7)] : [], ttl: 240, state: "good", keepMs: 200_000, ...set };
@@ -174,7 +174,7 @@ test("property: with any zones and external answers, an answer ends, and has no 
     const zones = createZones();
     zones.rebuild(createMemoryReplica([zone({ flatten_all_cnames: round % 5 === 0 }), cname("@", "far.example"), ...ops]).snapshot);
     const names = [...lines.map(({ name }) => parseAbsoluteName(name)), parseAbsoluteName("far.example"), parseAbsoluteName("example.com")];
-    const elsewhere: FindOutside = () =>
+    const elsewhere: FindExternal = () =>
       [undefined, { ...NOTHING, ours: pick(random, names) }, { ...NOTHING, rdatas: [Buffer.alloc(4)] }][random(3)];
     for (const name of names) {
       const found = answer(zones, EDGE, { name, type: pick(random, [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.MX]) }, elsewhere);
@@ -186,4 +186,4 @@ test("property: with any zones and external answers, an answer ends, and has no 
   }
 });
 
-const NOTHING: OutsideSet = { rdatas: [], ttl: 60, state: "good", keepMs: 1_000 };
+const NOTHING: ExternalRRset = { rdatas: [], ttl: 60, state: "good", keepMs: 1_000 };

@@ -3,7 +3,7 @@ import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { Work } from "./answer-context.ts";
 import { isReplaced, isProxied, type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
 import { substituteDname } from "./dname.ts";
-import type { RecordSet } from "#nameserver/zones/rrset.ts";
+import type { RRset } from "#nameserver/zones/rrset.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 type Found = Extract<Lookup, { kind: "found" }>;
@@ -17,7 +17,7 @@ const ALIASES_MAX = 16;
 const isAddress = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA;
 
 interface Alias {
-  readonly set: RecordSet;
+  readonly set: RRset;
   readonly reach: Reach | "none";
 }
 
@@ -28,7 +28,7 @@ export function aliasAt({ zone, source, node }: Found): Alias | undefined {
 }
 
 /** dns.md "Flattening". A secondary zone answers as its primary does, except for settings of this server (SPEC 2.5). */
-function reachOf(zone: ZoneIndex, source: NameKey, set: RecordSet): Alias["reach"] {
+function reachOf(zone: ZoneIndex, source: NameKey, set: RRset): Alias["reach"] {
   const isCopy = zone.entry.type === "secondary";
   if (source === zone.key && isCopy) return zone.entry.secondary_overrides === true ? "anywhere" : "none";
   if (source === zone.key || isReplaced(zone, set)) return "anywhere";
@@ -40,7 +40,7 @@ function reachOf(zone: ZoneIndex, source: NameKey, set: RecordSet): Alias["reach
  * Undefined if the server must return the alias itself: flattening is limited to the zone, which has no addresses for
  * it.
  */
-export function flatten(work: Work, found: Found, type: number): RecordSet | undefined {
+export function flatten(work: Work, found: Found, type: number): RRset | undefined {
   const start = aliasAt(found);
   if (start === undefined || start.reach === "none" || !isAddress(type)) return undefined;
   const { draft, zones, edge } = work;
@@ -50,7 +50,7 @@ export function flatten(work: Work, found: Found, type: number): RecordSet | und
   let target: DnsName | undefined = Buffer.from(start.set.rdatas[0] as Uint8Array);
   /** The account whose alias points to the name. */
   let viewer = found.zone.entry.account_id;
-  const set = (rdatas: readonly Uint8Array[], least = Number.POSITIVE_INFINITY): RecordSet => ({
+  const set = (rdatas: readonly Uint8Array[], least = Number.POSITIVE_INFINITY): RRset => ({
     type,
     ttl: Math.min(ttl, least),
     rdatas,

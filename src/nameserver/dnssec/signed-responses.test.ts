@@ -13,7 +13,7 @@ import { recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.t
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
 import { createAnswerCache } from "#nameserver/responder/answer-cache.ts";
 import { createCounters } from "#nameserver/message/counters.ts";
-import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { FindExternal } from "#nameserver/external/external-names.ts";
 import { createQuickAnswers } from "#nameserver/responder/fast-path.ts";
 import { createResponder } from "#nameserver/responder/respond.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
@@ -159,13 +159,13 @@ test("addresses that had to be looked up externally are signed on arrival", asyn
     createMemoryReplica([zoneOp(Z, "example.com"), dnssecOp(Z, [key]), recordOp(Z, "example.com", "CNAME", "www.elsewhere.example")])
       .snapshot,
   );
-  const known: FindOutside = (_name, type) => ({
+  const known: FindExternal = (_name, type) => ({
     rdatas: type === TYPE.A ? [Buffer.of(198, 51, 100, 7)] : [],
     ttl: 60,
     state: "good",
     keepMs: 60_000,
   });
-  const outside = { find: () => undefined, complete: async <T>(make: (find: FindOutside) => T) => make(known) };
+  const outside = { find: () => undefined, complete: async <T>(make: (find: FindExternal) => T) => make(known) };
   const cache = createAnswerCache({ entriesMax: 100, clock: parts.clock });
   const respond = createResponder({ zones, cache, counters: createCounters(createMetrics()), ...parts, outside });
   const later = async (type: number): Promise<Message> => decodeMessage((await respond(query("example.com", type, DO), UDP)) as Buffer);

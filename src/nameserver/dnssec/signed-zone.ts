@@ -7,7 +7,7 @@ import type { Signatures } from "./rrsig-cache.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isBelowDname, isFlattened, transferredSets, visibleSet } from "#nameserver/zones/lookup.ts";
 import { mergeSorted } from "./merge-sorted.ts";
-import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import type { RRset, RRsets } from "#nameserver/zones/rrset.ts";
 import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-iterator.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
@@ -15,7 +15,7 @@ export interface SignedZoneDeps {
   readonly edge: EdgeFront;
   readonly signatures: Signatures;
   /** The addresses at a flattened apex, by type; types without an address are omitted. */
-  addresses(zone: ZoneIndex): readonly RecordSet[];
+  addresses(zone: ZoneIndex): readonly RRset[];
 }
 
 /** The zone's keys are unusable, and it must not be sent without signatures. */
@@ -29,15 +29,15 @@ export class UnusableKeysError extends Error {
 /** A name of the zone that has data. */
 interface Owner {
   readonly key: NameKey;
-  readonly sets: readonly RecordSet[];
+  readonly sets: readonly RRset[];
   /** Sets at the name that the zone does not sign: a delegation's NS set, and glue (RFC 4035 §2.2). */
-  readonly foreign: readonly RecordSet[];
+  readonly foreign: readonly RRset[];
 }
 
 interface Name {
   readonly key: NameKey;
   readonly order: string;
-  readonly sets: RecordSets;
+  readonly sets: RRsets;
 }
 
 /** Names that are read and sorted before other work gets its turn. */
@@ -146,18 +146,18 @@ function* ownersBelow(
   }
 }
 
-function ownerAt(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSets): Owner {
+function ownerAt(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RRsets): Owner {
   const shown = transferredSets(edge, zone, key, sets);
-  const own = ({ type }: RecordSet): boolean => !sets.has(TYPE.NS) || type === TYPE.DS;
+  const own = ({ type }: RRset): boolean => !sets.has(TYPE.NS) || type === TYPE.DS;
   return { key, sets: shown.filter(own), foreign: shown.filter((set) => !own(set)) };
 }
 
 /** The apex; the SOA is its first set. */
 function apexOwner(zone: ZoneIndex, { edge, addresses }: SignedZoneDeps): Owner {
-  const sets: RecordSets = zone.nodes.get(zone.key)?.sets ?? new Map();
+  const sets: RRsets = zone.nodes.get(zone.key)?.sets ?? new Map();
   const made = Array.from(zone.apex.keys(), (type) => visibleSet(edge, zone, zone.key, { sets }, type)).filter((set) => set !== undefined);
   const flattened = isFlattened(zone, sets) ? addresses(zone) : [];
-  const isSoa = ({ type }: RecordSet): number => Number(type === TYPE.SOA);
+  const isSoa = ({ type }: RRset): number => Number(type === TYPE.SOA);
   made.sort((a, b) => isSoa(b) - isSoa(a));
   return { key: zone.key, sets: [...made, ...transferredSets(edge, zone, zone.key, sets), ...flattened], foreign: [] };
 }

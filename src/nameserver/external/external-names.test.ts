@@ -4,15 +4,15 @@ import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
-import { OUTSIDE_LIMITS, type OutsideLimits } from "#nameserver/config.ts";
-import { createExternalNames, type FindOutside } from "./external-names.ts";
+import { EXTERNAL_LIMITS, type ExternalLimits } from "#nameserver/config.ts";
+import { createExternalNames, type FindExternal } from "./external-names.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
 const NAME = parseAbsoluteName("www.elsewhere.example");
 const FOUND: Resolution = { rdatas: [Buffer.of(192, 0, 2, 1)], ttl: 100 };
 const NEXT: Resolution = { rdatas: [Buffer.of(192, 0, 2, 2)], ttl: 100 };
 
-function setUp(resolve: Resolve, change: Partial<OutsideLimits> = {}) {
+function setUp(resolve: Resolve, change: Partial<ExternalLimits> = {}) {
   const clock = fixedClock("2026-11-20T12:00:00Z");
   const metrics = createMetrics();
   const asked: string[] = [];
@@ -20,10 +20,10 @@ function setUp(resolve: Resolve, change: Partial<OutsideLimits> = {}) {
     asked.push(`${formatName(question.name)} ${question.type}`);
     return resolve(question);
   };
-  const names = createExternalNames({ resolve: counting, clock, metrics, limits: { ...OUTSIDE_LIMITS, ...change } });
+  const names = createExternalNames({ resolve: counting, clock, metrics, limits: { ...EXTERNAL_LIMITS, ...change } });
   /** As an answer does: what is missing is noted, and the answer made again. */
   const ask = async (name = NAME): Promise<string> => {
-    const { found } = await names.complete((find: FindOutside) => {
+    const { found } = await names.complete((find: FindExternal) => {
       const set = find(name, TYPE.A);
       return set === undefined ? { found: undefined, outside: { missing: [{ name, type: TYPE.A }] } } : { found: set };
     });

@@ -2,13 +2,13 @@ import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
-import type { ServerQuestion } from "./ask-server.ts";
-import type { OutsideLimits } from "#nameserver/config.ts";
+import type { ServerQuestion } from "./query-server.ts";
+import type { ExternalLimits } from "#nameserver/config.ts";
 import { createSemaphore } from "#kernel/semaphore.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
 /** The records of an external name for an answer. */
-export interface OutsideSet {
+export interface ExternalRRset {
   /** Empty if the name has no records of the type, or none are known. */
   readonly rdatas: readonly Uint8Array[];
   /** Seconds. */
@@ -22,18 +22,18 @@ export interface OutsideSet {
 }
 
 /** Undefined while a lookup that could find more is running. */
-export type FindOutside = (name: DnsName, type: number) => OutsideSet | undefined;
+export type FindExternal = (name: DnsName, type: number) => ExternalRRset | undefined;
 
 /** Records of external names: one lookup serves all clients, and results are refreshed while they are in use. */
 export interface ExternalNames {
-  readonly find: FindOutside;
+  readonly find: FindExternal;
   /** Returns the records known now, without waiting; never undefined. */
-  readonly findNow: FindOutside;
+  readonly findNow: FindExternal;
   /**
    * The result of `make` once nothing is missing. After the time limit, or if too many queries wait, the result from the
    * data at hand. Rejects only if `make` throws.
    */
-  complete<T extends Lacking>(make: (find: FindOutside) => T): Promise<T>;
+  complete<T extends Lacking>(make: (find: FindExternal) => T): Promise<T>;
   /** Looks up the addresses of names that queries will need, a few at a time. */
   warm(names: Iterable<DnsName>): void;
 }
@@ -43,11 +43,11 @@ interface Lacking {
   readonly outside?: { readonly missing: readonly ServerQuestion[] };
 }
 
-export interface OutsideNamesDeps {
+export interface ExternalNamesDeps {
   readonly resolve: Resolve;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  readonly limits: OutsideLimits;
+  readonly limits: ExternalLimits;
 }
 
 interface Good extends Resolution {
@@ -73,7 +73,7 @@ const ROUNDS_MAX = 4;
 /** Limit of lookups ahead of queries, so that queries do not wait behind them. */
 const WARM_LOOKUPS_MAX = 8;
 
-export function createExternalNames({ resolve, clock, metrics, limits }: OutsideNamesDeps): ExternalNames {
+export function createExternalNames({ resolve, clock, metrics, limits }: ExternalNamesDeps): ExternalNames {
   const entries = new Map<string, Entry>();
   const turns = createSemaphore(limits.lookupsMax, limits.queuedLookupsMax);
   const warmTurns = createSemaphore(WARM_LOOKUPS_MAX, limits.queuedLookupsMax);
@@ -116,7 +116,7 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
     return entry.pending;
   };
 
-  const find = (name: DnsName, type: number, waiting: boolean): OutsideSet | undefined => {
+  const find = (name: DnsName, type: number, waiting: boolean): ExternalRRset | undefined => {
     const entry = entries.get(entryKey({ name, type }));
     const now = clock.monotonicMs();
     const fresh = entry?.good && freshSet(entry.good, now, limits);
@@ -136,7 +136,7 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
     if (isNew()) void warmTurns.run(async () => (isNew() ? lookUp(entryOf(question)) : undefined)).catch(() => {});
   };
 
-  const findNow: FindOutside = (name, type) => find(name, type, false);
+  const findNow: FindExternal = (name, type) => find(name, type, false);
 
   return {
     find: (name, type) => find(name, type, true),
@@ -171,19 +171,19 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
 
 const entryKey = ({ name, type }: ServerQuestion): NameKey => `${keyOf(name)}${type}`;
 
-function goodOf(found: Resolution, foundMs: number, { ttlMin, ttlMax, nothingTtlMax }: OutsideLimits): Good {
+function goodOf(found: Resolution, foundMs: number, { ttlMin, ttlMax, nothingTtlMax }: ExternalLimits): Good {
   const ttl = Math.min(found.ttl, found.rdatas.length > 0 || found.ours ? ttlMax : nothingTtlMax);
   return { ...found, ttl, foundMs, lifeMs: Math.max(ttl, ttlMin) * 1000 };
 }
 
 /** Undefined after its lifetime. Answers may be cached until the result should be refreshed. */
-function freshSet({ foundMs, lifeMs, ...found }: Good, now: number, { refreshAfter }: OutsideLimits): OutsideSet | undefined {
+function freshSet({ foundMs, lifeMs, ...found }: Good, now: number, { refreshAfter }: ExternalLimits): ExternalRRset | undefined {
   const ageMs = now - foundMs;
   if (ageMs >= lifeMs) return undefined;
   return { ...found, state: "good", keepMs: Math.max(lifeMs * refreshAfter - ageMs, KEEP_BRIEFLY_MS) };
 }
 
-function staleSet({ foundMs, lifeMs, ...found }: Good, now: number, { staleMs, staleTtl }: OutsideLimits): OutsideSet | undefined {
+function staleSet({ foundMs, lifeMs, ...found }: Good, now: number, { staleMs, staleTtl }: ExternalLimits): ExternalRRset | undefined {
   if (now - foundMs >= lifeMs + staleMs) return undefined;
   return { ...found, ttl: Math.min(found.ttl, staleTtl), state: "stale", keepMs: KEEP_BRIEFLY_MS };
 }

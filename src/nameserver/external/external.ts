@@ -4,30 +4,30 @@ import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
 import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { nameOfKey } from "#wire/dns/name.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
-import type { OutsideLimits } from "#nameserver/config.ts";
+import type { ExternalLimits } from "#nameserver/config.ts";
 import { createExternalNames, type ExternalNames } from "./external-names.ts";
 import { createResolve } from "./resolve.ts";
 import { resolversOf } from "./servers.ts";
-import { isElsewhere, outsideTargets } from "./targets.ts";
+import { isElsewhere, externalTargets } from "./targets.ts";
 
 /** Records of external names that aliases of hosted zones lead to. */
-export interface Outside extends Pick<ExternalNames, "find" | "findNow" | "complete"> {
+export interface ExternalLookups extends Pick<ExternalNames, "find" | "findNow" | "complete"> {
   /** Looks up names that queries will need: of the whole snapshot, or of the changes in `ops`. */
   prepare(snapshot: Snapshot, ops: readonly AppliedOp[] | null): void;
   /** Aborts all running lookups. */
   close(): void;
 }
 
-export interface OutsideDeps {
+export interface ExternalLookupsDeps {
   /** Addresses of resolvers, with a port if it is not 53. Empty: those of the system. */
   readonly resolvers: readonly string[];
   readonly zones: Zones;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  readonly limits: OutsideLimits;
+  readonly limits: ExternalLimits;
 }
 
-export function createOutside({ resolvers, zones, clock, metrics, limits }: OutsideDeps): Outside {
+export function createExternalLookups({ resolvers, zones, clock, metrics, limits }: ExternalLookupsDeps): ExternalLookups {
   const closing = new AbortController();
   const resolve = createResolve({
     servers: resolversOf(resolvers),
@@ -41,7 +41,7 @@ export function createOutside({ resolvers, zones, clock, metrics, limits }: Outs
     find: names.find,
     findNow: names.findNow,
     complete: names.complete,
-    prepare: (snapshot, ops) => names.warm(outsideTargets(zones, snapshot, ops)),
+    prepare: (snapshot, ops) => names.warm(externalTargets(zones, snapshot, ops)),
     close: () => closing.abort(new Error("the nameserver closes")),
   };
 }

@@ -6,7 +6,7 @@ import { parseIp } from "#kernel/net/ip.ts";
 import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message, type ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
-import type { Server } from "./ask-server.ts";
+import type { Server } from "./query-server.ts";
 import { createResolve, type Resolution } from "./resolve.ts";
 
 const record = (name: string, type: number, ttl: number, rdata: Buffer): ResourceRecord => ({

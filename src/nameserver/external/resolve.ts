@@ -1,7 +1,7 @@
 import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message } from "#wire/dns/message.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
-import { askServer, type Server, type ServerQuestion } from "./ask-server.ts";
+import { queryServer, type Server, type ServerQuestion } from "./query-server.ts";
 import { underDeadline } from "./deadline.ts";
 
 /** The records of an external name; empty if it has none of the type. `ttl`: the lowest on the way, in seconds. */
@@ -49,7 +49,7 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
       overall.throwIfAborted();
       const server = servers[chance % servers.length] as Server;
       try {
-        const message = await underDeadline(limits.serverTimeoutMs, overall, (signal) => askServer(server, question, signal));
+        const message = await underDeadline(limits.serverTimeoutMs, overall, (signal) => queryServer(server, question, signal));
         if (isUsable(message)) return message;
         failure = new Error(`the resolver answers with code ${message.flags & 0xf}`);
       } catch (error) {

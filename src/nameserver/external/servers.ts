@@ -1,6 +1,6 @@
 import { getServers } from "node:dns";
 import { parseIp } from "#kernel/net/ip.ts";
-import type { Server } from "./ask-server.ts";
+import type { Server } from "./query-server.ts";
 
 const DNS_PORT = 53;
 

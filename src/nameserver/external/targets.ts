@@ -9,7 +9,7 @@ import type { Zones } from "#nameserver/zones/zones.ts";
  * External names that flattened aliases lead to, in the whole snapshot or in the changes of `ops`. A generator, so that
  * the caller can stop early.
  */
-export function* outsideTargets(zones: Zones, snapshot: Snapshot, ops: readonly AppliedOp[] | null): Generator<DnsName> {
+export function* externalTargets(zones: Zones, snapshot: Snapshot, ops: readonly AppliedOp[] | null): Generator<DnsName> {
   for (const record of changedRecords(snapshot, ops)) {
     if (record.type !== "CNAME") continue;
     const zone = snapshot.get("zone", record.zone_id);

@@ -6,7 +6,7 @@ export interface ConcurrencyLimiter {
   take(holder: string): (() => void) | undefined;
 }
 
-export function createSlots(max: number, perHolderMax: number): ConcurrencyLimiter {
+export function createConcurrencyLimiter(max: number, perHolderMax: number): ConcurrencyLimiter {
   const holders = new Map<string, number>();
   let taken = 0;
   return {

@@ -1,8 +1,8 @@
 /** Runs `work` in a later tick, in order. */
-export type YieldTurn = (work: () => void) => void;
+export type Yield = (work: () => void) => void;
 
 /** One piece of work per tick, so that network events wait for one piece at most. */
-export function createYieldQueue(): YieldTurn {
+export function createYieldQueue(): Yield {
   const waiting: (() => void)[] = [];
   const run = (): void => {
     const work = waiting.shift();

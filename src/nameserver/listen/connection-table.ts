@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type Client, subscriberOf } from "#nameserver/message/client.ts";
-import { createSlots } from "#nameserver/limits/concurrency-limiter.ts";
+import { createConcurrencyLimiter } from "#nameserver/limits/concurrency-limiter.ts";
 
 /** The connections of a listener from their first packet on, so that connections without a complete TLS handshake count too. */
 export interface ConnectionTable {
@@ -22,7 +22,7 @@ interface Entry {
  * 7766 §6.2.3), so that idle connections do not keep out clients that were told to use TCP.
  */
 export function createConnectionTable(max: number, perSubscriberMax: number): ConnectionTable {
-  const slots = createSlots(max, perSubscriberMax);
+  const slots = createConcurrencyLimiter(max, perSubscriberMax);
   /** By the client's address and port, the longest idle first. */
   const entries = new Map<string, Entry>();
 

@@ -1,5 +1,5 @@
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
-import type { YieldTurn } from "#nameserver/limits/yield-queue.ts";
+import type { Yield } from "#nameserver/limits/yield-queue.ts";
 
 /** Sends one response of many messages to its client. */
 export interface StreamSender {
@@ -13,7 +13,7 @@ export interface StreamSenderDeps {
   readonly stream: MessageStream;
   write(message: Buffer): void;
   /** Shared by all senders, so that their clients take turns. */
-  readonly takeTurn: YieldTurn;
+  readonly takeTurn: Yield;
   /** Too much data is buffered for the client. */
   isFull(): boolean;
   /** Called once: after the last message, or if the rest cannot be made. */

@@ -8,7 +8,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
-import { createYieldQueue, type YieldTurn } from "#nameserver/limits/yield-queue.ts";
+import { createYieldQueue, type Yield } from "#nameserver/limits/yield-queue.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
@@ -93,7 +93,7 @@ interface ServeDeps extends TcpResponders {
   readonly socket: Socket;
   readonly client: Client;
   readonly limits: NameserverLimits;
-  readonly takeTurn: YieldTurn;
+  readonly takeTurn: Yield;
   /** The client has sent a query or read an answer. */
   onActive(): void;
 }

@@ -10,7 +10,7 @@ import { isSignerType, type SignAnswer, type SignedAnswer } from "#nameserver/dn
 import { ALWAYS_FRESH, type Freshness, freshness } from "#nameserver/dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler } from "#nameserver/message/exchange.ts";
 import type { Reply } from "#nameserver/message/reply.ts";
-import type { FindOutside, ExternalNames } from "#nameserver/external/external-names.ts";
+import type { FindExternal, ExternalNames } from "#nameserver/external/external-names.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isEndless } from "#nameserver/message/response-class.ts";
 import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "#nameserver/message/response.ts";
@@ -109,7 +109,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     if (known) return known;
 
     const name = Buffer.from(packet.subarray(HEADER_BYTES, query.nameEnd));
-    const make = (find: FindOutside): Answer => answer(zones, edge, { name, type: query.type }, find);
+    const make = (find: FindExternal): Answer => answer(zones, edge, { name, type: query.type }, find);
     const found = make(outside.find);
     if (!found.outside || found.outside.missing.length === 0) return replyWith(exchange, key, found);
     // Copied, because the next message overwrites the buffer.

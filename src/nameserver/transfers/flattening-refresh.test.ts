@@ -5,7 +5,7 @@ import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { recordOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { createApexWatch } from "./flattening-refresh.ts";
-import type { OutsideSet } from "#nameserver/external/external-names.ts";
+import type { ExternalRRset } from "#nameserver/external/external-names.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 
 const Z = "zone1";
@@ -15,7 +15,7 @@ const ALIAS = recordOp(Z, "example.com", "CNAME", "www.elsewhere.example");
 function setUp(t: TestContext, ops: readonly Op[], fetched: ReadonlySet<string> = new Set([Z])) {
   const zones = createZones();
   zones.rebuild(createMemoryReplica(ops).snapshot);
-  const elsewhere = { last: 1, state: "good" as OutsideSet["state"] };
+  const elsewhere = { last: 1, state: "good" as ExternalRRset["state"] };
   const told: (readonly [string, string])[] = [];
   const watch = createApexWatch({
     zones,

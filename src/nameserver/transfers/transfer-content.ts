@@ -6,7 +6,7 @@ import { isSerialAfter, soaSerial } from "#wire/dns/serial.ts";
 import { answer } from "#nameserver/answer/answer.ts";
 import type { Signatures } from "#nameserver/dnssec/rrsig-cache.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
-import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { FindExternal } from "#nameserver/external/external-names.ts";
 import {
   type ApexAddresses,
   areDifferences,
@@ -36,7 +36,7 @@ export interface TransferContentDeps {
   /** Signatures for the sets of signed zones. */
   readonly zoneSignatures: Signatures;
   /** Known records of external names that the zones' aliases lead to. */
-  readonly findOutside: FindOutside;
+  readonly findOutside: FindExternal;
 }
 
 /** Decides how to answer a transfer request. Throws WireError if the request is malformed. */

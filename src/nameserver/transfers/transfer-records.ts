@@ -4,7 +4,7 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isFlattened, transferredSets } from "#nameserver/zones/lookup.ts";
 import { signedZone, type SignedZoneDeps } from "#nameserver/dnssec/signed-zone.ts";
 import { soaOf, type ZoneVersion } from "#nameserver/zones/zone-journal.ts";
-import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import type { RRset, RRsets } from "#nameserver/zones/rrset.ts";
 import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-iterator.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
@@ -17,7 +17,7 @@ export interface TransferRecord {
 }
 
 /** The current addresses at a flattened apex, by type; types without an address are omitted. */
-export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
+export type ApexAddresses = (zone: ZoneIndex) => readonly RRset[];
 
 /**
  * The whole zone as at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). Yields undefined after
@@ -112,10 +112,10 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
     ),
   );
 
-const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
+const withoutSoa = (apex: RRsets): RRset[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
 
 /** The records of `sets` that `others` lacks; a different TTL makes a different record. */
-function* missing(key: NameKey, sets: readonly RecordSet[], others: readonly RecordSet[]): Generator<TransferRecord, void> {
+function* missing(key: NameKey, sets: readonly RRset[], others: readonly RRset[]): Generator<TransferRecord, void> {
   for (const set of sets) {
     const other = others.find(({ type, ttl }) => type === set.type && ttl === set.ttl);
     const known = new Set(other?.rdatas.map((rdata) => Buffer.from(rdata).toString("latin1")));
@@ -123,12 +123,12 @@ function* missing(key: NameKey, sets: readonly RecordSet[], others: readonly Rec
   }
 }
 
-function* recordsOf(key: NameKey, { type, ttl, rdatas }: RecordSet): Generator<TransferRecord, void> {
+function* recordsOf(key: NameKey, { type, ttl, rdatas }: RRset): Generator<TransferRecord, void> {
   const name = nameOfKey(key);
   for (const rdata of rdatas) yield { name, type, ttl, rdata };
 }
 
-function soaRecord(zone: ZoneIndex, apex: RecordSets): TransferRecord {
+function soaRecord(zone: ZoneIndex, apex: RRsets): TransferRecord {
   const ttl = apex.get(TYPE.SOA)?.ttl ?? 0;
   return { name: zone.name, type: TYPE.SOA, ttl, rdata: soaOf(apex) ?? new Uint8Array() };
 }

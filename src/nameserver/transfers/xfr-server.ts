@@ -14,7 +14,7 @@ import type { Reply } from "#nameserver/message/reply.ts";
 import { createAnswerStream, MESSAGE_BYTES, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "#nameserver/message/response.ts";
 import { createTsigCheck, type Signature } from "#nameserver/tsig/tsig-check.ts";
-import { createSlots } from "#nameserver/limits/concurrency-limiter.ts";
+import { createConcurrencyLimiter } from "#nameserver/limits/concurrency-limiter.ts";
 import { createTransferAccount, type TransferLog } from "./transfer-log.ts";
 import { createTransferContent, type TransferContentDeps } from "./transfer-content.ts";
 import type { TransferPartners } from "#nameserver/tsig/transfer-acl.ts";
@@ -54,7 +54,7 @@ interface Granted {
 
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const { metrics, limits, log } = deps;
-  const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
+  const slots = createConcurrencyLimiter(limits.transfersMax, limits.transfersPerAddressMax);
   const signatures = createTsigCheck(deps);
   const contentOf = createTransferContent(deps);
   const account = createTransferAccount({ ...deps, timeoutMs: limits.transferTimeoutMs });

@@ -4,7 +4,7 @@ import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { readRdata, typeCode } from "#wire/dns/record-types.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";
 import { apexSets } from "./apex.ts";
-import type { RecordSet, StoredRecord } from "./rrset.ts";
+import type { RRset, StoredRecord } from "./rrset.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
 /** Undefined if the entry is invalid: one bad entry must not affect the others. */
@@ -26,7 +26,7 @@ export function readZone(
 }
 
 /** Merges two sets without duplicates; the TTL is that of the first (RFC 2181 §5). */
-export function joined(ours: RecordSet | undefined, others: RecordSet): RecordSet {
+export function joined(ours: RRset | undefined, others: RRset): RRset {
   if (ours === undefined) return others;
   const distinct = new Map([...others.rdatas, ...ours.rdatas].map((rdata) => [keyOf(rdata), rdata]));
   return { ...ours, rdatas: [...distinct.values()] };

@@ -2,7 +2,7 @@ import type { Viewer } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type EdgeFront, PROXIED_TTL } from "./proxied-records.ts";
 import { type NameKey, parentKey, ROOT_KEY } from "#wire/dns/name.ts";
-import type { NameNode, RecordSet, RecordSets } from "./rrset.ts";
+import type { NameNode, RRset, RRsets } from "./rrset.ts";
 import type { Zones } from "./zones.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
@@ -12,9 +12,9 @@ export type Lookup =
   /** In a zone whose data has expired. */
   | { readonly kind: "expired"; readonly zone: ZoneIndex }
   /** At or below a zone cut: `cut` owns the NS set. */
-  | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RecordSet }
+  | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RRset }
   /** Below a DNAME of `owner`: the name is an alias (RFC 6672 §3.2). */
-  | { readonly kind: "redirected"; readonly zone: ZoneIndex; readonly owner: NameKey; readonly set: RecordSet }
+  | { readonly kind: "redirected"; readonly zone: ZoneIndex; readonly owner: NameKey; readonly set: RRset }
   /** The name exists, or the wildcard `source` covers it. `node` is undefined at an apex without records. */
   | { readonly kind: "found"; readonly zone: ZoneIndex; readonly source: NameKey; readonly node: NameNode | undefined }
   | { readonly kind: "absent"; readonly zone: ZoneIndex };
@@ -89,13 +89,7 @@ function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
 }
 
 /** The RRset as clients see it: a proxied name has the edge's addresses instead of its own. */
-export function visibleSet(
-  edge: EdgeFront,
-  zone: ZoneIndex,
-  source: NameKey,
-  node: NameNode | undefined,
-  type: number,
-): RecordSet | undefined {
+export function visibleSet(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined, type: number): RRset | undefined {
   if (source === zone.key) {
     const apex = zone.apex.get(type);
     // A CNAME cannot exist beside SOA and NS (RFC 1034 §3.6.2), so at the apex it is always flattened.
@@ -115,7 +109,7 @@ export function visibleSet(
 }
 
 /** The HTTPS set of the edge for a proxied name, if the edge has a certificate for it (dns.md "Proxied"). */
-function madeHttps({ https }: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): RecordSet | undefined {
+function madeHttps({ https }: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): RRset | undefined {
   if (https === undefined || !isProxied(zone, node) || !isCertified(zone, source) || !hasHttp2(zone)) return undefined;
   const hidden = hiddenFamily(node);
   return hidden === undefined ? https.all : hidden === TYPE.A ? https.ipv6 : https.ipv4;
@@ -129,7 +123,7 @@ const isCertified = ({ certified }: ZoneIndex, name: NameKey): boolean =>
   certified.has(name) || certified.has(WILDCARD_LABEL + (parentKey(name) ?? ROOT_KEY));
 
 /** Whether a CNAME below the apex is flattened even to external names (dns.md "Flattening"). */
-export const isReplaced = (zone: ZoneIndex, alias: RecordSet): boolean =>
+export const isReplaced = (zone: ZoneIndex, alias: RRset): boolean =>
   zone.entry.flatten_all_cnames === true || alias.settings?.flatten_cname === true;
 
 /** The address family that the records' settings hide for a proxied name; contradicting settings have no effect. */
@@ -152,7 +146,7 @@ export function visibleTypes(edge: EdgeFront, zone: ZoneIndex, source: NameKey, 
  * The RRset as in zone transfers. An alias below the apex stays an alias, because secondaries get no notice when its
  * addresses or certificates change.
  */
-export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RecordSet | undefined {
+export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RRset | undefined {
   if (type === TYPE.HTTPS) return node.sets.get(type);
   const isAlias = type === TYPE.CNAME && key !== zone.key && !isProxied(zone, node);
   return isAlias ? node.sets.get(type) : visibleSet(edge, zone, key, node, type);
@@ -162,7 +156,7 @@ export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, n
  * All RRsets of a name as in zone transfers, without those that settings create at the apex. Omits records below a
  * DNAME, with which some servers refuse the zone (RFC 6672 §2.4) and which never answer a query.
  */
-export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, sets: RecordSets): RecordSet[] {
+export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, sets: RRsets): RRset[] {
   if (isBelowDname(zone, key)) return [];
   const all = [...sets.values()];
   // In most zones, nearly all names are transferred as written.
@@ -190,7 +184,7 @@ export const isBelowDname = (zone: ZoneIndex, key: NameKey): boolean =>
   zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS)?.kind === "redirected";
 
 /** Whether the apex shows the addresses of another name. A proxied apex shows the edge's. */
-export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
+export function isFlattened({ entry }: ZoneIndex, sets: RRsets | undefined): boolean {
   const alias = sets?.get(TYPE.CNAME);
   return alias !== undefined && (entry.paused || !alias.proxied);
 }
@@ -199,7 +193,7 @@ export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined):
 const MADE_TYPES = [TYPE.A, TYPE.AAAA, TYPE.HTTPS] as const;
 
 /** Keys of other providers that sign the same zone are added to ours (RFC 8901 §2.2). */
-const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>
+const withRecords = (made: RRset, written: RRset | undefined): RRset =>
   written ? { ...made, rdatas: [...made.rdatas, ...written.rdatas] } : made;
 
 /** SPEC 2.5: an alias at a secondary's apex replaces the addresses from its primary. */

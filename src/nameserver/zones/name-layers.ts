@@ -1,12 +1,12 @@
 import { inSlices } from "#kernel/in-slices.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
-import type { HeldName } from "./held-name.ts";
+import type { IndexedName } from "./indexed-name.ts";
 import type { StoredRecord } from "./rrset.ts";
 
 /** A large change of a zone: the new state of the names that it changes. */
 export interface NameLayer {
-  readonly names: LargeMap<HeldName>;
+  readonly names: LargeMap<IndexedName>;
   /** Names with NS or DNAME records. */
   readonly borders: number;
 }
@@ -14,7 +14,7 @@ export interface NameLayer {
 /** Callbacks while a released layer is merged. */
 export interface Folding {
   /** A name has taken the state that the layer has. */
-  named(key: NameKey, before: HeldName | undefined, after: HeldName): void;
+  named(key: NameKey, before: IndexedName | undefined, after: IndexedName): void;
   /** One tick's share is merged; `isLast` with the last one. */
   turned(isLast: boolean): void;
 }
@@ -52,9 +52,9 @@ export interface NameLayers {
 
 export interface NameLayersDeps {
   /** The visible name, or the empty slot that a layer reserved for it. */
-  look(key: NameKey): HeldName;
+  look(key: NameKey): IndexedName;
   /** Puts a name into its slot of the zone's map, or removes the slot if the name is gone; returns the previous name. */
-  place(key: NameKey, layer: NameLayer, name: HeldName): HeldName | undefined;
+  place(key: NameKey, layer: NameLayer, name: IndexedName): IndexedName | undefined;
   /** Removes the slot unless it has a name. */
   giveUp(key: NameKey): void;
   readonly foldedAtOnce: number;
@@ -63,11 +63,11 @@ export interface NameLayersDeps {
 interface Layer extends NameLayer {
   borders: number;
   /** Names changed since the last `settle`, and whether they were borders before. */
-  readonly unsettled: Map<HeldName, boolean>;
+  readonly unsettled: Map<IndexedName, boolean>;
 }
 
 interface ShownLayer extends NameLayer {
-  readonly rest: IterableIterator<[NameKey, HeldName]>;
+  readonly rest: IterableIterator<[NameKey, IndexedName]>;
   readonly folding: Folding;
 }
 
@@ -75,16 +75,16 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
   const hidden = new Map<string, Layer>();
   const shown: ShownLayer[] = [];
 
-  const changing = (layer: Layer, name: HeldName): void => {
+  const changing = (layer: Layer, name: IndexedName): void => {
     if (!layer.unsettled.has(name)) layer.unsettled.set(name, name.isBorder);
   };
   /** The layer's own copy of the name, as it is in the layer below if there is one. */
-  const own = (layer: Layer, key: NameKey, below?: Layer): HeldName => {
+  const own = (layer: Layer, key: NameKey, below?: Layer): IndexedName => {
     let name = layer.names.get(key);
     if (!name) layer.names.set(key, (name = (below?.names.get(key) ?? look(key)).copy()));
     return name;
   };
-  const foldInto = (layer: ShownLayer, key: NameKey, name: HeldName): void => {
+  const foldInto = (layer: ShownLayer, key: NameKey, name: IndexedName): void => {
     layer.names.delete(key);
     layer.folding.named(key, place(key, layer, name), name);
   };

@@ -2,7 +2,7 @@ import type { EdgeProtocols } from "#nameserver/config.ts";
 import { type IpAddress, formatIp, parseIp } from "#kernel/net/ip.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
-import type { RecordSet } from "./rrset.ts";
+import type { RRset } from "./rrset.ts";
 
 /** The records of proxied names: the edge's addresses and its HTTPS parameters. */
 export interface EdgeFront {
@@ -13,7 +13,7 @@ export interface EdgeFront {
 }
 
 /** HTTPS sets (RFC 9460), by the edge addresses that a name shows. */
-export type HttpsSets = Readonly<Record<"all" | "ipv4" | "ipv6", RecordSet>>;
+export type HttpsSets = Readonly<Record<"all" | "ipv4" | "ipv6", RRset>>;
 
 /** TTL in seconds of proxied names' records (SPEC 2.2: automatic). */
 export const PROXIED_TTL = 300;
@@ -38,12 +38,12 @@ export function createEdgeFront(addresses: readonly string[], protocols: EdgePro
   const front = { ipv4: ipv4.map(({ bytes }) => bytes), ipv6: ipv6.map(({ bytes }) => bytes) };
   const alpn = protocols.alpn.filter((protocol) => protocol !== DEFAULT_ALPN);
   if (alpn.length === 0 || protocols.port === 0) return front;
-  const set = (families: readonly IpAddress[][]): RecordSet => httpsSet(alpn, protocols.port, families);
+  const set = (families: readonly IpAddress[][]): RRset => httpsSet(alpn, protocols.port, families);
   return { ...front, https: { all: set([ipv4, ipv6]), ipv4: set([ipv4, []]), ipv6: set([[], ipv6]) } };
 }
 
 /** One record in service mode for the name itself (RFC 9460 §2.4.3). */
-function httpsSet(alpn: readonly string[], port: number, [ipv4 = [], ipv6 = []]: readonly IpAddress[][]): RecordSet {
+function httpsSet(alpn: readonly string[], port: number, [ipv4 = [], ipv6 = []]: readonly IpAddress[][]): RRset {
   const list = (family: readonly IpAddress[]): string => family.slice(0, HINTS_MAX).map(formatIp).join(",");
   const params = [
     `alpn="${alpn.join(",")}"`,

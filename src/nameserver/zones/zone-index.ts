@@ -1,6 +1,6 @@
 import type { ZoneNodes } from "./zone-nodes.ts";
 import type { DnssecEntry, ZoneEntry } from "#snapshot/entries.ts";
-import type { RecordSet } from "./rrset.ts";
+import type { RRset } from "./rrset.ts";
 import type { CertifiedNames } from "./certified-names.ts";
 import type { NameKey, DnsName } from "#wire/dns/name.ts";
 
@@ -11,7 +11,7 @@ export interface ZoneIndex {
   readonly name: DnsName;
   readonly entry: ZoneEntry;
   /** RRsets that settings create at the apex: SOA, NS, and DNSKEY with CDS and CDNSKEY. */
-  readonly apex: ReadonlyMap<number, RecordSet>;
+  readonly apex: ReadonlyMap<number, RRset>;
   /** TTL of negative answers in seconds (RFC 2308 §5). */
   readonly negativeTtl: number;
   readonly nodes: Pick<ZoneNodes, "get" | "borders" | "size" | "walk">;

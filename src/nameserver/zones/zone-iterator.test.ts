@@ -6,7 +6,7 @@ import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import { createZoneNodes, type ZoneNodes } from "./zone-nodes.ts";
-import type { RecordSets, StoredRecord } from "./rrset.ts";
+import type { RRsets, StoredRecord } from "./rrset.ts";
 import { createZoneIterators, NAMES_PASSED_AT_ONCE, type WalkedNode, type ZoneIterator, ZoneIteratorError } from "./zone-iterator.ts";
 
 type Step = { readonly do: "put" | "remove"; readonly name: number; readonly value: number } | { readonly do: "settle" | "read" | "start" };
@@ -32,7 +32,7 @@ const recordOf = (ttl: number, value: number): StoredRecord => ({
   proxied: false,
 });
 
-const plain = (sets: RecordSets): string =>
+const plain = (sets: RRsets): string =>
   JSON.stringify(
     Array.from(sets.values(), ({ type, ttl, rdatas }) => [type, ttl, rdatas.map((rdata) => Buffer.from(rdata).toString("hex"))]),
   );
@@ -126,7 +126,7 @@ test("changes are reported with the former content", () => {
 });
 
 test("an iteration that would have to keep too much fails, and a finished one keeps nothing", () => {
-  const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
+  const sets: RRsets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
   const nodes = new LargeMap<WalkedNode>();
   for (const [order, key] of NAMES.entries()) nodes.set(key, { sets, order });
   const walks = createZoneIterators(nodes, 2);
@@ -154,7 +154,7 @@ test("an iteration fails if the map is split during it", () => {
 });
 
 test("an iteration skips a limited number of names without records at a time", () => {
-  const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
+  const sets: RRsets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
   const nodes = new LargeMap<WalkedNode>();
   const count = 20 * NAMES_PASSED_AT_ONCE;
   for (let order = 0; order < count; order++) nodes.set(`${order}`, { sets: order === count - 1 ? sets : new Map(), order });

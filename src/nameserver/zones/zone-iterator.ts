@@ -1,6 +1,6 @@
 import type { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
-import type { RecordSets } from "./rrset.ts";
+import type { RRsets } from "./rrset.ts";
 
 /** An iterator over a zone's names as they were when it started, whatever changes meanwhile. */
 export interface ZoneIterator {
@@ -13,7 +13,7 @@ export interface ZoneIterator {
   close(): void;
 }
 
-export type WalkedName = readonly [name: NameKey, sets: RecordSets];
+export type WalkedName = readonly [name: NameKey, sets: RRsets];
 
 /** Names without records that one step passes over: a tenth of a millisecond. */
 export const NAMES_PASSED_AT_ONCE = 500;
@@ -28,7 +28,7 @@ export class ZoneIteratorError extends Error {
 
 /** The properties of a name that walks use. */
 export interface WalkedNode {
-  readonly sets: RecordSets;
+  readonly sets: RRsets;
   /** Grows with each name that is created, as does its place in its part of the map. */
   readonly order: number;
 }
@@ -83,7 +83,7 @@ interface Walk extends ZoneIterator {
 
 function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax: number): Walk {
   const { parts } = nodes;
-  const kept = new Map<NameKey, RecordSets>();
+  const kept = new Map<NameKey, RRsets>();
   /** The current part, and the order of the last name of it that was returned or skipped. */
   let part = 0;
   let at = -1;
@@ -91,7 +91,7 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
   let broken = false;
 
   /** The state when the walk began: ignores later layers. */
-  const setsOf = (key: NameKey, node: WalkedNode): RecordSets => {
+  const setsOf = (key: NameKey, node: WalkedNode): RRsets => {
     for (const layer of layers) {
       const name = layer.get(key);
       if (name) return name.sets;

@@ -2,7 +2,7 @@ import { listAt } from "#kernel/lists.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameChange } from "./zone-nodes.ts";
-import type { RecordSet } from "./rrset.ts";
+import type { RRset } from "./rrset.ts";
 import type { ZoneObserver } from "./zones.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
@@ -10,8 +10,8 @@ import type { ZoneIndex } from "./zone-index.ts";
 export interface ZoneVersion {
   readonly from: number;
   readonly to: number;
-  readonly apexBefore: ReadonlyMap<number, RecordSet>;
-  readonly apexAfter: ReadonlyMap<number, RecordSet>;
+  readonly apexBefore: ReadonlyMap<number, RRset>;
+  readonly apexAfter: ReadonlyMap<number, RRset>;
   readonly names: NameChange[];
 }
 
@@ -106,7 +106,7 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
   };
 }
 
-export const soaOf = (apex: ReadonlyMap<number, RecordSet>): Uint8Array | undefined => apex.get(TYPE.SOA)?.rdatas[0];
+export const soaOf = (apex: ReadonlyMap<number, RRset>): Uint8Array | undefined => apex.get(TYPE.SOA)?.rdatas[0];
 
 export const serialOf = ({ apex }: Pick<ZoneIndex, "apex">): number => {
   const soa = soaOf(apex);
@@ -122,8 +122,8 @@ function versionOf(before: ZoneIndex, after: ZoneIndex, names: NameChange[]): Zo
   return { from, to, apexBefore: before.apex, apexAfter: after.apex, names };
 }
 
-function sameSets(a: ReadonlyMap<number, RecordSet>, b: ReadonlyMap<number, RecordSet>): boolean {
-  const text = (sets: ReadonlyMap<number, RecordSet>): string =>
+function sameSets(a: ReadonlyMap<number, RRset>, b: ReadonlyMap<number, RRset>): boolean {
+  const text = (sets: ReadonlyMap<number, RRset>): string =>
     JSON.stringify(
       Array.from(sets.values(), ({ type, ttl, rdatas }) => [type, ttl, rdatas.map((rdata) => Buffer.from(rdata).toString("hex"))]),
     );

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { keyOf, type NameKey, parentKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
-import type { RecordSets, StoredRecord } from "./rrset.ts";
+import type { RRsets, StoredRecord } from "./rrset.ts";
 import type { ZoneIterator } from "./zone-iterator.ts";
 
 // One below the other, so that names come, go and exist because of others.
@@ -19,7 +19,7 @@ const recordOf = (type: string, value: number): StoredRecord => ({
   proxied: false,
 });
 
-const plain = (sets: RecordSets): string =>
+const plain = (sets: RRsets): string =>
   JSON.stringify(
     Array.from(sets.values(), ({ type, rdatas }) => `${type} ${rdatas.map((rdata) => Buffer.from(rdata).toString("hex")).sort()}`).sort(),
   );

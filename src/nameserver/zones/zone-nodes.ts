@@ -1,7 +1,7 @@
-import type { RecordSets, StoredRecord, NameNode } from "./rrset.ts";
+import type { RRsets, StoredRecord, NameNode } from "./rrset.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
-import { HeldName, NO_SETS } from "./held-name.ts";
+import { IndexedName, NO_SETS } from "./indexed-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
 import { createZoneIterators, type ZoneIterator, type ZoneIterators } from "./zone-iterator.ts";
 
@@ -40,8 +40,8 @@ export type ReleasedNames = (names: readonly NameChange[], isLast: boolean) => v
 /** The change of one name by a delta. */
 export interface NameChange {
   readonly key: NameKey;
-  readonly before: RecordSets;
-  readonly after: RecordSets;
+  readonly before: RRsets;
+  readonly after: RRsets;
 }
 
 /** Names merged per tick: about one millisecond. */
@@ -50,21 +50,21 @@ export const NAMES_FOLDED_AT_ONCE = 500;
 /** `splitSize` is for tests. */
 export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?: number): ZoneNodes {
   /** Visible names, except for the state in visible layers above; some are only slots that layers have reserved. */
-  const nodes = new LargeMap<HeldName>(() => walks.breakOff(), splitSize);
+  const nodes = new LargeMap<IndexedName>(() => walks.breakOff(), splitSize);
   /** The state of each changed name before the current delta. */
-  const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
+  const changed = new Map<NameKey, { readonly sets: RRsets; readonly isBorder: boolean }>();
   /** Names that the delta adds and that had no records before. */
-  const fresh: HeldName[] = [];
+  const fresh: IndexedName[] = [];
   const walks: ZoneIterators = createZoneIterators(nodes);
   let order = 0;
   let borders = 0;
 
-  const create = (key: NameKey): HeldName => {
-    const made = new HeldName(key, order++, 0);
+  const create = (key: NameKey): IndexedName => {
+    const made = new IndexedName(key, order++, 0);
     nodes.set(key, made);
     return made;
   };
-  const find = (key: NameKey): HeldName | undefined => {
+  const find = (key: NameKey): IndexedName | undefined => {
     for (const { names } of layers.shown) {
       const name = names.get(key);
       if (name) return name;
@@ -86,7 +86,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
   });
 
   /** Call before the records change. */
-  const touch = (node: HeldName): void => {
+  const touch = (node: IndexedName): void => {
     walks.keep(node.key);
     if (changed.has(node.key)) return;
     const { sets } = node;
@@ -94,7 +94,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
     changed.set(node.key, { sets, isBorder: sets !== NO_SETS && node.isBorder });
   };
   /** The name with the changes of visible layers merged into it. */
-  const current = (key: NameKey): HeldName | undefined => {
+  const current = (key: NameKey): IndexedName | undefined => {
     if (layers.shown.length > 0) layers.foldName(key);
     return nodes.get(key);
   };

@@ -9,7 +9,7 @@ import type { CoreRuleSet, Find } from "#rules/managed/core/core-rule-set.ts";
 import { isCut } from "#rules/managed/core/transaction-of.ts";
 import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
 import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
-import { shownCause } from "#rules/managed/matched-part.ts";
+import { matchedCause } from "#rules/managed/matched-part.ts";
 import { compileTarget } from "#rules/seclang/run/compiled-rule.ts";
 import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
@@ -46,7 +46,7 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
           explain: (request) => find(request, null).get(number)?.places ?? [],
         };
       if (cause === undefined) return rule;
-      const told: CompiledRule = { ...rule, explain: (request) => [shownCause(cause, request)] };
+      const told: CompiledRule = { ...rule, explain: (request) => [matchedCause(cause, request)] };
       const leftOut = exceptions === null ? null : leftOutOf(exceptions, id);
       return leftOut === null ? told : exceptingWhole(told, leftOut);
     });

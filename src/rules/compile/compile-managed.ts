@@ -8,7 +8,7 @@ import type { ManagedExecution, ManagedRule, ManagedRuleset } from "#rules/manag
 import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import { compileCore } from "./compile-core.ts";
-import { shownCause, shownPart } from "#rules/managed/matched-part.ts";
+import { matchedCause, matchedPart } from "#rules/managed/matched-part.ts";
 import { ARGUMENTS, BODY, FILES, UPLOADS } from "#rules/managed/signatures/places.ts";
 import type { LeftOut, SignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { OWN_SIGNATURES } from "#rules/managed/signatures/table.ts";
@@ -95,11 +95,11 @@ function judging(compiled: CompiledRule, rule: ManagedRule, set: GetSet): Compil
 
 /** The parts of a request that a rule has matched; undefined for rules that read no part. */
 function explanation({ signature, shows, cause }: ManagedRule, set: GetSet): CompiledRule["explain"] {
-  if (cause !== undefined) return (request) => [shownCause(cause, request)];
+  if (cause !== undefined) return (request) => [matchedCause(cause, request)];
   if (signature !== undefined) return (request) => set().explain(request, signature);
   if (shows === undefined) return undefined;
   return (request) => {
-    const parts = shows.map((part) => shownPart(part, request));
+    const parts = shows.map((part) => matchedPart(part, request));
     return [parts.find(({ value }) => value !== "") ?? parts[0]!];
   };
 }

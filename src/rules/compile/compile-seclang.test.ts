@@ -5,7 +5,7 @@ import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 import { SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID, SECLANG_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { useOperatorRules } from "#rules/managed/rulesets.ts";
 import { managedRequest, type RequestChanges } from "#rules/managed/testing/managed-request.ts";
-import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts";
+import { createRegexTable, REGEX_POSITIONS_MAX } from "#rules/regex/regex-table.ts";
 import { programOf } from "#rules/seclang/testing/requests.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import { createRun } from "#rules/engine/run.ts";
@@ -145,7 +145,7 @@ const around = () => ({
   kind: "zone" as const,
   customRulesets: new Map(),
   lists: { find: () => undefined } as never,
-  regexes: createRegexTable(REGEX_PLACES_MAX),
+  regexes: createRegexTable(REGEX_POSITIONS_MAX),
 });
 const problemsOf = (parameters: object, phase = PHASE, within: Parameters<typeof ruleProblems>[2] = around()): readonly string[] =>
   ruleProblems({ action: "execute", expression: "true", action_parameters: { id: SECLANG_RULESET_ID, ...parameters } }, phase, within).map(

@@ -5,7 +5,7 @@ import { rememberTree } from "#rules/expression/compile/dispatch.ts";
 import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
 import { HEADER_TRANSFORMS } from "#rules/expression/functions/availability.ts";
 import type { Field } from "#rules/expression/fields/field.ts";
-import { createRegexTable, REGEX_PLACES_MAX, type RegexTable } from "#rules/regex/regex-table.ts";
+import { createRegexTable, REGEX_POSITIONS_MAX, type RegexTable } from "#rules/regex/regex-table.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { lex, type Token } from "#rules/expression/syntax/lex.ts";
 import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
@@ -74,5 +74,5 @@ function contextOf(text: string, phase: string, use: CheckContext["use"], option
       `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`,
     );
   }
-  return { text, phase: known, use, ...options, regexes: options.regexes ?? createRegexTable(REGEX_PLACES_MAX) };
+  return { text, phase: known, use, ...options, regexes: options.regexes ?? createRegexTable(REGEX_POSITIONS_MAX) };
 }

@@ -1,4 +1,4 @@
-import type { ShownPart } from "./matched-part.ts";
+import type { MatchedPart } from "./matched-part.ts";
 import type { BodyCause } from "#rules/body/body-causes.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import type { SignatureTable } from "#rules/managed/signatures/table.ts";
@@ -13,7 +13,7 @@ export interface ManagedRule {
   /** The expression that the rule engine evaluates; absent if a detector decides. */
   readonly expression?: string;
   /** Parts in which its expression matches; of several parts, the first that a request has. */
-  readonly shows?: readonly ShownPart[];
+  readonly shows?: readonly MatchedPart[];
   /** Its number among the ruleset's signatures, where one decides. */
   readonly signature?: number;
   /** The cause that the body must have, if that decides. */

@@ -2,24 +2,24 @@ import type { RequestView } from "#rules/views.ts";
 import type { BodyCause } from "#rules/body/body-causes.ts";
 
 /** The match of a rule about bodies: the cause, and the content type of the body. */
-export const shownCause = (cause: BodyCause, request: RequestView): Matched => ({
+export const matchedCause = (cause: BodyCause, request: RequestView): Matched => ({
   part: "http.request.body.raw",
   name: cause,
   value: request.headers("content-type").join(", ").slice(0, VALUE_CHARACTERS_MAX),
 });
 
 /** The part of a request that an expression judges as a whole, for explanations of matches. */
-export type ShownPart = "uri" | "path" | "query" | "method" | "host" | "body-size" | `header:${string}`;
+export type MatchedPart = "uri" | "path" | "query" | "method" | "host" | "body-size" | `header:${string}`;
 
 const VALUE_CHARACTERS_MAX = 200;
 
 /** As received; empty if the request lacks the part. */
-export function shownPart(part: ShownPart, request: RequestView): Matched {
+export function matchedPart(part: MatchedPart, request: RequestView): Matched {
   const { part: field, name, value } = read(part, request);
   return { part: field, name, value: value.slice(0, VALUE_CHARACTERS_MAX) };
 }
 
-function read(part: ShownPart, request: RequestView): Matched {
+function read(part: MatchedPart, request: RequestView): Matched {
   const { path, query } = request;
   switch (part) {
     case "uri":

@@ -1,4 +1,4 @@
-import type { ShownPart } from "./matched-part.ts";
+import type { MatchedPart } from "./matched-part.ts";
 import type { Certainty } from "./signatures/signature.ts";
 
 /** An anomaly that an expression detects, in a ruleset that the program includes. */
@@ -7,7 +7,7 @@ export interface ProtocolRow {
   readonly title: string;
   readonly expression: string;
   /** Parts with the anomaly; of several parts, the first that the request has. */
-  readonly shows: readonly ShownPart[];
+  readonly shows: readonly MatchedPart[];
   readonly paranoia: 1 | 2 | 3 | 4;
   readonly score: number;
   readonly certainty: Certainty;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PhaseName } from "#rules/phases.ts";
 import { rulesOf, type Disruption, type Program, type Rule } from "#rules/seclang/program/program.ts";
-import { rulePlaces } from "#rules/seclang/program/program-limits.ts";
+import { rulePositions } from "#rules/seclang/program/program-limits.ts";
 import { readProgram } from "#rules/seclang/program/read-program.ts";
 import { type CoreRuleSet, createCustomerRules } from "./core/core-rule-set.ts";
 import { textOf } from "./core/core-rows.ts";
@@ -75,7 +75,7 @@ function rulesetOf(program: Program, phase: SecLangPhase, digest: string, bytes:
     rules: (program.controls ?? []).length === 0 ? rules : [DIRECTIVES, ...rules],
     coreRuleSet: createCustomerRules(program, digest),
     program,
-    places: all.reduce((sum, rule) => sum + rulePlaces(rule), bytes),
+    places: all.reduce((sum, rule) => sum + rulePositions(rule), bytes),
   };
 }
 

@@ -5,7 +5,7 @@ import { compileRegexReplacer, compileRegexTest, RegexError, type RegexReplacer,
  * Places that the regular expressions of one ruleset may have together, repetitions written out: some half a second of a thread to
  * make them all, and 20 MB. A single one may have 1,000.
  */
-export const REGEX_PLACES_MAX = 50_000;
+export const REGEX_POSITIONS_MAX = 50_000;
 
 /** Patterns over characters, `(?u)`, are compiled at once, as part of checking their rule. */
 const CHARACTER_PLACES_MAX = 2000;

@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { removeListItems } from "#store/database/removals.ts";
-import { deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteOwned } from "#store/queries/in-chunks.ts";
 import type { AccountsTable, Tables } from "#store/queries/tables.ts";
 
 export type AccountRow = Selectable<AccountsTable>;

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { findAccount } from "./accounts.ts";
 import type { RecordedCallsTable, Tables } from "#store/queries/tables.ts";
 
@@ -56,7 +56,7 @@ export const recordedCallsOf = (db: Kysely<Tables>, accountId: string, since: st
     .execute();
 
 export const deleteRecordedCalls = (db: Kysely<Tables>, before: string): Promise<void> =>
-  deleteInPieces(db, {
+  deleteInChunks(db, {
     table: "recorded_calls",
     key: ["account_id", "day", "token_id", "route", "shape_hash"],
     where: sql`day < ${before}`,

@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
-import { deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteOwned } from "#store/queries/in-chunks.ts";
 import type { Tables, TokensTable } from "#store/queries/tables.ts";
 
 export type TokenRow = Selectable<TokensTable>;

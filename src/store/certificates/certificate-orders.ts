@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { CertificateOrdersTable, CertificateRenewalsTable, Tables } from "#store/queries/tables.ts";
 
 export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
@@ -27,8 +27,8 @@ export const orderFromRow = (db: Db, { owner_kind, owner_id }: CertificateOwner)
 /** Deletes the orders and renewals of a deleted zone. */
 export async function deleteOrdersOfZone(db: Db, zoneId: string): Promise<void> {
   const where = sql`zone_id = ${zoneId}`;
-  await deleteInPieces(db, { table: "certificate_orders", key: ["id"], where });
-  await deleteInPieces(db, { table: "certificate_renewals", key: ["owner_kind", "owner_id"], where });
+  await deleteInChunks(db, { table: "certificate_orders", key: ["id"], where });
+  await deleteInChunks(db, { table: "certificate_renewals", key: ["owner_kind", "owner_id"], where });
 }
 
 /** Orders whose challenges must be answered. */

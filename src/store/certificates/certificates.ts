@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { CertificatesTable, Tables } from "#store/queries/tables.ts";
 
 export type CertificateRow = Selectable<CertificatesTable>;
@@ -15,7 +15,7 @@ export const allCertificates = (db: Kysely<Tables>): Promise<CertificateRow[]> =
   db.selectFrom("certificates").selectAll().orderBy("id").execute();
 
 export async function deleteCertificatesOfZone(db: Kysely<Tables>, zoneId: string): Promise<void> {
-  await deleteInPieces(db, { table: "certificates", key: ["id"], where: sql`zone_id = ${zoneId}` });
+  await deleteInChunks(db, { table: "certificates", key: ["id"], where: sql`zone_id = ${zoneId}` });
 }
 
 export async function deleteCertificate(db: Kysely<Tables>, id: string): Promise<void> {

@@ -10,7 +10,7 @@ import { someAudit } from "../../../test/support/audit.ts";
 import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { createSeenPosition } from "./history.ts";
+import { createHighestPosition } from "./history.ts";
 import { openStore } from "./open.ts";
 import { VALUES_AT_ONCE } from "./paced-session.ts";
 import { DIALECTS } from "#store/queries/session.ts";
@@ -238,7 +238,7 @@ test("a turn of the event loop runs some of the waiting statements, of one unit 
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
-    seen: createSeenPosition(systemClock),
+    seen: createHighestPosition(systemClock),
     committed: async () => {},
     connect: async () => ({
       query: async (_text, parameters = []) => {
@@ -271,7 +271,7 @@ test("a broken connection is replaced for the next group", async () => {
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
-    seen: createSeenPosition(systemClock),
+    seen: createHighestPosition(systemClock),
     committed: async () => {},
     connect: async () => {
       const broken = ++connections === 1;

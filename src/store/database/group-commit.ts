@@ -1,6 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
-import { beginHistory, isContinued, lockPosition, type SeenPosition } from "./history.ts";
+import { beginHistory, isContinued, lockPosition, type HighestPosition } from "./history.ts";
 import { flushUnits } from "./outbox.ts";
 import { pacedSession } from "./paced-session.ts";
 import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
@@ -21,7 +21,7 @@ export interface GroupCommit {
 export interface GroupCommitDeps {
   readonly dialect: Dialect;
   readonly clock: Clock;
-  readonly seen: SeenPosition;
+  readonly seen: HighestPosition;
   connect(): Promise<Session>;
   /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
   committed(session: Session, news: boolean): Promise<void>;

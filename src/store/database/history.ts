@@ -23,7 +23,7 @@ const randomHalf = (): string => randomBytes(HALF_BYTES).toString("hex");
 export const isSameInstallation = (a: string, b: string): boolean => a.slice(0, HALF_CHARS) === b.slice(0, HALF_CHARS);
 
 /** The highest revision that this process has seen, by which it detects a restored database, and the highest serial. */
-export interface SeenPosition {
+export interface HighestPosition {
   get(): Position | null;
   note(position: Position): void;
   /** The highest serial that follows the clock; 0 if none. */
@@ -34,7 +34,7 @@ export interface SeenPosition {
 /** Larger distances from the clock are serials of a primary, such as 2026112601, which must not raise ours. */
 const NEAR_CLOCK_SECONDS = 10_000_000;
 
-export function createSeenPosition(clock: Clock): SeenPosition {
+export function createHighestPosition(clock: Clock): HighestPosition {
   let seen: Position | null = null;
   let highest = 0;
   return {

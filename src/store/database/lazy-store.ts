@@ -11,13 +11,13 @@ export interface Absence {
 }
 
 /** A store whose database is not available yet. Until `join`, every use throws the reason. */
-export interface LateStore extends Store {
+export interface LazyStore extends Store {
   setAbsence(absence: Absence): void;
   /** Uses this store from now on. */
   join(store: Store): void;
 }
 
-export function createLateStore(dialect: DialectName, first: Absence): LateStore {
+export function createLazyStore(dialect: DialectName, first: Absence): LazyStore {
   const listeners = new Set<() => void>();
   let absence = first;
   let joined: Store | null = null;

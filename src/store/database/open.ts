@@ -6,7 +6,7 @@ import { beginWriting } from "./begin.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { beginHistory, createSeenPosition, isContinued, lockPosition, readPosition } from "./history.ts";
+import { beginHistory, createHighestPosition, isContinued, lockPosition, readPosition } from "./history.ts";
 import type { Position, Store } from "./store.ts";
 import { readChangesSince } from "./outbox.ts";
 import { createStoreHealth, FAULT_REASONS } from "./health.ts";
@@ -228,7 +228,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
       }
     });
   const read = committedOnly(reader);
-  const seen = createSeenPosition(clock);
+  const seen = createHighestPosition(clock);
   const checkpointer = backend.checkpointer();
   const writer = createGroupCommit({
     dialect,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import { someAudit } from "../../../test/support/audit.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import { REVISIONS_KEPT } from "./outbox.ts";
+import { REVISIONS_RETAINED } from "./outbox.ts";
 import type { Store } from "./store.ts";
 
 const commit = (store: Store, ids: readonly string[]) =>
@@ -36,7 +36,7 @@ storeTest("rows that are gone, and revisions that never were, give null", async 
 
 storeTest("the outbox keeps the newest revisions and lets go of older ones", async ({ store }) => {
   await commit(store, ["first"]);
-  const nearTrim = REVISIONS_KEPT + 999;
+  const nearTrim = REVISIONS_RETAINED + 999;
   await store.write(({ db }) => db.updateTable("counters").set({ value: nearTrim }).where("name", "=", "rev").execute());
   assert.equal((await commit(store, ["last"])).rev, nearTrim + 1);
   assert.deepEqual(await store.read.selectFrom("changes").select("id").execute(), [{ id: "last" }]);

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from "kysely";
 import type { Position, Change, ChangeSet } from "./store.ts";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { insertRows, type RowShape } from "#store/queries/rows.ts";
 import { type Dialect, kyselyOver, type Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 
 /** Minimum number of revisions that `changes` keeps. A replica that is further behind takes a full copy. */
-export const REVISIONS_KEPT = 50_000;
+export const REVISIONS_RETAINED = 50_000;
 /** Old rows are deleted once per this many revisions, so that few commits pay for it. */
 const TRIM_EVERY = 50;
 
@@ -42,7 +42,7 @@ export async function flushUnits(
   await session.query(`UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, [head]);
   if (Math.floor(head / TRIM_EVERY) > Math.floor(rev / TRIM_EVERY)) {
     const db = kyselyOver(dialect, session.query);
-    await deleteInPieces(db, { table: "changes", key: ["rev", "seq"], where: sql`rev <= ${head - REVISIONS_KEPT}` });
+    await deleteInChunks(db, { table: "changes", key: ["rev", "seq"], where: sql`rev <= ${head - REVISIONS_RETAINED}` });
   }
   return revs;
 }

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { CustomNameServersTable, Tables } from "#store/queries/tables.ts";
 
 export type CustomNameServerRow = Selectable<CustomNameServersTable>;
@@ -31,7 +31,7 @@ export async function deleteCustomNameServer(db: Kysely<Tables>, accountId: stri
 }
 
 export async function deleteCustomNameServersOf(db: Kysely<Tables>, accountId: string): Promise<void> {
-  await deleteInPieces(db, { table: "custom_name_servers", key: ["account_id", "name"], where: sql`account_id = ${accountId}` });
+  await deleteInChunks(db, { table: "custom_name_servers", key: ["account_id", "name"], where: sql`account_id = ${accountId}` });
 }
 
 /** The account's zone closest to a name. `names`: the name and all its ancestors. */

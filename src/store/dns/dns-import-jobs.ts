@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
-import { deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteOwned } from "#store/queries/in-chunks.ts";
 import type { DnsImportJobsTable, Tables } from "#store/queries/tables.ts";
 
 export type DnsImportJobRow = Selectable<DnsImportJobsTable>;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { prepareQuery } from "#store/queries/prepared-query.ts";
 import type { DnsVersionsTable, Tables } from "#store/queries/tables.ts";
 
@@ -194,8 +194,8 @@ const deleteBetween = async (db: Db, zoneId: string, above: number, below: numbe
     .where("parts_key", "is not", null)
     .execute();
   const where = sql`zone_id = ${zoneId} AND version > ${above} AND version < ${below}`;
-  await deleteInPieces(db, { table: "dns_versions", key: ["zone_id", "version"], where }, DELETED_AT_ONCE);
-  await deleteInPieces(db, { table: "dns_version_parts", key: ["zone_id", "version", "part"], where }, DELETED_AT_ONCE);
+  await deleteInChunks(db, { table: "dns_versions", key: ["zone_id", "version"], where }, DELETED_AT_ONCE);
+  await deleteInChunks(db, { table: "dns_version_parts", key: ["zone_id", "version", "part"], where }, DELETED_AT_ONCE);
   return large.flatMap(({ parts_key }) => (parts_key === null ? [] : [parts_key]));
 };
 

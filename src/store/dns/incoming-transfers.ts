@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
-import { updateInPieces } from "#store/queries/in-pieces.ts";
+import { updateInChunks } from "#store/queries/in-chunks.ts";
 import type { IncomingTransferStatesTable, Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -56,7 +56,7 @@ export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Prom
 
 /** Makes checks due for the account's zones whose last check failed. */
 export async function retryIncoming(db: Db, accountId: string, nowMs: number): Promise<void> {
-  await updateInPieces(db, {
+  await updateInChunks(db, {
     table: "incoming_transfer_states",
     key: ["zone_id"],
     set: sql`next_check_ms = ${nowMs}`,

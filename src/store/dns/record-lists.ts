@@ -7,7 +7,7 @@ import {
   entriesTo,
   fewFound,
   type Filtered,
-  type FoundRecords,
+  type RecordPage,
   inOrder,
   type ListWindow,
   ofZone,
@@ -39,7 +39,7 @@ const COSTS: ListCosts = { entriesMax: 2_000, entriesPerRow: 12 };
  * One page of a zone's records, and the total. Needs no database statistics. Queries that may read more than some
  * thousand index entries run on `store.scan`, so that they delay only each other.
  */
-export async function listRecords(store: Store, list: RecordList, window: ListWindow, costs: ListCosts = COSTS): Promise<FoundRecords> {
+export async function listRecords(store: Store, list: RecordList, window: ListWindow, costs: ListCosts = COSTS): Promise<RecordPage> {
   const { read } = store;
   // A small zone is read quickly, so its lists need not wait behind slow ones.
   const dbs: Databases = { read, scan: window.records <= costs.entriesMax ? read : store.scan };
@@ -67,7 +67,7 @@ interface Known extends ListCosts {
  * The list in its default order. The indexes contain the names of all matches, so only the page's rows are read. If there
  * are many matches, the page may be found sooner in the index of names, where the next match is near.
  */
-async function listByNames({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
+async function listByNames({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<RecordPage> {
   const { source, entriesMax, entriesPerRow } = known;
   const { rest, bounded } = source;
   const end = entriesTo(window);
@@ -89,7 +89,7 @@ async function listByNames({ read, scan }: Databases, list: Filtered, window: Li
 }
 
 /** Null if the index finds more than a few. */
-async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entriesMax }: Known): Promise<FoundRecords | null> {
+async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entriesMax }: Known): Promise<RecordPage | null> {
   const { rest } = source;
   if (rest !== null) return fewFound(db, list, window, { candidates: source.rows(entriesMax + 1), rest, max: entriesMax });
   const found = await pageByNames(db, list, window, { names: readAgain(source.names(entriesMax + 1)), total: null });
@@ -105,7 +105,7 @@ const kept = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`MATERIALIZ
  * index of the order, if one exists. The limit is √(end of page × records in the zone), at which both read the same
  * number of rows.
  */
-async function listByRows({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
+async function listByRows({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<RecordPage> {
   const { source, entriesMax } = known;
   const rest = source.rest ?? ALWAYS;
   const max = Math.ceil(Math.sqrt(Math.min(window.offset + window.limit, window.records) * window.records));

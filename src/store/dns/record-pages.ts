@@ -21,19 +21,19 @@ export interface ListWindow {
   readonly limit: number;
   readonly offset: number;
   /** A record of this list after which reading starts, and the number of records up to it; null or absent: from the start. */
-  readonly from?: RecordPlace | null;
+  readonly from?: RecordPosition | null;
   /** Number of records in the zone, regardless of the filter. */
   readonly records: number;
   /** Number of matching records, if it was counted since the zone last changed. */
   readonly known_total: number | null;
 }
 
-export interface RecordPlace {
+export interface RecordPosition {
   readonly position: number;
   readonly row: Pick<DnsRecordRow, "name" | "type" | "id" | "content_key">;
 }
 
-export interface FoundRecords {
+export interface RecordPage {
   readonly items: readonly DnsRecordRow[];
   readonly total: number;
 }
@@ -58,7 +58,7 @@ export async function pageByNames(
   list: Filtered,
   { limit, offset }: ListWindow,
   { names, total }: { readonly names: RawBuilder<unknown>; readonly total: number | null },
-): Promise<FoundRecords> {
+): Promise<RecordPage> {
   const count = total === null ? sql`(SELECT count(*) FROM found)` : sql`CAST(${total} AS bigint)`;
   // Rows of the page's first name may belong to the previous page.
   const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
@@ -91,7 +91,7 @@ export async function fewFound(
   list: RecordList,
   { limit, offset }: ListWindow,
   { candidates, rest, max }: { readonly candidates: Condition; readonly rest: Condition; readonly max: number },
-): Promise<FoundRecords | null> {
+): Promise<RecordPage | null> {
   const { rows } = await sql<DnsRecordRow & Counts>`
     WITH candidate AS MATERIALIZED (
       SELECT ${columns}, comment_key, commented, tagged FROM dns_records WHERE ${candidates} LIMIT ${max + 1}
@@ -151,7 +151,7 @@ const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
 };
 
 /** Records after the given one in the order of an index. */
-export function behind(list: RecordList, { row }: RecordPlace): Condition {
+export function behind(list: RecordList, { row }: RecordPosition): Condition {
   const terms = list.order === "content" ? ["content_head", ...ORDERS.content] : ORDERS[list.order];
   const values: Readonly<Record<string, string>> = { ...row, content_head: keyHead(row.content_key) };
   const [left, right] = [sql.join(terms.map((term) => sql.raw(term))), sql.join(terms.map((term) => values[term]))];

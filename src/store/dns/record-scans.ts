@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { DnsRecordRow } from "./record-row.ts";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -13,7 +13,7 @@ export async function scanCandidates(db: Db, zoneId: string): Promise<DnsRecordR
 
 /** Replaces the candidates of the previous scan. */
 export async function replaceScanCandidates(db: Db, zoneId: string, found: readonly DnsRecordRow[]): Promise<void> {
-  await deleteInPieces(db, { table: "dns_scan_candidates", key: ["id"], where: sql`zone_id = ${zoneId}` });
+  await deleteInChunks(db, { table: "dns_scan_candidates", key: ["id"], where: sql`zone_id = ${zoneId}` });
   for (const row of found) {
     await db
       .insertInto("dns_scan_candidates")

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { createGroupCommit } from "#store/database/group-commit.ts";
-import { createSeenPosition } from "#store/database/history.ts";
+import { createHighestPosition } from "#store/database/history.ts";
 import { openStore } from "#store/database/open.ts";
 import { VALUES_AT_ONCE, VALUES_PER_ROW } from "#store/database/paced-session.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
@@ -59,7 +59,7 @@ test("a turn creates, replaces or deletes some of a unit's records, including th
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
-    seen: createSeenPosition(systemClock),
+    seen: createHighestPosition(systemClock),
     committed: async () => {},
     connect: async () => {
       const session = openSqlite(path, "write");

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { Tables, TransferObjectsTable, ZoneTransfersTable } from "#store/queries/tables.ts";
 
 export type TransferObjectRow = Selectable<TransferObjectsTable>;
@@ -44,7 +44,7 @@ export async function deleteTransferObject(db: Kysely<Tables>, id: string): Prom
 }
 
 export async function deleteTransferObjectsOf(db: Kysely<Tables>, accountId: string): Promise<void> {
-  await deleteInPieces(db, { table: "transfer_objects", key: ["id"], where: sql`account_id = ${accountId}` });
+  await deleteInChunks(db, { table: "transfer_objects", key: ["id"], where: sql`account_id = ${accountId}` });
 }
 
 export const zoneTransfer = (db: Kysely<Tables>, zoneId: string, direction: TransferDirection): Promise<ZoneTransferRow | undefined> =>

@@ -6,7 +6,7 @@ import { openStore } from "#store/database/open.ts";
 import { createPostgres } from "#store/database/postgres.ts";
 import { DIALECTS } from "#store/queries/session.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
-import { dnssecKeysOfZone, dnssecLooksDue, dnssecOfZone } from "./zone-dnssec.ts";
+import { dnssecKeysOfZone, dnssecChecksDue, dnssecOfZone } from "./zone-dnssec.ts";
 
 databaseTest("a zone's key from before there were several is its first, and the parent is looked at soon", async (url, name) => {
   const server = name === "postgres" ? createPostgres(url) : null;
@@ -52,9 +52,9 @@ databaseTest("a zone's key from before there were several is its first, and the 
     });
     const due = [{ zone_id: "z", name: "b.example" }];
     const [before, longBefore] = ["2025-12-31T23:59:59.000000Z", "2025-12-31T22:00:00.000000Z"];
-    assert.deepEqual(await dnssecLooksDue(store.read, at, at, 10), due);
-    assert.deepEqual(await dnssecLooksDue(store.read, before, at, 10), []);
-    assert.deepEqual(await dnssecLooksDue(store.read, longBefore, before, 10), due, "the clock was set back");
+    assert.deepEqual(await dnssecChecksDue(store.read, at, at, 10), due);
+    assert.deepEqual(await dnssecChecksDue(store.read, before, at, 10), []);
+    assert.deepEqual(await dnssecChecksDue(store.read, longBefore, before, 10), due, "the clock was set back");
   } finally {
     await store.close();
   }

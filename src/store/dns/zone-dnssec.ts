@@ -22,7 +22,7 @@ export const allDnssecKeys = (db: Kysely<Tables>): Promise<DnssecKeyRow[]> =>
  * Signed zones whose parent should be checked, the longest overdue first. A check later than `latest` also counts as due:
  * it was set by a clock that was ahead.
  */
-export const dnssecLooksDue = (
+export const dnssecChecksDue = (
   db: Kysely<Tables>,
   now: string,
   latest: string,

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { EventCountNodesTable, EventCountsTable, Tables } from "#store/queries/tables.ts";
 
 export type EventCountRow = Selectable<EventCountsTable>;
@@ -56,7 +56,7 @@ export async function putCountNode(db: Db, row: EventCountNode): Promise<void> {
 }
 
 const deleteCounts = (db: Db, where: RawBuilder<unknown>): Promise<void> =>
-  deleteInPieces(db, { table: "event_counts", key: ["kind", "zone_id", "service", "hour_ms", "node"], where });
+  deleteInChunks(db, { table: "event_counts", key: ["kind", "zone_id", "service", "hour_ms", "node"], where });
 
 /** Deletes the node's counts of hours outside the times. */
 export async function deleteOwnCounts(db: Db, node: string, keep: { readonly beforeMs: number; readonly afterMs: number }): Promise<void> {
@@ -73,10 +73,10 @@ export async function deleteCountsBefore(db: Db, beforeMs: number): Promise<void
 const LOOKED = "alerts_looked_ms";
 
 /** The end of the last window that any node evaluated. */
-export const lookedAt = async (db: Db): Promise<number | undefined> =>
+export const evaluatedUntil = async (db: Db): Promise<number | undefined> =>
   (await db.selectFrom("counters").select("value").where("name", "=", LOOKED).executeTakeFirst())?.value;
 
-export async function putLookedAt(db: Db, endMs: number): Promise<void> {
+export async function putEvaluatedUntil(db: Db, endMs: number): Promise<void> {
   await db
     .insertInto("counters")
     .values({ name: LOOKED, value: endMs })

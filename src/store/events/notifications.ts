@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces, deleteOwned, updateInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks, deleteOwned, updateInChunks } from "#store/queries/in-chunks.ts";
 import type {
   NotificationDeliveriesTable,
   NotificationPoliciesTable,
@@ -59,7 +59,7 @@ export async function updatePolicy(db: Db, id: string, values: Partial<PolicyRow
 
 /** Also deletes its pending deliveries. */
 export async function deletePolicy(db: Db, id: string): Promise<void> {
-  await deleteInPieces(db, { table: "notification_deliveries", key: ["id"], where: sql`policy_id = ${id} AND status = 'pending'` });
+  await deleteInChunks(db, { table: "notification_deliveries", key: ["id"], where: sql`policy_id = ${id} AND status = 'pending'` });
   await deleteOwned(db, "notification_policies", sql`id = ${id}`);
   await db.deleteFrom("notification_policies").where("id", "=", id).execute();
 }
@@ -110,11 +110,11 @@ const SPIKES = { table: "notification_spikes", key: ["policy_id", "subject"] } a
 
 /** Ends the policy's spikes; the time of the last notification stays stored. */
 export async function endSpikes(db: Db, policyId: string): Promise<void> {
-  await updateInPieces(db, { ...SPIKES, set: sql`above = 0`, where: sql`policy_id = ${policyId} AND above != 0` });
+  await updateInChunks(db, { ...SPIKES, set: sql`above = 0`, where: sql`policy_id = ${policyId} AND above != 0` });
 }
 
 export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
-  await deleteInPieces(db, { ...SPIKES, where: sql`policy_id = ${policyId}` });
+  await deleteInChunks(db, { ...SPIKES, where: sql`policy_id = ${policyId}` });
 }
 
 export type Destination = Pick<DeliveryRow, "mechanism_type" | "mechanism">;
@@ -124,7 +124,7 @@ export async function failPending(db: Db, policyId: string, destinations: readon
   const kept = destinations.map(
     ({ mechanism_type, mechanism }) => sql`AND NOT (mechanism_type = ${mechanism_type} AND mechanism = ${mechanism})`,
   );
-  await updateInPieces(db, {
+  await updateInChunks(db, {
     table: "notification_deliveries",
     key: ["id"],
     set: sql`status = 'failed', error = ${error}`,
@@ -189,7 +189,7 @@ export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Pr
 }
 
 /** Marks the delivery as sent, whatever its status is by now. */
-export async function arrived(db: Db, { id }: DeliveryRow, sentOn: string): Promise<void> {
+export async function markSent(db: Db, { id }: DeliveryRow, sentOn: string): Promise<void> {
   await db
     .updateTable("notification_deliveries")
     .set({ status: "sent", sent_on: sentOn, error: null })
@@ -264,7 +264,7 @@ export async function countDeliveries(db: Db, accountId: string, filter: History
 }
 
 export async function deleteDeliveriesBefore(db: Db, beforeMs: number): Promise<void> {
-  await deleteInPieces(db, {
+  await deleteInChunks(db, {
     table: "notification_deliveries",
     key: ["id"],
     where: sql`created_ms < ${beforeMs} AND status != 'pending'`,

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { GatewayDomainsTable, Tables } from "#store/queries/tables.ts";
 
 export type GatewayDomainRow = Selectable<GatewayDomainsTable>;
@@ -43,7 +43,7 @@ export async function deleteGatewayDomains(
     .where((eb) => eb.and(which))
     .execute();
   const conditions = Object.entries(which).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
-  await deleteInPieces(db, { table: "gateway_domains", key: ["hostname"], where: sql.join(conditions, sql` AND `) });
+  await deleteInChunks(db, { table: "gateway_domains", key: ["hostname"], where: sql.join(conditions, sql` AND `) });
   return rows.map(({ hostname }) => hostname);
 }
 

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { GatewayObjectsTable, Tables } from "#store/queries/tables.ts";
 
 export type GatewayObjectRow = Selectable<GatewayObjectsTable>;
@@ -13,7 +13,7 @@ export type GatewayObjectKind =
   | "dlp_profile";
 
 /** The place of objects of one kind; without `parent_id`, those of all parents. */
-export interface GatewayObjectPlace {
+export interface GatewayObjectScope {
   readonly account_id: string;
   /** Empty if the object belongs to the account alone. */
   readonly gateway_id: string;
@@ -22,7 +22,7 @@ export interface GatewayObjectPlace {
 }
 
 /** Oldest first. */
-export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...place }: GatewayObjectPlace): Promise<GatewayObjectRow[]> =>
+export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...place }: GatewayObjectScope): Promise<GatewayObjectRow[]> =>
   db
     .selectFrom("gateway_objects")
     .selectAll()
@@ -32,7 +32,7 @@ export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...place }: Ga
     .orderBy("id")
     .execute();
 
-export const gatewayObject = (db: Kysely<Tables>, place: GatewayObjectPlace, id: string): Promise<GatewayObjectRow | undefined> =>
+export const gatewayObject = (db: Kysely<Tables>, place: GatewayObjectScope, id: string): Promise<GatewayObjectRow | undefined> =>
   db
     .selectFrom("gateway_objects")
     .selectAll()
@@ -60,6 +60,6 @@ export async function putGatewayObject(db: Kysely<Tables>, row: GatewayObjectRow
 
 /** Also deletes the objects whose parent it is. */
 export async function deleteGatewayObject(db: Kysely<Tables>, id: string): Promise<void> {
-  await deleteInPieces(db, { table: "gateway_objects", key: ["id"], where: sql`parent_id = ${id}` });
+  await deleteInChunks(db, { table: "gateway_objects", key: ["id"], where: sql`parent_id = ${id}` });
   await db.deleteFrom("gateway_objects").where("id", "=", id).execute();
 }

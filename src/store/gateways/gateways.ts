@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 import { sql } from "kysely";
-import { deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteOwned } from "#store/queries/in-chunks.ts";
 import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
 import type { GatewaysTable, Tables } from "#store/queries/tables.ts";

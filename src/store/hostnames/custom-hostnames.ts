@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql, type Updateable } from "kysely";
 import { namesUp } from "#store/zones/local-names.ts";
-import { updateInPieces } from "#store/queries/in-pieces.ts";
+import { updateInChunks } from "#store/queries/in-chunks.ts";
 import { type ListPart, listState, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
 import type { CustomHostnameCertificatesTable, CustomHostnamesTable, Tables } from "#store/queries/tables.ts";
@@ -67,7 +67,7 @@ export async function deleteCustomHostname(db: Kysely<Tables>, id: string): Prom
 
 /** Makes the checks of a zone's pending hostnames due now. */
 export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs: number): Promise<void> {
-  await updateInPieces(db, {
+  await updateInChunks(db, {
     table: "custom_hostnames",
     key: ["id"],
     set: sql`next_check_ms = ${nowMs}`,
@@ -105,7 +105,7 @@ export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names:
 const NAMES_MAX = 5_000;
 
 /** Hostnames in a hosted zone that has changed since their last check, or was deleted. */
-export async function hostnamesOfChangedHomes(db: Kysely<Tables>, limit: number): Promise<string[]> {
+export async function hostnamesOfChangedZones(db: Kysely<Tables>, limit: number): Promise<string[]> {
   // Most hostnames of a zone were checked at the same serial: the index has this data, and each zone is looked up once.
   const homes = await db
     .selectFrom((from) =>

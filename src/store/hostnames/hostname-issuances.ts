@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { HostnameIssuancesTable, Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -36,7 +36,7 @@ export async function addIssuance(db: Db, accountId: string, nowMs: number, take
 /** Locks the account until the time and resets its counts. */
 export async function lockIssuances(db: Db, accountId: string, untilMs: number): Promise<void> {
   await putRow(db, { account_id: accountId, taken: 0, locked_until_ms: untilMs });
-  await deleteInPieces(db, { table: "hostname_issuance_times", key: ["account_id", "at_ms"], where: sql`account_id = ${accountId}` });
+  await deleteInChunks(db, { table: "hostname_issuance_times", key: ["account_id", "at_ms"], where: sql`account_id = ${accountId}` });
 }
 
 async function putRow(db: Db, row: HostnameIssuancesRow): Promise<void> {

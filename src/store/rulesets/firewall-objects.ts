@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { FirewallObjectsTable, Tables } from "#store/queries/tables.ts";
 
 export type FirewallObjectRow = Selectable<FirewallObjectsTable>;
@@ -39,7 +39,7 @@ export async function deleteFirewallObject(db: Kysely<Tables>, zoneId: string, k
 
 export async function deleteFirewallObjectsOf(db: Kysely<Tables>, zoneId: string, kinds: readonly string[]): Promise<void> {
   if (kinds.length === 0) return;
-  await deleteInPieces(db, {
+  await deleteInChunks(db, {
     table: "firewall_objects",
     key: ["zone_id", "kind", "id"],
     where: sql`zone_id = ${zoneId} AND kind IN (${sql.join(kinds)})`,

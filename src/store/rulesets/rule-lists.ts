@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { removeListItems } from "#store/database/removals.ts";
-import { deleteInPieces } from "#store/queries/in-pieces.ts";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { escapeLike } from "#store/queries/like.ts";
 import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable, Tables } from "#store/queries/tables.ts";
 
@@ -144,7 +144,7 @@ export const operationById = (db: Kysely<Tables>, accountId: string, id: string)
 
 /** Deletes operations that began before the time. */
 export async function deleteOperationsBefore(db: Kysely<Tables>, accountId: string, before: string): Promise<void> {
-  await deleteInPieces(db, {
+  await deleteInChunks(db, {
     table: "rule_list_operations",
     key: ["id"],
     where: sql`account_id = ${accountId} AND created_on < ${before}`,

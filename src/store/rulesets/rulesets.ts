@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
-import { deleteInPieces, deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteInChunks, deleteOwned } from "#store/queries/in-chunks.ts";
 import type { RulesetsTable, Tables } from "#store/queries/tables.ts";
 
 export type RulesetRow = Selectable<RulesetsTable>;
@@ -78,5 +78,5 @@ const RULESETS_AT_ONCE = 10;
 export async function deleteRulesetsOf(db: Kysely<Tables>, owner: RulesetOwner): Promise<void> {
   const where = sql`level = ${owner.level} AND owner_id = ${owner.owner_id}`;
   await deleteOwned(db, "rulesets", where);
-  await deleteInPieces(db, { table: "rulesets", key: ["id"], where }, RULESETS_AT_ONCE);
+  await deleteInChunks(db, { table: "rulesets", key: ["id"], where }, RULESETS_AT_ONCE);
 }

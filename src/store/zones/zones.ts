@@ -1,4 +1,4 @@
-import { deleteOwned } from "#store/queries/in-pieces.ts";
+import { deleteOwned } from "#store/queries/in-chunks.ts";
 import { nowSeconds, STEP_MAX, SERIAL_MAX } from "#store/queries/zone-serial.ts";
 import {
   type Expression,

@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { latin1 } from "./bytes.ts";
 import { findHeadEnd, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, parseRequestHead, parseResponseHead } from "./head.ts";
 import { Head } from "./parsed-head.ts";
-import { keptFields, statusLine } from "./write.ts";
+import { forwardedFields, statusLine } from "./write.ts";
 
 function request(text: string) {
   const buffer = Buffer.from(text, "latin1");
@@ -104,7 +104,7 @@ test("a valid head is parsed into its parts", () => {
   assert.equal(head.value(buffer, head.userAgentIndex), "curl/8");
   assert.equal(head.contentLength, 12);
   assert.equal(head.connectionKeepAlive, true);
-  assert.equal(keptFields(buffer, head), "User-Agent:  curl/8 \t\r\nX-Kept: \xe9\r\n");
+  assert.equal(forwardedFields(buffer, head), "User-Agent:  curl/8 \t\r\nX-Kept: \xe9\r\n");
 });
 
 test("hop-by-hop and framing fields are removed from responses too", () => {
@@ -114,7 +114,7 @@ test("hop-by-hop and framing fields are removed from responses too", () => {
   assert.equal(fault, 0);
   assert.equal(head.chunked, true);
   assert.equal(statusLine(buffer, head), "HTTP/1.1 200 Fine\r\n");
-  assert.equal(keptFields(buffer, head), "A: 1\r\nB: 2\r\n");
+  assert.equal(forwardedFields(buffer, head), "A: 1\r\nB: 2\r\n");
 });
 
 const BAD_RESPONSES: readonly string[] = [
@@ -166,11 +166,11 @@ test("property: with any bytes the parser stays within the head, and its output 
     fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
       const { fault, head, buffer } = request(`GET / HTTP/1.1\r\n${pieces.join("")}\r\n\r\n`);
       if (fault !== 0) return;
-      const kept = keptFields(buffer, head);
+      const kept = forwardedFields(buffer, head);
       assert.ok(kept.length <= buffer.length);
       const again = request(`GET / HTTP/1.1\r\n${kept}\r\n`);
       assert.equal(again.fault, 0);
-      assert.equal(keptFields(again.buffer, again.head), kept);
+      assert.equal(forwardedFields(again.buffer, again.head), kept);
     }),
     { numRuns: 3000 },
   );

@@ -3,7 +3,7 @@ import type { Trailer } from "./chunked.ts";
 import { FIELDS_MAX, type Head } from "./parsed-head.ts";
 
 /** The field lines that are not dropped, each with CRLF. Consecutive lines are copied together. */
-export function keptFields(buffer: Buffer, head: Head): string {
+export function forwardedFields(buffer: Buffer, head: Head): string {
   const count = findKept(head);
   let text = "";
   for (let run = 0; run < count; run++) text += latin1(buffer, RUNS[run * 2]!, RUNS[run * 2 + 1]!);
@@ -11,7 +11,7 @@ export function keptFields(buffer: Buffer, head: Head): string {
 }
 
 /** The same from a string that contains the lines. */
-export function keptLines(lines: string, head: Head): string {
+export function forwardedLines(lines: string, head: Head): string {
   const count = findKept(head);
   let text = "";
   for (let run = 0; run < count; run++) text += lines.slice(RUNS[run * 2]! - head.fieldsStart, RUNS[run * 2 + 1]! - head.fieldsStart);

@@ -49,13 +49,18 @@ export interface RecordChanger {
   changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
   /**
    * The same in chunks, for changes of many thousand records: other writes wait for one chunk (large-change.ts). Each
-   * record is in one chunk, and each chunk except the last has `PIECE_CHANGES` changes. Returns the version, or null if
+   * record is in one chunk, and each chunk except the last has `CHUNK_CHANGES` changes. Returns the version, or null if
    * nothing changed.
    */
-  changeInPieces(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<RecordChanges>, options: PiecesOptions): Promise<number | null>;
+  changeInPieces(
+    call: Call,
+    zone: PlannedZoneRef,
+    pieces: AsyncIterable<RecordChanges>,
+    options: ChunkedChangeOptions,
+  ): Promise<number | null>;
 }
 
-export interface PiecesOptions extends ChangeOptions {
+export interface ChunkedChangeOptions extends ChangeOptions {
   /** Records that the chunks replace; the new ones are checked against all others. */
   readonly ignored?: ReadonlySet<string>;
   /** Runs in the last unit, which creates the version; returning false undoes everything. */
@@ -79,7 +84,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     zone: PlannedZoneRef,
     planned: readonly ChangeStep[],
     source: RecordSource & { readonly recordCount: number },
-    { kind, ignored }: PiecesOptions,
+    { kind, ignored }: ChunkedChangeOptions,
   ): Promise<readonly ChangeStep[]> => {
     const transferred = kind === "transfer";
     const steps = transferred ? planned : permittedSteps({ ...source, name: zone.name }, planned);
@@ -96,7 +101,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     return steps;
   };
 
-  const writePiece = async (unit: Unit, change: LargeChange, prepared: PreparedChanges, options: PiecesOptions): Promise<void> => {
+  const writePiece = async (unit: Unit, change: LargeChange, prepared: PreparedChanges, options: ChunkedChangeOptions): Promise<void> => {
     const { zone } = change;
     const row = await zoneRowById(unit.db, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");

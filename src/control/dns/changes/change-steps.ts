@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
-import { type ShownRow, writeOf } from "./record-view.ts";
+import { type RecordContentRow, writeOf } from "./record-view.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { type PreparedRecord, prepareRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
@@ -42,7 +42,7 @@ export interface PreparedChanges {
   readonly failedAlone: PlatformError | null;
 }
 
-interface Scene {
+interface StepContext {
   readonly zone: PlannedZoneRef;
   readonly policy: RecordPolicy;
   readonly now: string;
@@ -97,7 +97,7 @@ async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Pr
 }
 
 /** The steps in order. `existing` contains the records of `prepared.ids` that exist. */
-export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: Scene): readonly ChangeStep[] {
+export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: StepContext): readonly ChangeStep[] {
   const { deletes = [], patches = [], puts = [], restores = [], rows: given = [] } = prepared.changes;
   const steps: ChangeStep[] = [];
   const rows = new Map(existing.map((row) => [row.id, row]));
@@ -128,7 +128,7 @@ export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecor
   return taken ? steps : steps.slice(0, steps.findIndex(({ error }) => error !== null) + 1);
 }
 
-const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
+const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }: StepContext): DnsRecordRow | PlatformError =>
   changedRow(
     row,
     checked(() => prepareRecord({ ...writeOf(row, body), ...named(body) }, zone, policy, judgedBefore(row))),
@@ -136,17 +136,22 @@ const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }:
   );
 
 /** A refused PUT is accepted if it only repeats values that the record already has. */
-const overwritten = (row: DnsRecordRow, body: DnsRecordWrite, to: Checked, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
+const overwritten = (
+  row: DnsRecordRow,
+  body: DnsRecordWrite,
+  to: Checked,
+  { zone, policy, now }: StepContext,
+): DnsRecordRow | PlatformError =>
   changedRow(row, to instanceof PlatformError ? checked(() => prepareRecord(body, zone, policy, judgedBefore(row))) : to, now);
 
 /** A proxied record has no individual TTL to keep. */
-const judgedBefore = <Row extends ShownRow>(row: Row): Partial<PreparedRecord> =>
+const judgedBefore = <Row extends RecordContentRow>(row: Row): Partial<PreparedRecord> =>
   row.proxied === 1 ? { ...row, ttl: TTL_AUTOMATIC } : row;
 
 const changedRow = (row: DnsRecordRow, to: Checked, now: string): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, ...noteTimes(to, row, now), modified_on: now };
 
-const newRow = (post: Checked | Doubtful, { zone, now, namesInUse }: Scene): DnsRecordRow | PlatformError => {
+const newRow = (post: Checked | Doubtful, { zone, now, namesInUse }: StepContext): DnsRecordRow | PlatformError => {
   const to = "otherwise" in post ? (namesInUse.has(post.record.name) ? post.record : post.otherwise) : post;
   return to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
 };
@@ -161,7 +166,7 @@ export const createdRow = (id: string, record: PreparedRecord, zone_id: string, 
 });
 
 /** The record as it was, including its times, except the time of modification. */
-const restoredRow = (row: ShownRow, to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
+const restoredRow = (row: RecordContentRow, to: Checked, { zone, now }: StepContext): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, zone_id: zone.id, modified_on: now };
 
 /** The fields in the body of a PATCH. Null removes a value from fields that can be absent, and is ignored for others. */
@@ -198,5 +203,5 @@ export interface RecordChanges {
    * Records that are restored under their former ids, whether they exist or not. They are checked against each other
    * only, not against the records that they replace.
    */
-  readonly restores?: readonly ShownRow[];
+  readonly restores?: readonly RecordContentRow[];
 }

@@ -27,7 +27,7 @@ import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 /** Changes of at most so many records are one unit of work; larger ones are written in chunks. */
 export const AT_ONCE_MAX = 500;
 /** Changes per chunk, exactly so many in each except the last: one part of the version. */
-export const PIECE_CHANGES = CHANGES_PER_ROW;
+export const CHUNK_CHANGES = CHANGES_PER_ROW;
 
 /**
  * Changes of a zone that would block every other write for too long as one unit of work. Rows, changes of the version and
@@ -83,7 +83,7 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
   /** Undoes a chunk; false if nothing is left. */
   const takeBackSome = async (unit: Unit, row: DnsImportRow): Promise<boolean> => {
     if (row.kind === "import") {
-      const rows = await importedRecords(unit.db, row, PIECE_CHANGES);
+      const rows = await importedRecords(unit.db, row, CHUNK_CHANGES);
       await putBack(
         unit,
         row,

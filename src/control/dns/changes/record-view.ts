@@ -3,9 +3,9 @@ import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/dns/prepar
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 /** The columns that define a record; the others are derived from them. */
-export type ShownRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;
+export type RecordContentRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;
 
-export type RecordView = (row: ShownRow) => DnsRecord;
+export type RecordView = (row: RecordContentRow) => DnsRecord;
 
 /** Converts a record's row to a response (SPEC 2.2). */
 export function createRecordView(deps: { readonly origins: OriginPolicy; readonly vendorPrefix: string }): RecordView {
@@ -36,7 +36,7 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
  * The write that would create the record, as a base for `body`. Omits its content if the body has the other form: `data`
  * if there is new content, and content if there is new data.
  */
-export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
+export function writeOf(row: RecordContentRow, body: DnsRecordWrite): DnsRecordWrite {
   const newType = body.type !== undefined && body.type.toUpperCase() !== row.type;
   const keptData = newType || (body.content ?? null) !== null ? null : row.data;
   return {

@@ -1,9 +1,9 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { ShownRow } from "./record-view.ts";
+import type { RecordContentRow } from "./record-view.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 /** One record before and after one or several writes; null if it did not exist. */
-export interface VersionedChange<Row extends ShownRow = ShownRow> {
+export interface VersionedChange<Row extends RecordContentRow = RecordContentRow> {
   readonly before: Row | null;
   readonly after: Row | null;
 }
@@ -19,7 +19,7 @@ export const packChanges = (changes: readonly VersionedChange[]): string =>
 export const packWholeChanges = (changes: readonly VersionedChange<DnsRecordRow>[]): string =>
   PACKED + deflateRawSync(encode(changes, WHOLE_COLUMNS), { level: 1 }).toString("base64");
 
-const encode = <Row extends ShownRow>(changes: readonly VersionedChange<Row>[], columns: readonly (keyof Row)[]): string =>
+const encode = <Row extends RecordContentRow>(changes: readonly VersionedChange<Row>[], columns: readonly (keyof Row)[]): string =>
   JSON.stringify(
     changes.map(({ before, after }) => ({ before: before && encodeRow(before, columns), after: after && encodeRow(after, columns) })),
   );
@@ -38,10 +38,12 @@ const unpacked = (text: string): string =>
   text.startsWith(PACKED) ? inflateRawSync(Buffer.from(text.slice(PACKED.length), "base64")).toString() : text;
 
 export const decodeChanges = (text: string): readonly VersionedChange[] =>
-  (JSON.parse(unpacked(text)) as { before: Partial<ShownRow> | null; after: Partial<ShownRow> | null }[]).map(({ before, after }) => ({
-    before: before && decodeRow(before),
-    after: after && decodeRow(after),
-  }));
+  (JSON.parse(unpacked(text)) as { before: Partial<RecordContentRow> | null; after: Partial<RecordContentRow> | null }[]).map(
+    ({ before, after }) => ({
+      before: before && decodeRow(before),
+      after: after && decodeRow(after),
+    }),
+  );
 
 /** Usual values of these columns, which are omitted to keep the text of every write short. */
 const USUAL = {
@@ -54,21 +56,21 @@ const USUAL = {
   tags: "[]",
   comment_modified_on: null,
   tags_modified_on: null,
-} as const satisfies Partial<ShownRow>;
+} as const satisfies Partial<RecordContentRow>;
 const COLUMNS = ["id", "name", "type", "content", "created_on", "modified_on", ...(Object.keys(USUAL) as (keyof typeof USUAL)[])] as const;
 
 const WHOLE_COLUMNS = [...COLUMNS, "content_key", "rdata"] as const;
 
-function encodeRow<Row extends ShownRow>(row: Row, columns: readonly (keyof Row)[]): Partial<Row> {
+function encodeRow<Row extends RecordContentRow>(row: Row, columns: readonly (keyof Row)[]): Partial<Row> {
   const told: Partial<Row> = {};
   for (const column of columns) if (row[column] !== (USUAL as Partial<Row>)[column]) told[column] = row[column];
   return told;
 }
 
-const decodeRow = (told: Partial<ShownRow>): ShownRow => ({ ...USUAL, ...told }) as ShownRow;
+const decodeRow = (told: Partial<RecordContentRow>): RecordContentRow => ({ ...USUAL, ...told }) as RecordContentRow;
 
 /** Whether both are equal except for the time of modification. */
-export function sameRecord(a: ShownRow | null, b: ShownRow | null): boolean {
+export function sameRecord(a: RecordContentRow | null, b: RecordContentRow | null): boolean {
   if (a === null || b === null) return a === b;
   return COLUMNS.every((column) => column === "modified_on" || a[column] === b[column]);
 }

@@ -28,9 +28,9 @@ export interface NewVersion {
 }
 
 /** Versions that a zone keeps, unless they have too many changes. */
-export const VERSIONS_KEPT = 1_000;
+export const VERSIONS_MAX = 1_000;
 /** Limit of changed records in a zone's versions together; the newest version is always kept. */
-export const VERSION_CHANGES_KEPT = 250_000;
+export const VERSION_CHANGES_MAX = 250_000;
 /** Old versions are deleted once per this many writes, so that few writes pay for it. */
 const PRUNE_EVERY = 100;
 
@@ -77,7 +77,7 @@ async function forgetOld(db: Unit["db"], { zone_id, version, count, created_on }
   };
   // After 2^32 - 1 serials start again (RFC 1982), and so does the history.
   if (version === 1) return removeParts(db, zone_id, await deleteVersionsAbove(db, zone_id, version), created_on);
-  if (count % PRUNE_EVERY === 0) await forget(await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
+  if (count % PRUNE_EVERY === 0) await forget(await nthNewestVersion(db, zone_id, VERSIONS_MAX));
   // A thousand versions of one row each never have too many changes.
   if (changes > CHANGES_PER_ROW) await forget(await oldestThatFits(db, zone_id));
 }
@@ -87,7 +87,7 @@ async function oldestThatFits(db: Unit["db"], zoneId: string): Promise<number | 
   let oldest: number | null = null;
   for (const size of await versionSizes(db, zoneId)) {
     changes += changeCount(size);
-    if (oldest !== null && changes > VERSION_CHANGES_KEPT) return oldest;
+    if (oldest !== null && changes > VERSION_CHANGES_MAX) return oldest;
     oldest = size.version;
   }
   return null;

@@ -1,4 +1,4 @@
-import { askedKey, signingKey } from "#model/dns/dnssec-life.ts";
+import { keyForParent, signingKey } from "#model/dns/dnssec-life.ts";
 import type { Dnssec, DnssecRollover, KeyRole, ZoneSigningKey } from "#model/dns/dnssec.ts";
 import type { DnssecKeyRow } from "#store/dns/zone-dnssec.ts";
 import { CLASS } from "#wire/dns/codes.ts";
@@ -30,7 +30,7 @@ const NO_KEY = {
 
 /** DNSSEC of a zone as displayed; of several keys, the one whose DS record belongs at the parent. */
 export function dnssecView(zoneName: string, stored: StoredDnssec | undefined): Dnssec {
-  const asked = stored && askedKey(lifeOf(stored));
+  const asked = stored && keyForParent(lifeOf(stored));
   const key = stored?.keys.find(({ id }) => id === asked);
   return {
     status: stored ? lifeOf(stored).status : "disabled",

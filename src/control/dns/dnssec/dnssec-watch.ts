@@ -2,13 +2,13 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { DsSet, LookAtParent } from "./parent-ds.ts";
-import { type DnssecLife, looked, mayRoll, type ParentSeen, rolled, signingKey, type ZoneTimes } from "#model/dns/dnssec-life.ts";
+import type { DsSet, QueryParentDs } from "./parent-ds.ts";
+import { type DnssecLife, afterParentCheck, mayRoll, type ParentDs, rolled, signingKey, type ZoneTimes } from "#model/dns/dnssec-life.ts";
 import type { ZoneSettings } from "#model/dns/dns-settings.ts";
 import { primaryCopy } from "#model/dns/transferred-apex.ts";
 import { SOA_DEFAULTS } from "#model/dns/soa.ts";
 import type { Store, Unit } from "#store/database/store.ts";
-import { type DnssecKeyRow, dnssecLooksDue } from "#store/dns/zone-dnssec.ts";
+import { type DnssecKeyRow, dnssecChecksDue } from "#store/dns/zone-dnssec.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { DNSKEY_TTL_SECONDS, dnskeyRdata, dsNamesKey } from "#wire/dns/dnssec-key.ts";
 import { dnssecView, rolloverView } from "./dnssec-view.ts";
@@ -20,11 +20,11 @@ export interface DnssecWatch {
    * Checks the parents of due zones, for a few seconds at most, and applies the consequences of the results and of
    * elapsed time.
    */
-  lookDue(call: Call): Promise<DnssecLooks>;
+  lookDue(call: Call): Promise<DnssecChecks>;
 }
 
-export interface DnssecLooks {
-  readonly looked: number;
+export interface DnssecChecks {
+  readonly checked: number;
   /** Zones whose status or rollover advanced, as `example.com: pending → active`. */
   readonly changed: readonly string[];
   /** Zones whose parent could not be checked, with the reason. */
@@ -35,12 +35,12 @@ export interface DnssecWatchDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly lookAtParent: LookAtParent;
+  readonly queryParentDs: QueryParentDs;
   /** Days after which a key is replaced; 0: never. */
   readonly rolloverDays: number;
 }
 
-const LOOKS_AT_A_TIME = 16;
+const CHECKS_AT_A_TIME = 16;
 const ZONES_AT_ONCE = 1000;
 /** No check starts after this time, so that a shutdown does not wait for an unreachable resolver. */
 const TURN_MS = 2000;
@@ -49,38 +49,38 @@ const DAY_MS = 86_400_000;
  * Intervals between checks: short while a user waits for a change, hourly during one, so that two checks notice every
  * state that lasts for hours.
  */
-const NEXT_LOOK_MS = { least: 60_000, most: 3_600_000, idle: 12 * 3_600_000 } as const;
+const NEXT_CHECK_MS = { least: 60_000, most: 3_600_000, idle: 12 * 3_600_000 } as const;
 /** API and zone files allow a day; a primary's TTL may be larger, but caches limit it to a week (RFC 8767 §4). */
 const ZONE_TTL_SECONDS = 86_400;
 const SECONDARY_TTL_SECONDS = 7 * 86_400;
 
 export function createDnssecWatch(deps: DnssecWatchDeps): DnssecWatch {
-  const { store, clock, lookAtParent } = deps;
+  const { store, clock, queryParentDs } = deps;
   return {
     lookDue: async (call) => {
       const [now, untilMs] = [clock.nowMs(), clock.monotonicMs() + TURN_MS];
-      const due = await dnssecLooksDue(store.read, iso(now), iso(now + NEXT_LOOK_MS.idle), ZONES_AT_ONCE);
+      const due = await dnssecChecksDue(store.read, iso(now), iso(now + NEXT_CHECK_MS.idle), ZONES_AT_ONCE);
       const [changed, failed]: [string[], string[]] = [[], []];
-      let looked = 0;
+      let checked = 0;
       const work = async (): Promise<void> => {
         for (;;) {
-          const zone = due[looked];
+          const zone = due[checked];
           if (zone === undefined || clock.monotonicMs() >= untilMs) return;
-          looked++;
-          const look = await lookAtParent(zone.name);
+          checked++;
+          const look = await queryParentDs(zone.name);
           if ("reason" in look) failed.push(`${zone.name}: ${look.reason}`);
           const change = await commit(deps, call, (unit) => followUp(deps, unit, call, zone.zone_id, look));
           if (change !== null) changed.push(`${zone.name}: ${change}`);
         }
       };
-      await Promise.all(Array.from({ length: LOOKS_AT_A_TIME }, work));
-      return { looked, changed, failed };
+      await Promise.all(Array.from({ length: CHECKS_AT_A_TIME }, work));
+      return { checked, changed, failed };
     },
   };
 }
 
 /** The zone's keys to which the DS set refers. */
-export const seenBy = (zoneName: string, { keys }: StoredDnssec, { records, ttl }: DsSet): ParentSeen => ({
+export const parentDsOf = (zoneName: string, { keys }: StoredDnssec, { records, ttl }: DsSet): ParentDs => ({
   named: keys.filter((key) => records.some((ds) => dsNamesKey(ds, zoneName, rdataOf(key)))).map(({ id }) => id),
   ttl,
 });
@@ -97,7 +97,7 @@ async function followUp(
   unit: Unit,
   call: Call,
   zoneId: string,
-  look: Awaited<ReturnType<LookAtParent>>,
+  look: Awaited<ReturnType<QueryParentDs>>,
 ): Promise<string | null> {
   const zone = (await lockZone(unit.db, zoneId)) ? await zoneRowById(unit.db, zoneId) : undefined;
   const before = zone && (await loadDnssec(unit.db, zoneId));
@@ -106,9 +106,9 @@ async function followUp(
   const now = deps.clock.nowMs();
   const life = lifeOf(before);
   const set = "records" in look ? look : null;
-  const seen = set && seenBy(zone.name, before, set);
+  const seen = set && parentDsOf(zone.name, before, set);
   const failure = "reason" in look ? look.reason : "";
-  const followed = withLife(before, looked(life, seen, zoneTimes(zone), now));
+  const followed = withLife(before, afterParentCheck(life, seen, zoneTimes(zone), now));
   const next = noted(await withScheduledRollover(deps, followed, now), failure, now);
   const refetch = isRefetchDue(next.row, now);
   const raised = refetch && (await raiseServedSerial(unit, zoneId));
@@ -156,8 +156,8 @@ function noted(stored: StoredDnssec, failure: string, now: number): StoredDnssec
   const waits = life.status.startsWith("pending") || life.rollover === "submit";
   const settled = life.status === "active" && life.rollover === "none" && life.ds_named.length > 0;
   const since = now - Math.max(life.status_since, life.rollover_since);
-  const inMs = failures > 0 ? NEXT_LOOK_MS.least * 2 ** (failures - 1) : waits ? since / 10 : NEXT_LOOK_MS.most;
-  const next = now + (failures === 0 && settled ? NEXT_LOOK_MS.idle : Math.min(Math.max(inMs, NEXT_LOOK_MS.least), NEXT_LOOK_MS.most));
+  const inMs = failures > 0 ? NEXT_CHECK_MS.least * 2 ** (failures - 1) : waits ? since / 10 : NEXT_CHECK_MS.most;
+  const next = now + (failures === 0 && settled ? NEXT_CHECK_MS.idle : Math.min(Math.max(inMs, NEXT_CHECK_MS.least), NEXT_CHECK_MS.most));
   return { ...stored, row: { ...stored.row, look_failure: failure, look_failures: failures, next_look_on: iso(next) } };
 }
 

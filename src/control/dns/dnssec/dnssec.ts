@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { LookAtParent } from "./parent-ds.ts";
+import type { QueryParentDs } from "./parent-ds.ts";
 import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import { disabled, type DnssecLife, enabled, rolled } from "#model/dns/dnssec-life.ts";
 import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dns/dnssec.ts";
@@ -12,7 +12,7 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { deleteDnssecOfZone } from "#store/dns/zone-dnssec.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import { dnssecNotes, dnssecView, rolloverView, zoneSigningKeys } from "./dnssec-view.ts";
-import { seenBy } from "./dnssec-watch.ts";
+import { parentDsOf } from "./dnssec-watch.ts";
 import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecControl {
@@ -33,7 +33,7 @@ export interface DnssecDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly lookAtParent: LookAtParent;
+  readonly queryParentDs: QueryParentDs;
 }
 
 export function createDnssec(deps: DnssecDeps): DnssecControl {
@@ -91,13 +91,13 @@ async function edit(deps: DnssecDeps, call: Call, zone: ZoneRef, body: DnssecEdi
   // Created before the unit, which blocks other writes; unused if the zone already has a key.
   const key = await newDnssecKey(deps, zone.id);
   const known = body.status === "disabled" ? await loadDnssec(deps.store.read, zone.id) : undefined;
-  const look = known?.row.status === "pending" ? await deps.lookAtParent(zone.name) : null;
+  const look = known?.row.status === "pending" ? await deps.queryParentDs(zone.name) : null;
   return commit(deps, call, async (unit) => {
     const before = await openDnssec(unit, zone);
     const now = deps.clock.nowMs();
     const stored = before ?? newDnssec(key, now);
     if (body.dnssec_multi_signer === false && stored.row.multi_signer === 1) await checkAlone(unit, zone);
-    const seen = look && "records" in look ? seenBy(zone.name, stored, look) : null;
+    const seen = look && "records" in look ? parentDsOf(zone.name, stored, look) : null;
     const after = modified(withOptions(withLife(stored, wanted(lifeOf(stored), body.status, seen, now)), body), now);
     // Disabling DNSSEC of a zone that never had it does not create a key.
     if (before === undefined && after.row.status === "disabled" && after.row.multi_signer === 0) return dnssecView(zone.name, undefined);

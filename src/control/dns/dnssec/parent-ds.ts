@@ -1,5 +1,5 @@
 import { getServers } from "node:dns";
-import { askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
+import { queryResolver, type ResolverAddress } from "#control/dns/scan/query-resolver.ts";
 import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { isWithin, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
@@ -13,7 +13,7 @@ export interface DsSet {
 }
 
 /** Never rejects: `reason` completes "the parent could not be seen:". */
-export type LookAtParent = (zoneName: string) => Promise<DsSet | { readonly reason: string }>;
+export type QueryParentDs = (zoneName: string) => Promise<DsSet | { readonly reason: string }>;
 
 const TIMEOUT_MS = 2_000;
 /** Asking more resolvers does not make the result more reliable. */
@@ -24,8 +24,8 @@ const RRSIG = 46;
 const TTL_UNSIGNED_SECONDS = 86_400;
 
 /** `resolvers`: those to ask; empty: the system's. If they disagree, the result is a failure. */
-export const createLookAtParent =
-  (resolvers: readonly ResolverAddress[]): LookAtParent =>
+export const createQueryParentDs =
+  (resolvers: readonly ResolverAddress[]): QueryParentDs =>
   async (zoneName) => {
     const asked = (resolvers.length > 0 ? resolvers : getServers()).slice(0, RESOLVERS_MAX);
     if (asked.length === 0) return { reason: "no resolver is configured" };
@@ -40,7 +40,7 @@ export const createLookAtParent =
 async function look(address: ResolverAddress, zoneName: string): Promise<DsSet | { readonly reason: string }> {
   try {
     const name = parseAbsoluteName(zoneName);
-    return dsSetOf(await askResolver(address, name, TYPE.DS, TIMEOUT_MS), keyOf(name));
+    return dsSetOf(await queryResolver(address, name, TYPE.DS, TIMEOUT_MS), keyOf(name));
   } catch (error) {
     return { reason: `${address}: ${(error as Error).message}` };
   }

@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Page, PageRequest } from "#control/call.ts";
-import { createListPlaces } from "#control/list-places.ts";
+import { createPageEnds } from "#control/page-ends.ts";
 import { createTotals } from "#control/list-totals.ts";
 import { recordTest } from "./list-filter.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
@@ -8,7 +8,7 @@ import type { DnsRecord, DnsRecordQuery } from "#model/dns/dns-record.ts";
 import { recordsByIds } from "#store/dns/dns-record-rows.ts";
 import { recordById } from "#store/dns/dns-records.ts";
 import { listRecordIds, listRecords, zoneState } from "#store/dns/record-lists.ts";
-import type { RecordList, RecordPlace } from "#store/dns/record-pages.ts";
+import type { RecordList, RecordPosition } from "#store/dns/record-pages.ts";
 import type { Store } from "#store/database/store.ts";
 
 export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
@@ -21,7 +21,7 @@ const ID = /.{32}/g;
 /** Lists of a zone's records (SPEC 4.2, contract.md §3). */
 export function createRecordLists({ store, view }: { readonly store: Store; readonly view: RecordView }): ListDnsRecords {
   const totals = createTotals();
-  const places = createListPlaces<RecordPlace["row"]>();
+  const places = createPageEnds<RecordPosition["row"]>();
   return async (zone, query, { page, per_page }) => {
     const state = await zoneState(store.read, zone.id);
     if (state === undefined) throw new PlatformError("zone_not_found");
@@ -32,7 +32,7 @@ export function createRecordLists({ store, view }: { readonly store: Store; read
     const placesKey = JSON.stringify([key, list.order, list.direction]);
     const from = places.before(placesKey, offset);
     const window = { limit: per_page, offset, from, records: state.record_count, known_total: totals.get(key) };
-    const remember = (items: number, row: RecordPlace["row"] | undefined): void => {
+    const remember = (items: number, row: RecordPosition["row"] | undefined): void => {
       if (row !== undefined) places.add(placesKey, { position: offset + items, row: placeOf(row) });
     };
     const { items, total } = await listRecords(store, list, { ...window, limit: Math.min(per_page, TOGETHER_MAX) });
@@ -49,7 +49,7 @@ export function createRecordLists({ store, view }: { readonly store: Store; read
 }
 
 /** Keeps only these columns, because thousands of places are cached. */
-const placeOf = ({ name, type, id, content_key }: RecordPlace["row"]): RecordPlace["row"] => ({ name, type, id, content_key });
+const placeOf = ({ name, type, id, content_key }: RecordPosition["row"]): RecordPosition["row"] => ({ name, type, id, content_key });
 
 /**
  * Reads a long page in parts. The set of records is fixed at one moment; each is read later, and omitted if it was

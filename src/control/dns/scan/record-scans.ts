@@ -7,7 +7,7 @@ import { commit } from "#control/commit.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { type RecordView, writeOf } from "#control/dns/changes/record-view.ts";
 import { HOST_TYPES, SCAN_QUESTIONS, type ScanQuestion } from "./scan-questions.ts";
-import type { AskResolver } from "./scan-resolver.ts";
+import type { QueryResolver } from "./scan-resolver.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns/dns-scan.ts";
@@ -35,7 +35,7 @@ export interface RecordScansDeps {
   readonly policy: RecordPolicy;
   readonly view: RecordView;
   readonly changer: RecordChanger;
-  readonly ask: AskResolver;
+  readonly ask: QueryResolver;
 }
 
 const SCANS_AT_ONCE_MAX = 4;
@@ -144,7 +144,7 @@ function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, polic
 }
 
 /** Sends all queries. If a wildcard answers everything, names that repeat its records are omitted. */
-async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
+async function findRecords(zone: PlannedZoneRef, ask: QueryResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
   const nowhere = `selvedge-${newId().slice(0, 12)}`;
   const questions: readonly ScanQuestion[] = [...HOST_TYPES.map((type) => ({ name: nowhere, type })), ...SCAN_QUESTIONS];
   const byName = new Map<string, DnsRecordWrite[]>();

@@ -6,7 +6,7 @@ import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
  * The records of a name and type, each as a write without its name. Empty if none exist or no response arrives in time.
  * Never rejects.
  */
-export type AskResolver = (name: string, type: ScanType) => Promise<readonly DnsRecordWrite[]>;
+export type QueryResolver = (name: string, type: ScanType) => Promise<readonly DnsRecordWrite[]>;
 
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
@@ -16,7 +16,7 @@ const TTL_MAX = 86_400;
 const ANSWERS_MAX = 100;
 
 /** `servers`: addresses with or without a port; empty: the system's. */
-export function createScanResolver(servers: readonly string[]): AskResolver {
+export function createScanResolver(servers: readonly string[]): QueryResolver {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
   return async (name, type) => {

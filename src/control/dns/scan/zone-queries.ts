@@ -7,7 +7,7 @@ import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { type DnsName, formatName, isWithin, keyOf, parseName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { presentationText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
-import { askAuthority, type ResolverAddress } from "./ask-resolver.ts";
+import { queryAuthority, type ResolverAddress } from "./query-resolver.ts";
 import { causesOf } from "./answer-causes.ts";
 
 /** Queries to the installation's own nameserver about names of a zone. */
@@ -40,7 +40,7 @@ export function createZoneQueries({ store, clock, nameserver }: ZoneQueriesDeps)
         throw new PlatformError("invalid_input", { message: `${JSON.stringify(askedType)} is not a type of records`, source: "/type" });
       const address = nameserver();
       const startedMs = clock.monotonicMs();
-      const message = address === undefined ? undefined : await askAuthority(address, name, code, TIMEOUT_MS).catch(() => undefined);
+      const message = address === undefined ? undefined : await queryAuthority(address, name, code, TIMEOUT_MS).catch(() => undefined);
       const duration_ms = Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
       const text = formatName(name).toLowerCase();
       const shown = { name: text, type, duration_ms };

@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
-import type { ShownRow } from "#control/dns/changes/record-view.ts";
+import type { RecordContentRow } from "#control/dns/changes/record-view.ts";
 import { sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { recordsByIds } from "#store/dns/dns-record-rows.ts";
@@ -26,7 +26,7 @@ export async function stillChanged(
 }
 
 /** Changes that undo the given ones, in chunks of `size`: first all removals, then all additions and replacements. */
-export async function* undoPieces(read: () => AsyncIterable<readonly VersionedChange[]>, size: number): AsyncGenerator<RecordChanges> {
+export async function* undoChunks(read: () => AsyncIterable<readonly VersionedChange[]>, size: number): AsyncGenerator<RecordChanges> {
   let waiting: VersionedChange[] = [];
   for (const goes of [true, false]) {
     for await (const changes of read()) {
@@ -61,14 +61,14 @@ async function currentRecords(
   db: Unit["db"],
   zone: PlannedZoneRef,
   changes: readonly VersionedChange[],
-): Promise<ReadonlyMap<string, ShownRow>> {
+): Promise<ReadonlyMap<string, RecordContentRow>> {
   return new Map((await recordsByIds(db, zone.id, changes.map(idOf))).map((row) => [row.id, row]));
 }
 
 export const idOf = ({ before, after }: VersionedChange): string => (after ?? before)?.id ?? "";
 
-function changedSince(change: VersionedChange, now: ShownRow | null): PlatformError {
-  const { name, type, id } = (change.after ?? change.before) as ShownRow;
+function changedSince(change: VersionedChange, now: RecordContentRow | null): PlatformError {
+  const { name, type, id } = (change.after ?? change.before) as RecordContentRow;
   const what = now === null ? "was deleted" : change.after === null ? "was created again" : "was changed";
   return new PlatformError("dns_undo_conflict", { message: `Nothing was reverted: the record ${name} ${type} (${id}) ${what} since.` });
 }

@@ -6,9 +6,9 @@ import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
-import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoPieces } from "./revert-changes.ts";
-import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
-import { piecesOf } from "#kernel/pieces.ts";
+import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoChunks } from "./revert-changes.ts";
+import { AT_ONCE_MAX, CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
+import { chunksOf } from "#kernel/chunks.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import {
   type DnsVersion,
@@ -73,7 +73,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const read = await changes();
       for await (const some of read())
         for (const change of some) if (change.before !== null && change.after !== null) ignored.add(idOf(change));
-      yield* undoPieces(read, PIECE_CHANGES);
+      yield* undoChunks(read, CHUNK_CHANGES);
     };
     const done = await changer.changeInPieces(call, zone, pieces(), { ...options, ignored });
     const version = done ?? (await versionRange(store.read, zone.id))?.newest ?? options.refersTo;
@@ -99,7 +99,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const [, newest] = await findRange(store.read, zone, { from: version });
       const folded = await fold(store.read, zone, version, newest);
       const changed: (readonly VersionedChange[])[] = [];
-      for (const some of piecesOf(folded.values(), PIECE_CHANGES)) {
+      for (const some of chunksOf(folded.values(), CHUNK_CHANGES)) {
         changed.push(await stillChanged(store.read, zone, some));
         await setImmediate();
       }

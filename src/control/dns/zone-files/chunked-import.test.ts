@@ -9,8 +9,8 @@ import { controlOver } from "../../../../test/support/control.ts";
 import { dump } from "../../../../test/support/feed.ts";
 import { storeTest } from "../../../../test/support/store.ts";
 import { createLargeChanges } from "#control/dns/changes/large-change.ts";
-import { createPieceImport } from "./chunked-import.ts";
-import { type ImportEntry, importPieces, type ImportScene } from "./read-zone-file.ts";
+import { createChunkedImport } from "./chunked-import.ts";
+import { type ImportEntry, importChunks, type ImportContext } from "./read-zone-file.ts";
 
 const failing =
   (name: string, message = /(?:)/) =>
@@ -29,14 +29,14 @@ async function imported(store: Store, options: { readonly clock?: Clock; readonl
   const { id } = await control.zones.create(call(), { name: "example.com", account: { id: account_id } });
   const zone = { id, name: "example.com", account_id, plan: "enterprise" };
   const { clock = systemClock, recordsPerZoneMax = 1_000_000 } = options;
-  const pieces = createPieceImport({
+  const pieces = createChunkedImport({
     store,
     clock,
     large: createLargeChanges({ store, clock }),
     recordsPerZoneMax: () => recordsPerZoneMax,
   });
-  const scene: ImportScene = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
-  const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importPieces(file, scene, size);
+  const scene: ImportContext = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
+  const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importChunks(file, scene, size);
   const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;
   const versions = async () => (await control.dnsVersions.list(zone, PAGE)).items;
   return { ...fixture, zone, pieces, read, total, versions };
@@ -172,6 +172,6 @@ storeTest("records of a secondary zone are its primary's, however many a file ha
   const { control, pieces, account_id, call } = await imported(store);
   const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
   const zone = { id, name: "example.net", account_id, plan: "free" };
-  const scene: ImportScene = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
-  await assert.rejects(pieces.import(call(), zone, importPieces(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
+  const scene: ImportContext = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
+  await assert.rejects(pieces.import(call(), zone, importChunks(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
 });

@@ -11,21 +11,21 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { countImported } from "#store/zones/zones.ts";
 
 /** Imports in chunks (large-change.ts). */
-export interface PieceImport {
+export interface ChunkedImport {
   /**
-   * Returns the number of records that were new to the zone. `onPiece` receives the number of processed records. Throws
+   * Returns the number of records that were new to the zone. `onChunk` receives the number of processed records. Throws
    * `dns_zone_file_invalid`, `dns_import_under_way`.
    */
-  import(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<readonly ImportEntry[]>, options?: PieceOptions): Promise<number>;
+  import(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<readonly ImportEntry[]>, options?: ChunkedImportOptions): Promise<number>;
 }
 
-export interface PieceOptions {
-  readonly onPiece?: (unit: Unit, records: number) => Promise<void>;
+export interface ChunkedImportOptions {
+  readonly onChunk?: (unit: Unit, records: number) => Promise<void>;
   /** Receives records that cannot be imported; absent: these are errors. */
   readonly refuse?: Refuse;
 }
 
-export interface PieceImportDeps {
+export interface ChunkedImportDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly large: LargeChanges;
@@ -33,7 +33,7 @@ export interface PieceImportDeps {
   recordsPerZoneMax(plan: string): number;
 }
 
-export function createPieceImport(deps: PieceImportDeps): PieceImport {
+export function createChunkedImport(deps: ChunkedImportDeps): ChunkedImport {
   const { store, clock, large } = deps;
 
   /** Throws the error of `refusal` if a record conflicts with others. */
@@ -51,7 +51,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
   };
 
   return {
-    import: async (call, zone, pieces, { onPiece, refuse = throwRefusal } = {}) => {
+    import: async (call, zone, pieces, { onChunk, refuse = throwRefusal } = {}) => {
       const change = await large.begin(call, zone, "import");
       let seen = 0;
       try {
@@ -59,7 +59,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
           seen += entries.length;
           await store.write(async (unit) => {
             await writePiece(unit, change, entries, refuse);
-            await onPiece?.(unit, seen);
+            await onChunk?.(unit, seen);
           });
         }
         if (change.counts.created > 0) await commit(deps, call, (unit) => large.finish(unit, change, { reason: null, refersTo: null }));

@@ -48,7 +48,7 @@ export type RunImport = (
   call: Call,
   zone: PlannedZoneRef,
   file: string,
-  options: { readonly proxied: boolean; readonly onError: OnError; readonly onPiece: (unit: Unit, records: number) => Promise<void> },
+  options: { readonly proxied: boolean; readonly onError: OnError; readonly onChunk: (unit: Unit, records: number) => Promise<void> },
 ) => Promise<{ readonly added: number; readonly report: readonly ImportLine[] }>;
 
 export interface ImportJobsDeps {
@@ -87,10 +87,10 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
       const zone = await zoneRowById(store.read, row.zone_id);
       if (zone === undefined) throw new PlatformError("zone_not_found");
       const call = calls.get(row.id) ?? storedCall(row);
-      const onPiece = async ({ db }: Unit, records: number): Promise<void> => {
+      const onChunk = async ({ db }: Unit, records: number): Promise<void> => {
         await updateImportJob(db, row.id, ["running"], { records, touched_on: now() });
       };
-      const options = { proxied: row.proxied === 1, onError: row.on_error as OnError, onPiece };
+      const options = { proxied: row.proxied === 1, onError: row.on_error as OnError, onChunk };
       const { added, report } = await run(call, zone, await readFile(store, row.id), options);
       const lines = inOrder([...reportOf(row), ...report]);
       await end({ ...row, status: "running" }, { status: "done", records: row.total, added, report: JSON.stringify(lines) });

@@ -10,7 +10,7 @@ export const reportOf = (clamped: readonly ImportEntry[], problems: readonly Imp
 };
 
 /** The same for every record of the file. */
-export function trialReport(parts: {
+export function dryRunReport(parts: {
   readonly entries: readonly ImportEntry[];
   readonly added: readonly ImportEntry[];
   readonly ignored: readonly number[];
@@ -51,7 +51,7 @@ export const keepIn =
   };
 
 /** The report, with a message if it may be incomplete. */
-export function tellCut(call: Call, report: readonly ImportLine[]): readonly ImportLine[] {
+export function noteTruncation(call: Call, report: readonly ImportLine[]): readonly ImportLine[] {
   if (report.length >= REPORT_LINES_MAX)
     (call.notes ??= []).push(
       `The report has its maximum of ${REPORT_LINES_MAX} lines; lines that were left out come first. The file may have more.`,
@@ -60,7 +60,7 @@ export function tellCut(call: Call, report: readonly ImportLine[]): readonly Imp
 }
 
 /** One message about all reduced records. */
-export function tellClamped(call: Call, clamped: readonly ImportEntry[]): void {
+export function noteClamped(call: Call, clamped: readonly ImportEntry[]): void {
   const [first] = clamped;
   if (first === undefined) return;
   const count = clamped.length >= REPORT_LINES_MAX ? `At least ${clamped.length - 1}` : `${clamped.length - 1}`;

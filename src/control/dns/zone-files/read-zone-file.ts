@@ -38,7 +38,7 @@ export interface ReadZoneFile {
   readonly ignored: readonly number[];
 }
 
-export interface ImportScene {
+export interface ImportContext {
   readonly zone: { readonly name: string; readonly plan: string };
   /** Accepts names of other servers, regardless of the operator's rule for new ones. */
   readonly policy: RecordPolicy;
@@ -59,7 +59,7 @@ const SLICE_RECORDS = 200;
 const SLICE_CHARACTERS = 16_384;
 
 /** Reads a zone file as records, each validated individually, and keeps up to `entriesMax` of them. */
-export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
+export async function readZoneFile(text: string, scene: ImportContext, entriesMax = Infinity): Promise<ReadZoneFile> {
   let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
   const clamped: ImportEntry[] = [];
@@ -91,7 +91,7 @@ export async function readZoneFile(text: string, scene: ImportScene, entriesMax 
  * The records of a file in chunks of `size`, including duplicates. Throws if a line is invalid, unless such lines are
  * skipped.
  */
-export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
+export async function* importChunks(text: string, scene: ImportContext, size: number): AsyncGenerator<readonly ImportEntry[]> {
   let piece: ImportEntry[] = [];
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
@@ -139,7 +139,7 @@ interface OwnRecord {
 }
 
 /** The import entry of each record of the file, and the number of characters read. */
-function* importItems(text: string, scene: ImportScene): Generator<readonly [ImportEntry | ImportProblem | OwnRecord, number]> {
+function* importItems(text: string, scene: ImportContext): Generator<readonly [ImportEntry | ImportProblem | OwnRecord, number]> {
   for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
     if (item.kind === "error") {
       const { line, message } = item.error;
@@ -151,7 +151,7 @@ function* importItems(text: string, scene: ImportScene): Generator<readonly [Imp
 
 export const entryKey = (name: string, identity: string): string => `${name} ${identity}`;
 
-function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | ImportProblem {
+function readEntry(record: ZoneFileRecord, scene: ImportContext): ImportEntry | ImportProblem {
   const { line } = record;
   try {
     const whole = writeOf(record, scene);
@@ -171,7 +171,7 @@ const contentOf = ({ type, content, data, priority, rdata }: ZoneFileRecord): Pa
   rdata: Buffer.from(rdata.buffer, rdata.byteOffset, rdata.byteLength).toString("base64"),
 });
 
-function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportScene): DnsRecordWrite {
+function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportContext): DnsRecordWrite {
   const { type, content, data, priority } = record;
   const attributes = readAttributes(record.comment);
   return {
@@ -189,7 +189,7 @@ function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportScene): DnsR
 }
 
 /** SPEC 2.3: SOA, the apex's NS and DNSSEC records are the service's own. */
-function isOwn({ name, type, content }: ZoneFileRecord, scene: ImportScene): boolean {
+function isOwn({ name, type, content }: ZoneFileRecord, scene: ImportContext): boolean {
   if (recordTypeOf(type)?.generated) return true;
   if (type !== "NS" || name.toLowerCase() !== scene.zone.name) return false;
   return !scene.foreignNameServers || scene.nameServers.includes(content.toLowerCase());

@@ -1,11 +1,11 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
-import { PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
+import { CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
-import { createPieceImport, type PieceImportDeps, throwRefusal } from "./chunked-import.ts";
-import { keepIn, reportOf, skippedLine, tellClamped, tellCut, trialReport } from "./import-report.ts";
+import { createChunkedImport, type ChunkedImportDeps, throwRefusal } from "./chunked-import.ts";
+import { keepIn, reportOf, skippedLine, noteClamped, noteTruncation, dryRunReport } from "./import-report.ts";
 import { newEntries } from "./judge-entries.ts";
-import { type ImportEntry, importPieces, type ImportProblem, type ImportScene, readZoneFile, refusal } from "./read-zone-file.ts";
+import { type ImportEntry, importChunks, type ImportProblem, type ImportContext, readZoneFile, refusal } from "./read-zone-file.ts";
 import { writeZoneFile } from "./write-zone-file.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
@@ -47,7 +47,7 @@ export interface ZoneFiles {
   removeAbandoned(call: Call): Promise<number>;
 }
 
-export interface ZoneFilesDeps extends PieceImportDeps {
+export interface ZoneFilesDeps extends ChunkedImportDeps {
   readonly policy: RecordPolicy;
   readonly changer: RecordChanger;
 }
@@ -57,8 +57,8 @@ const TRIAL_RECORDS_MAX = 100_000;
 
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   const { store, policy, changer } = deps;
-  const pieces = createPieceImport(deps);
-  const sceneOf = async (zone: PlannedZoneRef, { proxied, onError = "clamp" }: ImportOptions): Promise<ImportScene> => {
+  const pieces = createChunkedImport(deps);
+  const sceneOf = async (zone: PlannedZoneRef, { proxied, onError = "clamp" }: ImportOptions): Promise<ImportContext> => {
     const row = await zoneRowById(store.read, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
     const { multi_provider } = JSON.parse(row.settings) as { readonly multi_provider?: boolean };
@@ -68,11 +68,11 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   const jobs = createImportJobs({
     ...deps,
     // The job reads the file again, because it takes a tenth of the memory of its records.
-    run: async (call, zone, file, { onPiece, ...options }) => {
+    run: async (call, zone, file, { onChunk, ...options }) => {
       const skipped: ImportProblem[] = [];
       const scene = await sceneOf(zone, options);
       const refuse = scene.onError === "skip" ? keepIn(skipped) : throwRefusal;
-      const added = await pieces.import(call, zone, importPieces(file, scene, PIECE_CHANGES), { onPiece, refuse });
+      const added = await pieces.import(call, zone, importChunks(file, scene, CHUNK_CHANGES), { onChunk, refuse });
       return { added, report: skipped.map(skippedLine) };
     },
   });
@@ -99,7 +99,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       );
       const skips = scene.onError === "skip";
       if (problems.length > 0 && !skips) throw refusal(problems);
-      tellClamped(call, clamped);
+      noteClamped(call, clamped);
       const lines = reportOf(clamped, problems);
       if (entries === null) {
         if (isTrial) throw new PlatformError("dns_zone_file_invalid", { message: `A dry run takes up to ${TRIAL_RECORDS_MAX} records.` });
@@ -116,14 +116,14 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       });
       const counts = { recs_added: added.length, total_records_parsed: parsed };
       if (isTrial)
-        return { ...counts, report: tellCut(call, trialReport({ entries, added, ignored, problems: [...problems, ...skipped] })) };
+        return { ...counts, report: noteTruncation(call, dryRunReport({ entries, added, ignored, problems: [...problems, ...skipped] })) };
       if (added.length > 0) {
         const prepared = added.map(({ record }) => record);
         await changer.change(call, zone, { prepared }, { kind: "import" }).catch((error: unknown) => {
           throw withLine(error, added);
         });
       }
-      const report = tellCut(call, reportOf(clamped, [...problems, ...skipped]));
+      const report = noteTruncation(call, reportOf(clamped, [...problems, ...skipped]));
       return report.length === 0 ? counts : { ...counts, report };
     },
   };

@@ -1,7 +1,7 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import {
-  arrived,
+  markSent,
   attemptFailed,
   claimDelivery,
   countEmailsSent,
@@ -98,7 +98,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const fault = await send(deps, row).then(() => null, deliveryError);
     await store.write(async ({ db }) => {
       const now = isoMicros(clock.nowMicros());
-      if (fault === null) await arrived(db, row, now);
+      if (fault === null) await markSent(db, row, now);
       else await attemptFailed(db, row, failed(row, fault));
       if (row.mechanism_type === "webhook")
         await updateWebhook(db, row.mechanism, { [fault === null ? "last_success" : "last_failure"]: now });

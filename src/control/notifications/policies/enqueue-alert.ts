@@ -8,7 +8,7 @@ import { deliveryRows } from "#control/notifications/delivery/delivery-rows.ts";
 import { policyValue } from "#control/notifications/alerts/policy-rows.ts";
 
 /** Adds notifications about an event of a zone in the event's unit, so that both are stored or neither is. */
-export async function tell(
+export async function enqueueAlert(
   unit: Unit,
   nowMs: number,
   name: AlertTypeName,
@@ -19,11 +19,11 @@ export async function tell(
   const type = alertType(name);
   if (zone === undefined || type === undefined || (type.plan !== undefined && planOf(zone.plan).name !== type.plan)) return;
   const concerns = (policy: PolicyRow): boolean => policyValue(policy).filters?.["zones"]?.includes(zoneId) !== false;
-  await tellAccount(unit, nowMs, name, zone.account_id, () => alertOf(zone), concerns);
+  await enqueueAccountAlert(unit, nowMs, name, zone.account_id, () => alertOf(zone), concerns);
 }
 
 /** The same of something that happened to an account; `concerns` says whether a policy is about it. */
-export async function tellAccount(
+export async function enqueueAccountAlert(
   unit: Unit,
   nowMs: number,
   name: AlertTypeName,

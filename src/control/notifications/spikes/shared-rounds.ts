@@ -1,5 +1,5 @@
 import { commit } from "#control/commit.ts";
-import { countNodes, lookedAt, putLookedAt } from "#store/events/event-counts.ts";
+import { countNodes, evaluatedUntil, putEvaluatedUntil } from "#store/events/event-counts.ts";
 import type { Store } from "#store/database/store.ts";
 import type { CountPublisher } from "./publish-counts.ts";
 import { isLongAgo, type WindowClaims } from "./window-claims.ts";
@@ -23,10 +23,10 @@ export function createSharedRounds({ store, publisher }: SharedRoundsDeps): Wind
       return commit({ store }, call, async ({ db }) => {
         const counted = (await countNodes(db)).map(({ counted_ms }) => counted_ms).filter((ms) => ms >= ownEndMs - AWAIT_MS);
         const endMs = Math.min(ownEndMs, ...counted);
-        const lookedMs = (await lookedAt(db)) ?? Number.NEGATIVE_INFINITY;
+        const lookedMs = (await evaluatedUntil(db)) ?? Number.NEGATIVE_INFINITY;
         const isFirst = isLongAgo(lookedMs, endMs);
         if (endMs <= lookedMs && !isFirst) return null;
-        await putLookedAt(db, endMs);
+        await putEvaluatedUntil(db, endMs);
         return { endMs, isFirst };
       });
     },

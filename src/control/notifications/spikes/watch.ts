@@ -21,10 +21,10 @@ export interface NotificationWatch {
    * and service follows at the earliest after the policy's interval. A failure of one policy is retried at the next call
    * and does not affect others. A spike whose end was missed because no node was running counts as over.
    */
-  look(call: Call): Promise<{ readonly told: number; readonly failed: readonly FailedLook[] }>;
+  look(call: Call): Promise<{ readonly told: number; readonly failed: readonly FailedCheck[] }>;
 }
 
-export interface FailedLook {
+export interface FailedCheck {
   /** The id of one policy, or the kind for all of a kind. */
   readonly policy: string | SpikeKind;
   readonly reason: string;
@@ -64,7 +64,7 @@ export function createNotificationWatch(deps: NotificationWatchDeps): Notificati
       });
       const requests = memoized(({ zone }: Subject) => counts.requests(zone.id, window.startMs, window.endMs));
       let told = 0;
-      const failed: FailedLook[] = [];
+      const failed: FailedCheck[] = [];
       const attempt = async (policy: string, work: () => Promise<void>): Promise<void> => {
         await work().catch((error: unknown) => void failed.push({ policy, reason: reasonOf(error) }));
       };

@@ -3,7 +3,7 @@ import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
 import type { BodySource } from "#edge/cache/store/body-source.ts";
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import type { DiskWriter } from "#edge/cache/store/disk-writer.ts";
-import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import type { RequestKey, StoredResponse } from "#edge/cache/store/stored-response.ts";
 
 /** The cache that started a fill, as the fill sees it. */
 export interface FillOwner {
@@ -42,7 +42,7 @@ export interface Refusal {
 }
 
 export interface FillRequest {
-  readonly asked: Asked;
+  readonly asked: RequestKey;
   /** The exchange sent to the origin. */
   readonly exchange: Exchange;
   readonly hasAuthorization: boolean;

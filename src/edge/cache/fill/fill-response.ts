@@ -16,7 +16,7 @@ import { STORED_STATUSES, type Storable, cacheabilityOf, withheldFields } from "
 const FAILED_MS = 1_000;
 
 /** Receives the origin's response for a fill, in place of a visitor. */
-export class FillArrival implements ResponseSink {
+export class FillResponse implements ResponseSink {
   private readonly fill: Fill;
   private readonly readers: Fill["readers"];
   private readonly keeping: Fill["keeping"];

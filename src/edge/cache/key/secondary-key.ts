@@ -1,4 +1,4 @@
-import { codingsAsked } from "#edge/compression/accept-encoding.ts";
+import { requestedCodings } from "#edge/compression/accept-encoding.ts";
 import { trimBlanks } from "#kernel/trim.ts";
 
 /** Access to the fields of a request. */
@@ -12,7 +12,7 @@ export function secondaryKey(vary: readonly string[], request: RequestFields): s
   let key = "";
   for (const name of vary) {
     const lines = request.headers(name);
-    const value = lines.length === 0 ? null : name === "accept-encoding" ? codingsAsked(lines) : lines.map(normalized).join(",");
+    const value = lines.length === 0 ? null : name === "accept-encoding" ? requestedCodings(lines) : lines.map(normalized).join(",");
     // JSON, so that no value can imitate the boundary between two values.
     key += JSON.stringify(value);
   }

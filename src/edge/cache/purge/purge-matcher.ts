@@ -2,11 +2,11 @@ import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { sortedQuery } from "#edge/cache/key/primary-key.ts";
 import { ANY_URL } from "#edge/cache/store/original-urls.ts";
-import type { Asked } from "#edge/cache/store/stored-response.ts";
+import type { RequestKey } from "#edge/cache/store/stored-response.ts";
 
 /** The parts of a response that purges compare; tags are null while unknown. */
 export interface Purgeable {
-  readonly asked: Asked;
+  readonly asked: RequestKey;
   readonly tags: readonly string[] | null;
 }
 

@@ -2,7 +2,7 @@ import type { BodySource } from "#edge/cache/store/body-source.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
-import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
+import { CACHED_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
 import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -27,7 +27,7 @@ export interface Waited {
 }
 
 /** Size limit of one write: if the visitor is behind, it is copied. */
-const PIECE_BYTES_MAX = 65_536;
+const CHUNK_BYTES_MAX = 65_536;
 const WHOLE: Answer = { kind: "whole" };
 
 /** Answers one visitor from the cache, now or after a wait. Runs the response stages as for a response from the origin. */
@@ -92,7 +92,7 @@ export class CacheReader {
       if (this.at > 0 && !visitor.flush()) return;
       const piece = source.from(this.at);
       if (piece === null) return;
-      const length = Math.min(piece.length, this.end - this.at, PIECE_BYTES_MAX);
+      const length = Math.min(piece.length, this.end - this.at, CHUNK_BYTES_MAX);
       this.at += length;
       this.sendBody(piece, 0, length);
     }
@@ -187,5 +187,5 @@ function unsentBody({ fields, length }: StoredResponse): UnsentBody {
 
 /** The whole body if it is in one buffer and short enough to compress at once; otherwise null. */
 function onePiece({ body: [piece], length }: StoredResponse): Buffer | null {
-  return piece !== undefined && piece.length === length && length <= KEPT_BODY_BYTES_MAX ? piece : null;
+  return piece !== undefined && piece.length === length && length <= CACHED_BODY_BYTES_MAX ? piece : null;
 }

@@ -1,6 +1,6 @@
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { type ResponseField, singleValue } from "#edge/cache/policy/response-fields.ts";
-import { type Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import { type RequestKey, StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { cacheabilityOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
 
 /** Fields of the stored body, and fields for a single visitor: a 304 does not update them. */
@@ -13,7 +13,7 @@ const NOT_UPDATED = new Set(["content-length", "content-encoding", "content-type
 export function refreshed(
   stored: StoredResponse,
   received: readonly ResponseField[],
-  asked: Asked,
+  asked: RequestKey,
   request: StoringRequest,
 ): StoredResponse | null | "another" {
   const tag = singleValue(received, "etag");

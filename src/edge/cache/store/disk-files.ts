@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Freshness } from "#edge/cache/policy/freshness.ts";
 import { ANY_URL } from "./original-urls.ts";
-import { type Asked, StoredResponse } from "./stored-response.ts";
+import { type RequestKey, StoredResponse } from "./stored-response.ts";
 
 /** A block is read whole and its checksum verified before any of it is sent. */
 export const BLOCK_BYTES = 65_536;
@@ -39,7 +39,7 @@ export function describe(response: StoredResponse, checks: readonly number[]): s
 
 interface Described {
   readonly format: number;
-  readonly asked: Asked;
+  readonly asked: RequestKey;
   readonly status: number;
   readonly reason: string;
   readonly fields: readonly (readonly [name: string, value: string])[];

@@ -1,5 +1,5 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { Asked } from "./stored-response.ts";
+import type { RequestKey } from "./stored-response.ts";
 
 /** Stands for any URL: some URLs that led to a response are unknown. */
 export const ANY_URL = "*";
@@ -11,7 +11,7 @@ const receivedUrl = ({ received_path: path, received_query: query }: Exchange): 
   path === undefined ? null : query === undefined || query === "" ? path : `${path}?${query}`;
 
 /** The received URLs of a new request and of the stale response that it may revalidate. */
-export function receivedUrls(exchange: Exchange, stale: Asked | undefined): string[] | undefined {
+export function receivedUrls(exchange: Exchange, stale: RequestKey | undefined): string[] | undefined {
   const url = receivedUrl(exchange);
   const urls = new Set(stale?.received);
   if (url !== null) urls.add(url);
@@ -19,7 +19,7 @@ export function receivedUrls(exchange: Exchange, stale: Asked | undefined): stri
 }
 
 /** Adds the URL of another request that this response answers, because a purge names the URL that visitors use. */
-export function noteReceived(asked: Asked, exchange: Exchange): void {
+export function noteReceived(asked: RequestKey, exchange: Exchange): void {
   const url = receivedUrl(exchange);
   if (url === null || asked.received?.includes(url) === true) return;
   asked.received = bounded([...(asked.received ?? []), url]);

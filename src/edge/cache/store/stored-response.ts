@@ -4,7 +4,7 @@ import { fieldLines, type ResponseField } from "#edge/cache/policy/response-fiel
 import type { Storable } from "#edge/cache/policy/cacheability.ts";
 
 /** The request to which a response belongs. */
-export interface Asked {
+export interface RequestKey {
   readonly zoneId: string;
   readonly key: string;
   /** Lines of fields that are part of the key, whatever Vary says. */
@@ -38,7 +38,7 @@ const OVERHEAD_BYTES = 640;
 
 /** A response in the cache. A class, because every hit uses one. */
 export class StoredResponse {
-  readonly asked: Asked;
+  readonly asked: RequestKey;
   readonly status: number;
   readonly reason: string;
   readonly fields: readonly ResponseField[];
@@ -74,7 +74,7 @@ export class StoredResponse {
     head: Buffer.alloc(0),
   };
 
-  constructor(asked: Asked, reason: string, storable: Storable, secondary: string, length: number, file: DiskFile | null = null) {
+  constructor(asked: RequestKey, reason: string, storable: Storable, secondary: string, length: number, file: DiskFile | null = null) {
     this.asked = asked;
     this.status = storable.status;
     this.reason = reason;

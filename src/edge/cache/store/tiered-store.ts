@@ -6,8 +6,8 @@ import { createDiskStore, type DiskStore } from "./disk-store.ts";
 import type { DiskWriter } from "./disk-writer.ts";
 import { createResponseStore } from "./response-store.ts";
 import { secondaryKey, type RequestFields } from "#edge/cache/key/secondary-key.ts";
-import { type Asked, StoredResponse } from "./stored-response.ts";
-import { pieceFrom } from "#edge/http/body-buffer.ts";
+import { type RequestKey, StoredResponse } from "./stored-response.ts";
+import { chunkFrom } from "#edge/http/body-buffer.ts";
 
 /** Storage for responses: in memory, and also on disk for large ones and those requested again. */
 export interface TieredStore {
@@ -15,7 +15,7 @@ export interface TieredStore {
   /** 0 without a disk cache. */
   readonly diskObjectBytesMax: number;
   /** The newest of the responses that the request selects (RFC 9111 §4.1), preferably from memory. */
-  find(asked: Asked, request: RequestFields): StoredResponse | null;
+  find(asked: RequestKey, request: RequestFields): StoredResponse | null;
   keep(response: StoredResponse): void;
   /** The response was served from memory. */
   used(response: StoredResponse): void;
@@ -36,7 +36,7 @@ export interface TieredStore {
 
 export type Respond = (source: { from(offset: number): Buffer | null }) => void;
 
-export interface ShelvesDeps {
+export interface TieredStoreDeps {
   readonly memoryBytesMax: number;
   readonly disk: { readonly directory: string; readonly bytesMax: number } | null;
   readonly metrics: MetricRegistry;
@@ -49,7 +49,7 @@ export interface ShelvesDeps {
 const OBJECT_SHARE = 1 / 8;
 const INDEX_SHARE = 1 / 4;
 
-export function createTieredStore(deps: ShelvesDeps): TieredStore {
+export function createTieredStore(deps: TieredStoreDeps): TieredStore {
   const { memoryBytesMax, metrics, isPurged } = deps;
   const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Failed reads and writes of cache files");
   const onError = (error: unknown): void => {
@@ -121,7 +121,7 @@ export function createTieredStore(deps: ShelvesDeps): TieredStore {
       return warm;
     },
     open: (response, reader, respond) => {
-      if (response.file === null || disk === null) return respond({ from: (offset) => pieceFrom(response.body, offset) });
+      if (response.file === null || disk === null) return respond({ from: (offset) => chunkFrom(response.body, offset) });
       const broken = (): void => disk.remove(response);
       const source = createDiskSource(
         disk.directory,
@@ -159,7 +159,7 @@ export function createTieredStore(deps: ShelvesDeps): TieredStore {
 }
 
 /** Without a usable directory, the cache uses memory only. */
-function openDisk({ disk, memoryBytesMax, isPurged, onError }: ShelvesDeps): DiskStore | null {
+function openDisk({ disk, memoryBytesMax, isPurged, onError }: TieredStoreDeps): DiskStore | null {
   if (disk === null || disk.bytesMax === 0) return null;
   try {
     return createDiskStore({ ...disk, indexBytesMax: memoryBytesMax * INDEX_SHARE, isGone: isPurged, onError });
@@ -169,7 +169,7 @@ function openDisk({ disk, memoryBytesMax, isPurged, onError }: ShelvesDeps): Dis
   }
 }
 
-function select(responses: readonly StoredResponse[], { apart }: Asked, request: RequestFields): StoredResponse | null {
+function select(responses: readonly StoredResponse[], { apart }: RequestKey, request: RequestFields): StoredResponse | null {
   for (const response of responses) {
     if (response.asked.apart !== apart) continue;
     if (response.vary.length === 0 || secondaryKey(response.vary, request) === response.secondary) return response;

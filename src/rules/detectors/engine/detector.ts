@@ -1,4 +1,4 @@
-import type { ValuePlace } from "./place.ts";
+import type { ValuePlace } from "./value-place.ts";
 
 /** A position at which a detector begins to look. Every detector has an anchor, so that a scan stays linear. */
 export type Anchor =
@@ -64,7 +64,7 @@ export interface Detector {
    * (scan.ts).
    */
   readonly namedBehind?: RegExp;
-  /** Of two detectors that share their patterns, one gets the values in such a place, and the other one the rest (place.ts). */
+  /** Of two detectors that share their patterns, one gets the values in such a place, and the other one the rest (value-place.ts). */
   readonly place?: ValuePlace;
   /** Tags beside the category, which overrides may name. */
   readonly tags?: readonly string[];

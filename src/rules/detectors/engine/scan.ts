@@ -30,8 +30,8 @@ import {
   UNDERSCORE,
   wordEnd,
   wordsStart,
-} from "./surroundings.ts";
-import { isInPlace } from "./place.ts";
+} from "./boundaries.ts";
+import { isInPlace } from "./value-place.ts";
 import { type Finding, type FoundValue, Tallies } from "./tallies.ts";
 
 /** Bytes after an anchor that a pattern may read. */

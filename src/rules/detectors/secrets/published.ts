@@ -1,5 +1,5 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
-import type { Surroundings } from "#rules/detectors/engine/place.ts";
+import type { SurroundingText } from "#rules/detectors/engine/value-place.ts";
 import { isAnonymousJwt } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
@@ -8,14 +8,14 @@ interface PublishedRow {
   readonly of: string;
   readonly rule_id: string;
   readonly name: string;
-  readonly holds: (value: string, surroundings: Surroundings) => boolean;
+  readonly holds: (value: string, surroundings: SurroundingText) => boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
 }
 
 /** The characters between a name and its value. */
 const ASSIGNED = String.raw`["'\\\]]{0,4}[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["'\\\x60]{0,4}$`;
-const isNear = (pattern: RegExp, { before, behind }: Surroundings): boolean => pattern.test(before) || pattern.test(behind);
+const isNear = (pattern: RegExp, { before, behind }: SurroundingText): boolean => pattern.test(before) || pattern.test(behind);
 
 /** Scripts of maps and of Firebase run in the visitor's browser with the site's key, which is bound to the site's address. */
 const ADDRESS_OF_MAPS =
@@ -23,7 +23,7 @@ const ADDRESS_OF_MAPS =
 const NAME_OF_MAPS = new RegExp(`(?:maps?|firebase|fcm|places|geocod)[\\w.-]{0,32}${ASSIGNED}`, "i");
 const NEAR_MAPS = /google[ ._-]?maps|gmaps|authDomain|messagingSenderId|firebaseapp\.com|firebasestorage|firebaseio\.com|firebaseConfig/i;
 
-const isOfMaps = (surroundings: Surroundings): boolean =>
+const isOfMaps = (surroundings: SurroundingText): boolean =>
   ADDRESS_OF_MAPS.test(surroundings.before) || NAME_OF_MAPS.test(surroundings.before) || isNear(NEAR_MAPS, surroundings);
 
 /** The scope of a credential after its id, as in signatures of version 4. */
@@ -31,7 +31,7 @@ const SCOPE = /^(?:\\?\/|%2F|\\u002F|&#(?:47|x2F);)\d{8}(?:\\?\/|%2F|\\u002F|&#(
 const ID_IN_ADDRESS = /(?:[?&;]|\\u0026)(?:AWSAccessKeyId|OSSAccessKeyId|q-ak|AccessKeyId)=$/i;
 const ID_IN_FORM = /(?:AWS|OSS)AccessKeyId["']?\s{1,4}value=["']$/i;
 
-const isSignedId = (_value: string, { before, behind }: Surroundings): boolean =>
+const isSignedId = (_value: string, { before, behind }: SurroundingText): boolean =>
   SCOPE.test(behind) || ID_IN_ADDRESS.test(before) || ID_IN_FORM.test(before);
 
 /** A token in a member of JSON with a token's name, in the answer to a login (RFC 6749 §5.1). */
@@ -40,7 +40,7 @@ const STANDARD_MEMBER = /["'](?:access|refresh|id)_token\\?["']\s{0,8}:\s{0,8}\\
 const LOGIN = /["'](?:token_?type|expires_?(?:in|at|on)?|(?:refresh|id)_?token)\\?["']\s{0,8}:/i;
 const USER = /["'](?:user|session)\\?["']\s{0,8}:\s{0,8}\{/i;
 
-const isLoginAnswer = (surroundings: Surroundings): boolean => TOKEN_MEMBER.test(surroundings.before) && isNear(LOGIN, surroundings);
+const isLoginAnswer = (surroundings: SurroundingText): boolean => TOKEN_MEMBER.test(surroundings.before) && isNear(LOGIN, surroundings);
 
 /** Names that declare a key public, used by services and by build tools (`NEXT_PUBLIC_`). */
 const PUBLIC_VALUE = /^(?:pk[._-]|pub[._-]|publishable[._-]|sb_publishable_|phc_)/i;
@@ -52,7 +52,7 @@ const PUBLIC_NAME = new RegExp(
 const NEAR_SEARCH = /docsearch|algolia|["']?index_?name["']?\s{0,4}[:=]/i;
 const NAME_OF_ADMIN = new RegExp(`(?:admin|write)[\\w.-]{0,32}${ASSIGNED}`, "i");
 
-const isPublicKey = (value: string, surroundings: Surroundings): boolean =>
+const isPublicKey = (value: string, surroundings: SurroundingText): boolean =>
   PUBLIC_VALUE.test(value) ||
   PUBLIC_NAME.test(surroundings.before) ||
   (isNear(NEAR_SEARCH, surroundings) && !NAME_OF_ADMIN.test(surroundings.before)) ||

@@ -1,4 +1,4 @@
-import type { PlaceView, RequestView } from "#rules/views.ts";
+import type { GeoView, RequestView } from "#rules/views.ts";
 import type { Field } from "./field.ts";
 import { BOOLEAN, INTEGER, IP, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
 
@@ -7,7 +7,7 @@ type Read = (request: RequestView) => Value | undefined;
 const row = (name: string, type: ValueType, summary: string, read: Read): Field => ({ name, type, side: "request", summary, read });
 
 /** Fields of the client's location have an older name with `geoip`. */
-const places: readonly (readonly [name: string, type: ValueType, key: keyof PlaceView, summary: string, older?: string])[] = [
+const places: readonly (readonly [name: string, type: ValueType, key: keyof GeoView, summary: string, older?: string])[] = [
   ["asnum", INTEGER, "asn", "Number of the client's autonomous system.", "asnum"],
   ["city", STRING, "city", "City of the client."],
   ["continent", STRING, "continent", "Continent of the client, two letters.", "continent"],

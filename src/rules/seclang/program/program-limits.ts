@@ -1,5 +1,5 @@
 import { parsePcre } from "../patterns/pcre-parse.ts";
-import { patternPlaces } from "../patterns/pattern-places.ts";
+import { patternPositions } from "../patterns/pattern-positions.ts";
 import { PatternError } from "../patterns/pcre-node.ts";
 import { SecLangError, type SourcePosition } from "../syntax/source-error.ts";
 import type { Disruption, Rule, Target } from "./program.ts";
@@ -19,30 +19,30 @@ export function checkRule(rule: Rule, phase: number, { phases, disruptions }: Pr
   if (!phases.includes(phase))
     throw new SecLangError(rule.place, `rules of phase ${phase} do not run here; use phase ${phases.join(" or ")}`);
   if (!disruptions.includes(rule.disruption)) throw new SecLangError(rule.place, `${rule.disruption} is not available here; use deny`);
-  rulePlaces(rule);
+  rulePositions(rule);
 }
 
-/** The positions of a rule's patterns (`patternPlaces`). Throws SecLangError for an unbounded pattern. */
-export function rulePlaces({ links, place }: Rule): number {
+/** The positions of a rule's patterns (`patternPositions`). Throws SecLangError for an unbounded pattern. */
+export function rulePositions({ links, place }: Rule): number {
   let places = 0;
   for (const { operator, targets, excluded, controls } of links) {
     if (operator?.name === "rx" || operator?.name === "rxGlobal") {
       if (typeof operator.argument !== "string") throw new SecLangError(operator.place, "a pattern cannot have variables in it here");
-      places += placesAt(operator.place, operator.argument);
+      places += positionsAt(operator.place, operator.argument);
     }
     const named = controls.flatMap((control) => (control.kind === "remove-target" ? control.target : []));
-    for (const target of [...targets, ...excluded, ...named]) places += targetPlaces(target, place);
+    for (const target of [...targets, ...excluded, ...named]) places += targetPositions(target, place);
   }
   return places;
 }
 
-export const targetPlaces = ({ selector }: Target, place: SourcePosition): number =>
-  selector?.kind === "pattern" ? placesAt(place, selector.pattern) : 0;
+export const targetPositions = ({ selector }: Target, place: SourcePosition): number =>
+  selector?.kind === "pattern" ? positionsAt(place, selector.pattern) : 0;
 
 /** Throws SecLangError for an invalid or unbounded pattern. */
-export function placesAt(place: SourcePosition, source: string): number {
+export function positionsAt(place: SourcePosition, source: string): number {
   try {
-    return patternPlaces(parsePcre(source));
+    return patternPositions(parsePcre(source));
   } catch (error) {
     if (error instanceof PatternError) throw new SecLangError(place, `${error.message}, at character ${error.at + 1} of the pattern`);
     throw error;

@@ -4,7 +4,7 @@ import { readDirectives } from "../syntax/directives.ts";
 import { refuse, type Text } from "../syntax/source-error.ts";
 import { type LinkResources, ruleFrom } from "./rule-from-draft.ts";
 import type { Control, EngineMode, Notice, Program, Rule, Step } from "./program.ts";
-import { checkRule, placesAt, type ProgramLimits, targetPlaces } from "./program-limits.ts";
+import { checkRule, positionsAt, type ProgramLimits, targetPositions } from "./program-limits.ts";
 import { has, idOf, isIn, type LinkDraft, phaseOf, readIdRanges, type SecRuleDraft } from "./rule-draft.ts";
 import { namePattern } from "../patterns/tag-pattern.ts";
 import { lastOf } from "./rule-draft.ts";
@@ -124,7 +124,7 @@ class Reading {
 
   /** Whether a tag or a message is meant. */
   #fits(wanted: Text): (text: string) => boolean {
-    if (this.#sources.limits !== undefined) placesAt(wanted.at(0), wanted.text);
+    if (this.#sources.limits !== undefined) positionsAt(wanted.at(0), wanted.text);
     try {
       return namePattern(wanted.text);
     } catch (error) {
@@ -157,7 +157,7 @@ class Reading {
     for (const variable of variables) {
       if (variable.mode !== "exclude") refuse(rules, "of a rule of the Core Rule Set, variables can only be left out, as in !ARGS:name");
       const target = plainTarget(variable);
-      targetPlaces(target, variable.source.at(0));
+      targetPositions(target, variable.source.at(0));
       this.#add({ kind: "remove-target", ids, target });
     }
   }

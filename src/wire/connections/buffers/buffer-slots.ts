@@ -1,34 +1,34 @@
 import { READ_BUFFER } from "./read-buffer.ts";
 
 /** The longest read from a socket of the epoll loop. */
-export const PLACE_BYTES = 512 * 1024;
+export const SLOT_BYTES = 512 * 1024;
 
-/** Memory for a read of `PLACE_BYTES` at most. */
-export interface ReadPlace {
+/** Memory for a read of `SLOT_BYTES` at most. */
+export interface BufferSlot {
   readonly buffer: Buffer;
   /** Address of the buffer in memory. */
   readonly at: number;
 }
 
-const NOWHERE: ReadPlace = { buffer: Buffer.alloc(0), at: 0 };
+const NOWHERE: BufferSlot = { buffer: Buffer.alloc(0), at: 0 };
 
 /**
  * The memory that sockets of the epoll loop read into, one instance per thread. Reads use the same place until a task
  * keeps the bytes of the last read; further reads then go to other memory (ADR 0044).
  */
-class ReadPlaces {
-  current: ReadPlace = NOWHERE;
+class BufferSlots {
+  current: BufferSlot = NOWHERE;
   /** The place of ordinary reads; `current` differs from it while reads go to a spare place. */
-  private home: ReadPlace = NOWHERE;
-  private spare: readonly ReadPlace[] = [];
+  private home: BufferSlot = NOWHERE;
+  private spare: readonly BufferSlot[] = [];
   /** Number of spare places in use. */
   private taken = 0;
   /** Address of `READ_BUFFER`, which TLS is decrypted into. */
   private readBufferAt = 0;
-  private next: ReadPlace | null = null;
+  private next: BufferSlot | null = null;
 
   /** Sets the first place, the spare ones, and the address of `READ_BUFFER`. Later calls keep the place that is in use. */
-  begin(first: ReadPlace, spare: readonly ReadPlace[], readBufferAt: number): void {
+  begin(first: BufferSlot, spare: readonly BufferSlot[], readBufferAt: number): void {
     if (this.home === NOWHERE) this.current = this.home = first;
     this.spare = spare;
     this.readBufferAt = readBufferAt;
@@ -56,11 +56,11 @@ class ReadPlaces {
   }
 
   /** Sends the next read to `place`, so that the bytes of the last read stay valid. Does not protect a read in a spare place. */
-  replace(place: ReadPlace): void {
+  replace(place: BufferSlot): void {
     this.next = place;
   }
 
-  forRead(): ReadPlace {
+  forRead(): BufferSlot {
     const { next } = this;
     if (next !== null) {
       this.current = this.home = next;
@@ -76,4 +76,4 @@ class ReadPlaces {
   }
 }
 
-export const readPlaces = new ReadPlaces();
+export const bufferSlots = new BufferSlots();

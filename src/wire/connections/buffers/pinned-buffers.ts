@@ -1,5 +1,5 @@
-import { readPlaces } from "./buffer-slots.ts";
-import { doLateTasks, hasLateTasks } from "#kernel/process/tick-queue.ts";
+import { bufferSlots } from "./buffer-slots.ts";
+import { runDeferredTasks, hasDeferredTasks } from "#kernel/process/tick-queue.ts";
 
 // Late tasks (tick-queue.ts) still use the bytes of earlier reads. So a read goes to other memory, or they run before it.
 
@@ -14,8 +14,8 @@ let isReadBufferUsed = false;
 
 /** Call before a plain read. A second read of one socket means a long body, whose pieces are handled one after the other. */
 export function keepForPlain(fd: number): void {
-  if (hasLateTasks() && (fd === lastFd || lastLength >= KEPT_BYTES_MAX || !readPlaces.stepAside())) doLateTasks();
-  if (!hasLateTasks()) freeAll();
+  if (hasDeferredTasks() && (fd === lastFd || lastLength >= KEPT_BYTES_MAX || !bufferSlots.stepAside())) runDeferredTasks();
+  if (!hasDeferredTasks()) freeAll();
   lastFd = fd;
 }
 
@@ -26,12 +26,12 @@ export function readPlain(length: number): void {
 
 /** Call before `READ_BUFFER` is filled. */
 export function keepForSecure(): void {
-  if (isReadBufferUsed && hasLateTasks()) doLateTasks();
-  if (!hasLateTasks()) freeAll();
+  if (isReadBufferUsed && hasDeferredTasks()) runDeferredTasks();
+  if (!hasDeferredTasks()) freeAll();
   isReadBufferUsed = true;
 }
 
 function freeAll(): void {
-  readPlaces.stepBack();
+  bufferSlots.stepBack();
   isReadBufferUsed = false;
 }

@@ -1,6 +1,6 @@
 import type { SocketCalls } from "./socket-calls.ts";
 import { keepForPlain, readPlain } from "#wire/connections/buffers/pinned-buffers.ts";
-import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 
 /**
  * The layer between our buffers and the kernel: plain TCP, or TLS. Results are those of `SocketCalls`; sent bytes count
@@ -44,7 +44,7 @@ export class PlainChannel implements Channel {
   }
 
   get read(): Buffer {
-    return readPlaces.current.buffer;
+    return bufferSlots.current.buffer;
   }
 
   receive(fd: number, bytesMax: number): number {

@@ -5,7 +5,7 @@ import { opened } from "#kernel/process/fd-registry.ts";
 import type { SocketLoop, Watched } from "./socket-loop.ts";
 
 /** Address and options of a listening socket. */
-export interface ListeningPlace {
+export interface LoopListenOptions {
   readonly address: IpAddress;
   /** 0: any free port. */
   readonly port: number;
@@ -13,7 +13,7 @@ export interface ListeningPlace {
   readonly backlog: number;
 }
 
-export interface LoopListenerOptions extends ListeningPlace {
+export interface LoopListenerOptions extends LoopListenOptions {
   /** A socket that listens there already; the listener takes it over. */
   readonly fd?: number | undefined;
   onConnection(socket: LoopSocket): void;
@@ -97,7 +97,7 @@ export class LoopListener implements Watched {
 /** Opens a listening socket and returns its descriptor. Throws the system's error if it cannot listen. */
 export function openListening(
   calls: Pick<SocketCalls, "open" | "set" | "bind" | "listen" | "close">,
-  { address, port, reusePort, backlog }: ListeningPlace,
+  { address, port, reusePort, backlog }: LoopListenOptions,
 ): number {
   const checked = (result: number): number => {
     if (result < 0) throw listenError(result, formatIp(address), port);

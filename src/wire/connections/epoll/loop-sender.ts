@@ -1,6 +1,6 @@
 import type { Channel } from "./channel.ts";
 import type { SendQueue, Sender } from "./send-queue.ts";
-import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { EAGAIN, TEXT_BYTES_MAX } from "./socket-calls.ts";
 
 /** The socket of a sender, as the sender sees it. */
@@ -58,7 +58,7 @@ export class LoopSender implements Sender {
 
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
     if (this.gathers(text, buffer, start, end)) return;
-    if (readPlaces.addressOf(buffer) === 0 || text.length > TEXT_BYTES_MAX || !this.isFree) {
+    if (bufferSlots.addressOf(buffer) === 0 || text.length > TEXT_BYTES_MAX || !this.isFree) {
       return this.sendKept(text, Buffer.from(buffer.subarray(start, end)), 0, end - start);
     }
     const sentOfRead = this.sendAll(text, buffer, start, end, "");

@@ -3,7 +3,7 @@ import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import { releaseFd } from "#kernel/process/fd-registry.ts";
 import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
-import { PLACE_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import * as system from "./socket-calls.ts";
 import { LoopSender, type SendingSocket } from "./loop-sender.ts";
@@ -279,7 +279,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
       // Each read has a fixed cost, so a socket with much to read gets longer reads.
-      if (length === this.readBytes) this.readBytes = Math.min(length * 2, PLACE_BYTES);
+      if (length === this.readBytes) this.readBytes = Math.min(length * 2, SLOT_BYTES);
       // The socket is empty, and an event reports the next bytes. No further event follows a reported end.
       if (!channel.hasMore && !this.isOver) this.isReadable = false;
       this.handler.onBytes(channel.read, length);

@@ -12,7 +12,7 @@ import type { LoopSocket } from "./loop-socket.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { NAME, type SecureStage, selfSigned, startSecure } from "#wire/connections/testing/secure.ts";
 import type { SocketLoop } from "./socket-loop.ts";
-import { createEar, type Ear, inTurnOf, socketCalls } from "#wire/connections/testing/transports.ts";
+import { createEar, type Ear, inTickOf, socketCalls } from "#wire/connections/testing/transports.ts";
 
 const skip = (socketCalls?.secure ?? null) === null;
 
@@ -159,7 +159,7 @@ async function play(
     const turn = steps.findIndex(([what], index) => index >= at && what === "turn");
     const end = turn < 0 ? steps.length : turn;
     const now = steps.slice(at, end);
-    await inTurnOf(loop, () => now.forEach(([what, length]) => act(what, length)));
+    await inTickOf(loop, () => now.forEach(([what, length]) => act(what, length)));
     await new Promise((resolve) => setImmediate(resolve));
     at = end + 1;
   }

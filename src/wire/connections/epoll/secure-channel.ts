@@ -1,7 +1,7 @@
 import type { OpenSsl } from "#wire/native/openssl.ts";
 import type { Channel } from "./channel.ts";
 import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
-import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
 
@@ -114,7 +114,7 @@ export class SecureChannel implements Channel {
 
   sendTextAndBytes(_fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number {
     const { buffer, at } = this.calls;
-    const readAt = text === "" && tail === "" ? readPlaces.addressOf(bytes) : 0;
+    const readAt = text === "" && tail === "" ? bufferSlots.addressOf(bytes) : 0;
     if (readAt > 0) return this.write(readAt + start, end - start);
     return this.write(at, gather(buffer, 0, text, bytes, start, end, tail));
   }

@@ -3,7 +3,7 @@ import { formatIp, type IpAddress, unmapIp } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
 import { releaseFd, opened } from "#kernel/process/fd-registry.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/native/openssl.ts";
-import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES, type BufferSlot, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import type { End } from "#wire/connections/transport/transport.ts";
 import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
@@ -30,14 +30,14 @@ export interface SocketCalls {
   /** Makes `close` drop waiting bytes and send a reset. */
   resetOnClose(fd: number): void;
 
-  /** Reads at most `PLACE_BYTES` into the thread's current place. */
+  /** Reads at most `SLOT_BYTES` into the thread's current slot. */
   receive(fd: number, bytesMax: number): number;
   /** A place for reads of this thread in memory that several threads share. */
-  placeIn(memory: SharedArrayBuffer, offset: number): ReadPlace;
+  placeIn(memory: SharedArrayBuffer, offset: number): BufferSlot;
   /** Sends a text of characters below 256, at most `TEXT_BYTES_MAX` of them. `more`: further bytes follow at once. */
   sendText(fd: number, text: string, more: boolean): number;
   /**
-   * Sends the text, `bytes[start, end)` and the tail: at most `PLACE_BYTES` of bytes, and `TEXT_BYTES_MAX` of text and
+   * Sends the text, `bytes[start, end)` and the tail: at most `SLOT_BYTES` of bytes, and `TEXT_BYTES_MAX` of text and
    * tail together.
    */
   sendTextAndBytes(fd: number, text: string, bytes: Buffer, start: number, end: number, tail: string): number;
@@ -96,7 +96,7 @@ const RAW_BYTES = 48_000;
 /** Short reads of a turn, besides the first, that are kept for late tasks. */
 const SPARE_PLACES = 8;
 /** Room for a text and the longest read. */
-const SEND_BYTES = TEXT_BYTES_MAX + PLACE_BYTES;
+const SEND_BYTES = TEXT_BYTES_MAX + SLOT_BYTES;
 /** Room for about a hundred responses of a kilobyte. */
 const OUTBOX_BYTES = 128 * 1024;
 
@@ -165,17 +165,17 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
 }
 
 /** The system allocates its pages only as far as they are read into. */
-function untouchedPlace(koffi: Koffi): ReadPlace {
-  const buffer = Buffer.allocUnsafeSlow(PLACE_BYTES);
+function untouchedPlace(koffi: Koffi): BufferSlot {
+  const buffer = Buffer.allocUnsafeSlow(SLOT_BYTES);
   kept.push(buffer);
   return { buffer, at: Number(koffi.address(buffer)) };
 }
 
 /** A view that V8 does not treat as shared memory: it would copy shared memory word by word. */
-function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadPlace {
+function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): BufferSlot {
   if (!kept.includes(memory)) kept.push(memory);
-  const at = koffi.address(Buffer.from(memory, offset, PLACE_BYTES));
-  return { buffer: Buffer.from(koffi.view(at, PLACE_BYTES)), at: Number(at) };
+  const at = koffi.address(Buffer.from(memory, offset, SLOT_BYTES));
+  return { buffer: Buffer.from(koffi.view(at, SLOT_BYTES)), at: Number(at) };
 }
 
 function secureCalls(koffi: Koffi, libc: Library, outboxAt: number, onMissing: OnMissing): SecureCalls | null {
@@ -184,7 +184,7 @@ function secureCalls(koffi: Koffi, libc: Library, outboxAt: number, onMissing: O
     const [buffer, at] = memory(koffi, SEND_BYTES);
     const [raw, rawAt] = memory(koffi, RAW_BYTES);
     return {
-      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: readPlaces.addressOf(READ_BUFFER), outboxAt, raw },
+      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: bufferSlots.addressOf(READ_BUFFER), outboxAt, raw },
       receive: (fd) => {
         const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
         return returned < 0 ? -koffi.errno() : returned;
@@ -262,18 +262,18 @@ function bytes(koffi: Koffi, libc: Library, outboxAt: number): Bytes {
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
   const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
-  const [place, placeAt] = memory(koffi, PLACE_BYTES);
+  const [place, placeAt] = memory(koffi, SLOT_BYTES);
   const spare = Array.from({ length: SPARE_PLACES }, () => untouchedPlace(koffi));
-  readPlaces.begin({ buffer: place, at: placeAt }, spare, Number(koffi.address(READ_BUFFER)));
+  bufferSlots.begin({ buffer: place, at: placeAt }, spare, Number(koffi.address(READ_BUFFER)));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
-    receive: (fd, bytesMax) => result(recv(fd, readPlaces.forRead().at, bytesMax, MSG_DONTWAIT)),
+    receive: (fd, bytesMax) => result(recv(fd, bufferSlots.forRead().at, bytesMax, MSG_DONTWAIT)),
     sendText: (fd, text, more) => {
       buffer.write(text, 0, "latin1");
       return result(sendAt(fd, bufferAt, text.length, more ? SEND_FLAGS | MSG_MORE : SEND_FLAGS));
     },
     sendTextAndBytes: (fd, text, bytes, start, end, tail) => {
-      const at = text === "" && tail === "" ? readPlaces.addressOf(bytes) : 0;
+      const at = text === "" && tail === "" ? bufferSlots.addressOf(bytes) : 0;
       if (at > 0) return result(sendAt(fd, at + start, end - start, SEND_FLAGS));
       return result(sendAt(fd, bufferAt, gather(buffer, 0, text, bytes, start, end, tail), SEND_FLAGS));
     },

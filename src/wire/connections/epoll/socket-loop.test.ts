@@ -8,11 +8,11 @@ import { fc } from "../../../../test/support/property.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { LoopListener } from "./loop-listener.ts";
 import { dialThroughLoop, type LoopSocket } from "./loop-socket.ts";
-import { PLACE_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
-import { createEar, type Ear, inTurnOf, socketCalls } from "#wire/connections/testing/transports.ts";
+import { createEar, type Ear, inTickOf, socketCalls } from "#wire/connections/testing/transports.ts";
 import type { TransportHandler } from "#wire/connections/transport/transport.ts";
 import { afterSends } from "#kernel/process/tick-queue.ts";
 import { skipWithoutIpv6 } from "../../../../test/support/ipv6.ts";
@@ -272,10 +272,10 @@ async function play(
     if (what === "kept") sent += letter + text + tailOf(size);
   };
   for (const turn of splitAt(steps, "turn")) {
-    await inTurnOf(isInTurns ? loop : null, () => turn.forEach(act));
+    await inTickOf(isInTurns ? loop : null, () => turn.forEach(act));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await inTurnOf(isInTurns ? loop : null, () => socket[last]());
+  await inTickOf(isInTurns ? loop : null, () => socket[last]());
   return sent;
 }
 
@@ -380,11 +380,11 @@ test("reads become longer while they are filled, and are short again after a wai
     let expected = SHORTEST;
     for (const { asked, got } of reads.slice(first)) {
       assert.equal(asked, expected);
-      if (got === asked) expected = Math.min(asked * 2, PLACE_BYTES);
+      if (got === asked) expected = Math.min(asked * 2, SLOT_BYTES);
     }
   };
   await send(8_000_000);
-  assert.equal(reads.at(-1)?.asked, PLACE_BYTES);
+  assert.equal(reads.at(-1)?.asked, SLOT_BYTES);
   await send(100_000);
   assert.equal(socket.bytesRead, 8_100_000);
 });

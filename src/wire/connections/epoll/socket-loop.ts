@@ -1,7 +1,7 @@
 import { PlainChannel } from "./channel.ts";
 import { SendQueue } from "./send-queue.ts";
 import type { SocketCalls } from "./socket-calls.ts";
-import { inOneTurn } from "#kernel/process/tick-queue.ts";
+import { inOneTick } from "#kernel/process/tick-queue.ts";
 
 /** Something that the loop watches. */
 export interface Watched {
@@ -127,7 +127,7 @@ export class SocketLoop {
   private readonly run = (): void => {
     this.turn = null;
     this.isTurning = true;
-    inOneTurn(this.work, this.lookAgain);
+    inOneTick(this.work, this.lookAgain);
     this.isTurning = false;
     this.awaitTurn();
   };

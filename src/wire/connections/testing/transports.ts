@@ -23,7 +23,7 @@ export const dial = (loop: SocketLoop | null, port: number): Transport =>
   dialThroughNode((onread) => connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true, onread }));
 
 /** Runs the work within a turn of the loop, as incoming bytes make sockets do it; without a loop, at once. */
-export function inTurnOf(loop: SocketLoop | null, work: () => void): Promise<void> | void {
+export function inTickOf(loop: SocketLoop | null, work: () => void): Promise<void> | void {
   if (loop === null) return work();
   return new Promise((resolve, reject) => {
     const run = (): void => {

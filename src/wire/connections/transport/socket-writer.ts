@@ -1,5 +1,5 @@
 import { latin1 } from "#wire/http/bytes.ts";
-import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import type { Transport } from "./transport.ts";
 
 /** Up to this size, a copy into one string and one write costs less than a second write. */
@@ -49,7 +49,7 @@ export class SocketWriter {
 
   /** Bytes of a shared buffer that nothing follows for now: they go out at once, and as text only if they cannot. */
   lastBytes(buffer: Buffer, start: number, end: number): void {
-    if (readPlaces.addressOf(buffer) === 0 || !this.transport.sendsReads) return this.bytes(buffer, start, end, true);
+    if (bufferSlots.addressOf(buffer) === 0 || !this.transport.sendsReads) return this.bytes(buffer, start, end, true);
     if (this.kept !== null) this.keptToText();
     this.written += end - start;
     this.transport.sendShared(this.takeText(), buffer, start, end);

@@ -5,7 +5,7 @@ type Db = Kysely<Tables>;
 type TableName = keyof Tables & string;
 
 /** Rows per statement, which runs without a pause. */
-export const PIECE_ROWS = 100;
+export const CHUNK_ROWS = 100;
 /** Rows per statement if they contain whole documents. */
 const PIECE_DOCUMENTS = 10;
 
@@ -20,13 +20,13 @@ export interface MatchingRows {
  * Deletes all matching rows in several statements; the unit's session yields to the event loop between them. Delete
  * referring rows first (`deleteOwned`), because a cascade runs without a pause.
  */
-export async function deleteInPieces(db: Db, { table, key, where }: MatchingRows, atOnce = PIECE_ROWS): Promise<void> {
+export async function deleteInChunks(db: Db, { table, key, where }: MatchingRows, atOnce = CHUNK_ROWS): Promise<void> {
   await inPieces(db, sql`DELETE FROM ${sql.table(table)}`, { table, key, where }, atOnce);
 }
 
 /** Updates in the same way; after the update, a row must no longer match. */
-export async function updateInPieces(db: Db, { set, ...rows }: MatchingRows & { readonly set: RawBuilder<unknown> }): Promise<void> {
-  await inPieces(db, sql`UPDATE ${sql.table(rows.table)} SET ${set}`, rows, PIECE_ROWS);
+export async function updateInChunks(db: Db, { set, ...rows }: MatchingRows & { readonly set: RawBuilder<unknown> }): Promise<void> {
+  await inPieces(db, sql`UPDATE ${sql.table(rows.table)} SET ${set}`, rows, CHUNK_ROWS);
 }
 
 async function inPieces(db: Db, verb: RawBuilder<unknown>, { table, key, where }: MatchingRows, atOnce: number): Promise<void> {
@@ -43,7 +43,7 @@ export async function deleteOwned(db: Db, owner: TableName, where: RawBuilder<un
   for (const { table, key, by, of = ["id"], holdsDocuments = false } of OWNED[owner] ?? []) {
     const owned = sql`${columns(by)} IN (SELECT ${listed(of)} FROM ${sql.table(owner)} WHERE ${where})`;
     await deleteOwned(db, table, owned);
-    await deleteInPieces(db, { table, key, where: owned }, holdsDocuments ? PIECE_DOCUMENTS : PIECE_ROWS);
+    await deleteInChunks(db, { table, key, where: owned }, holdsDocuments ? PIECE_DOCUMENTS : CHUNK_ROWS);
   }
 }
 

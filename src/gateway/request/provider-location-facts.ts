@@ -1,5 +1,5 @@
 /** Parts of a provider's address that a key may name, beside the model. */
-export interface PlaceFacts {
+export interface LocationFacts {
   readonly project?: string;
   readonly region?: string;
 }

@@ -7,7 +7,7 @@ import { parseIp } from "#kernel/net/ip.ts";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
-import { askServer, type Server } from "./ask-server.ts";
+import { queryServer, type Server } from "./query-server.ts";
 import { PATIENCE_MS } from "../../../test/support/eventually.ts";
 
 const NAME = parseAbsoluteName("www.elsewhere.example");
@@ -85,7 +85,7 @@ test("only a message that echoes identifier and question is an answer", async (t
     },
     answerTo,
   );
-  assert.deepEqual(lastBytes(await askServer(server, QUESTION, soon())), [1]);
+  assert.deepEqual(lastBytes(await queryServer(server, QUESTION, soon())), [1]);
 });
 
 test("each query has a new identifier and port, and asks for recursion", async (t) => {
@@ -99,7 +99,7 @@ test("each query has a new identifier and port, and asks for recursion", async (
     },
     answerTo,
   );
-  await Promise.all(Array.from({ length: 20 }, () => askServer(server, QUESTION, soon())));
+  await Promise.all(Array.from({ length: 20 }, () => queryServer(server, QUESTION, soon())));
   assert.ok(ids.size > 15 && server.ports.size === 20, `${ids.size} identifiers, ${server.ports.size} ports`);
 });
 
@@ -110,25 +110,25 @@ test("a truncated answer is fetched over TCP", async (t) => {
     (query) => [answerTo(query, { flags: FLAG.QR | FLAG.TC, answers: [] })],
     (query) => answerTo(query, { answers: many }),
   );
-  assert.equal((await askServer(server, QUESTION, soon())).answers.length, 60);
+  assert.equal((await queryServer(server, QUESTION, soon())).answers.length, 60);
   const other = await serve(
     t,
     (query) => [answerTo(query, { flags: FLAG.QR | FLAG.TC, answers: [] })],
     (query) => answerTo(query, { questions: [] }),
   );
-  await assert.rejects(askServer(other, QUESTION, soon()), /another question/);
+  await assert.rejects(queryServer(other, QUESTION, soon()), /another question/);
 });
 
 test("silence, an unused port and a flood of forgeries end the query", async (t) => {
   const silent = await serve(t, () => [], answerTo);
-  await assert.rejects(askServer(silent, QUESTION, AbortSignal.timeout(50)), { name: "TimeoutError" });
-  await assert.rejects(askServer(silent, QUESTION, AbortSignal.abort(new Error("closed"))), /closed/);
+  await assert.rejects(queryServer(silent, QUESTION, AbortSignal.timeout(50)), { name: "TimeoutError" });
+  await assert.rejects(queryServer(silent, QUESTION, AbortSignal.abort(new Error("closed"))), /closed/);
   const forging = await serve(t, () => Array.from({ length: 60 }, () => Buffer.alloc(20)), answerTo);
-  await assert.rejects(askServer(forging, QUESTION, soon()), /too many/);
+  await assert.rejects(queryServer(forging, QUESTION, soon()), /too many/);
   const free = createSocket("udp4");
   free.bind(0, "127.0.0.1");
   await once(free, "listening");
   const { port } = free.address();
   free.close();
-  await assert.rejects(askServer({ ip: silent.ip, port }, QUESTION, soon()), { code: "ECONNREFUSED" });
+  await assert.rejects(queryServer({ ip: silent.ip, port }, QUESTION, soon()), { code: "ECONNREFUSED" });
 });

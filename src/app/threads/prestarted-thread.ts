@@ -1,11 +1,11 @@
 import { workerData } from "node:worker_threads";
-import { awaitTurn, type EarlyThreadData, throughWithLoading } from "#kernel/process/worker-bootstrap.ts";
+import { waitToLoad, type PrestartedThreadData, throughWithLoading } from "#kernel/process/worker-bootstrap.ts";
 
 /** Limit of the time that the others wait for an earlier thread that hangs. */
 const TURN_LIMIT_MS = 2_000;
 
-const data = workerData as EarlyThreadData;
-awaitTurn(data, TURN_LIMIT_MS);
+const data = workerData as PrestartedThreadData;
+waitToLoad(data, TURN_LIMIT_MS);
 try {
   await import(data.script);
 } catch (error) {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { createListPlaces } from "./list-places.ts";
+import { createPageEnds } from "./page-ends.ts";
 
 test("the place before a row is the last known one, in any order", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20_000), { maxLength: 60 }), fc.nat(20_000), (positions, offset) => {
-      const places = createListPlaces<number>();
+      const places = createPageEnds<number>();
       for (const position of positions) places.add("list", { position, row: position });
       const found = places.before("list", offset);
       assert.ok(found === null || (found.row === found.position && found.position <= offset));
@@ -19,7 +19,7 @@ test("the place before a row is the last known one, in any order", () => {
 });
 
 test("abandoned lists make room for others", () => {
-  const places = createListPlaces<null>();
+  const places = createPageEnds<null>();
   const place = (position: number) => ({ position, row: null });
   for (let n = 1; n <= 200; n++) {
     for (let at = 1; at <= 300; at++) places.add(`list ${n}`, place(at * 500));

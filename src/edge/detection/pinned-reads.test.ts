@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PlainChannel } from "#wire/connections/epoll/channel.ts";
 import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
-import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { SLOT_BYTES, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
-import { inOneTurn } from "#kernel/process/tick-queue.ts";
+import { inOneTick } from "#kernel/process/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
 import { DeferredTee } from "./deferred-tee.ts";
 import { BufferUser, BufferPool } from "./shared-buffers.ts";
@@ -20,7 +20,7 @@ const read = fc.record({
   kind: fc.constant("read" as const),
   fd: fc.nat({ max: SOCKETS - 1 }),
   isSecure: fc.boolean(),
-  length: fc.oneof(fc.integer({ min: 1, max: 16_000 }), fc.constantFrom(0, 16_384, 65_536, PLACE_BYTES)),
+  length: fc.oneof(fc.integer({ min: 1, max: 16_000 }), fc.constantFrom(0, 16_384, 65_536, SLOT_BYTES)),
   fate: fc.constantFrom("go on", "finish", "finish", "finish", "abort", "ignore"),
 });
 const step = fc.oneof(
@@ -81,7 +81,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
     const plain = new PlainChannel({
       ...calls!,
       receive: (_fd, bytesMax) => {
-        readPlaces.forRead().buffer.fill(fill, 0, bytesMax);
+        bufferSlots.forRead().buffer.fill(fill, 0, bytesMax);
         return bytesMax;
       },
     });
@@ -96,9 +96,9 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
     };
     const doRead = ({ fd, isSecure, length: asked, fate }: typeof read extends fc.Arbitrary<infer Read> ? Read : never): void => {
       const length = isSecure ? Math.min(asked, READ_BUFFER.length) : asked;
-      const home = readPlaces.current;
+      const home = bufferSlots.current;
       const buffer = readFrom(fd, isSecure, length);
-      if (readPlaces.current !== home) aside++;
+      if (bufferSlots.current !== home) aside++;
       if (fate === "ignore") return;
       const response = responses.get(fd) ?? begin();
       note(came, response.job, buffer.subarray(0, length));
@@ -121,7 +121,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
       }
       return false;
     };
-    while (left.length > 0) inOneTurn(part, part);
+    while (left.length > 0) inOneTick(part, part);
     detect();
     assert.deepEqual(got, came);
   });

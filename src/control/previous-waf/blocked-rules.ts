@@ -15,7 +15,7 @@ export const hasEnabledRules = (row: Pick<RulesetRow, "rules">): boolean =>
  * Throws `waf_managed_rules_held_back` for enabled rules of the new WAF in a zone below Enterprise that still has the
  * previous one: such a zone gets all of them by migrating (contract.md §7).
  */
-export async function checkHeldBack(
+export async function checkBlockedRules(
   unit: Unit,
   zoneId: string | null,
   phase: string,

@@ -27,7 +27,7 @@ const LENGTH_BYTES = 2;
  * Accepts only responses from the server's address that repeat the identifier and the question (RFC 5452 §9). Rejects if
  * none arrives in time, or one is malformed.
  */
-export async function askServer(server: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
+export async function queryServer(server: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
   const overUdp = await askOverUdp(server, question, signal);
   return (overUdp.flags & FLAG.TC) === 0 ? overUdp : askOverTcp(server, question, signal);
 }

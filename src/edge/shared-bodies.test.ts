@@ -12,7 +12,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import type { TapMessage } from "./detection/scan-plan.ts";
+import type { TeeMessage } from "./detection/scan-plan.ts";
 import { BufferUser } from "./detection/shared-buffers.ts";
 import { createRingReader } from "./detection/ring.ts";
 import { createBodyTee } from "./detection/body-tee.ts";
@@ -38,7 +38,7 @@ async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Par
   const origin = await httpOrigin(answer);
   const { port1, port2 } = new MessageChannel();
   const tap = createBodyTee({ port: port1, metrics: createMetrics(), placeIn: calls?.placeIn });
-  const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
+  const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TeeMessage, { readonly ring: SharedArrayBuffer }> };
   const { ring, lent: memory } = message;
   const bodies: Buffer[] = [];
   const ended = new Set<number>();

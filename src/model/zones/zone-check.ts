@@ -3,7 +3,7 @@ import { ZONE_STATES, type ZoneEvent } from "./zone-states.ts";
 import type { ZoneStatus } from "./zone.ts";
 
 /** Findings of a check of a zone's ownership. */
-export interface LookFacts {
+export interface CheckFacts {
   /** The parent's name servers for the zone; null if unknown or not checked. */
   readonly parentNames: readonly string[] | null;
   /** The zone's name servers; empty if it has no pair. */
@@ -19,7 +19,7 @@ export interface LookFacts {
 }
 
 /** Progress of the checks, as in `zone_claims`. */
-export interface LookState {
+export interface CheckState {
   readonly status: ZoneStatus;
   readonly proof: ZoneProof;
   readonly sinceMs: number;
@@ -30,7 +30,7 @@ export interface LookState {
 }
 
 export interface Judgement {
-  readonly state: LookState;
+  readonly state: CheckState;
   readonly event: { readonly kind: ZoneEvent; readonly proof: ZoneProof } | null;
   /** Milliseconds until the next check; null if none is needed. */
   readonly nextMs: number | null;
@@ -46,7 +46,7 @@ const ELSEWHERE_LOOKS = 3;
 const ELSEWHERE_MS = 24 * HOUR_MS;
 
 /** The consequence of a check; the first matching row of the table applies. */
-export function judgeLook(before: LookState, facts: LookFacts, nowMs: number): Judgement {
+export function judgeCheck(before: CheckState, facts: CheckFacts, nowMs: number): Judgement {
   const state = counted(before, facts, nowMs);
   const { endsAfterMs } = ZONE_STATES[before.status];
   const isSeen = state.seenLooks >= SEEN_LOOKS && nowMs - (state.seenMs ?? nowMs) >= AGAIN_MS;
@@ -66,7 +66,7 @@ export function judgeLook(before: LookState, facts: LookFacts, nowMs: number): J
 /** Proofs that end when the parent delegates to other name servers for long. */
 const FOLLOWS_PARENT: ReadonlySet<ZoneProof> = new Set(["delegation", "ds"]);
 
-function counted(before: LookState, { parentNames, pair, isPairShared, proof }: LookFacts, nowMs: number): LookState {
+function counted(before: CheckState, { parentNames, pair, isPairShared, proof }: CheckFacts, nowMs: number): CheckState {
   // Without an answer from the parent, nothing changes.
   if (parentNames === null) return before;
   const isNamed = pair.length > 0 && !isPairShared && pair.every((name) => parentNames.includes(name));
@@ -80,11 +80,11 @@ function counted(before: LookState, { parentNames, pair, isPairShared, proof }: 
   };
 }
 
-const hasGone = ({ elsewhereLooks, elsewhereSinceMs }: LookState, nowMs: number): boolean =>
+const hasGone = ({ elsewhereLooks, elsewhereSinceMs }: CheckState, nowMs: number): boolean =>
   elsewhereLooks >= ELSEWHERE_LOOKS && elsewhereSinceMs !== null && nowMs - elsewhereSinceMs >= ELSEWHERE_MS;
 
 /** Soon if a change is expected, and less often the longer nothing has changed; never later than the state's end. */
-function nextLook({ status, proof, sinceMs, seenLooks }: LookState, nowMs: number): number | null {
+function nextLook({ status, proof, sinceMs, seenLooks }: CheckState, nowMs: number): number | null {
   if (status === "active" && (proof === "operator" || proof === "txt")) return null;
   if (status === "active" && proof === "consent") return MINUTE_MS;
   if (status === "active" && proof !== "none") return 12 * HOUR_MS;

@@ -7,12 +7,12 @@ const EVERY_MS = 3_600_000;
  * Notifies accounts of calls that will break soon. Does nothing while the operator fixes the API date, since nothing ends
  * then.
  */
-export const tellOfDeprecations = (
+export const alertDeprecations = (
   notices: DeprecationNotices,
   table: readonly EndingRow[],
   config: { readonly asOf: string | null },
 ): Job => ({
-  name: "tell-of-deprecations",
+  name: "alert-deprecations",
   everyMs: EVERY_MS,
   run: async () => {
     if (config.asOf !== null) return null;

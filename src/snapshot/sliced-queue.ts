@@ -1,5 +1,5 @@
 /** Ordered work, of which each turn of the event loop does a part, so that network input waits only briefly. */
-export interface TurnsOfWork {
+export interface SlicedQueue {
   /** Does it at once if the queue is empty and the turn has room for it. Each value that the work yields ends a turn. */
   add(size: () => number, work: () => Iterator<void> | undefined): void;
 }
@@ -10,7 +10,7 @@ interface Piece {
 }
 
 /** A turn takes items up to this total size, and at least one. */
-export function createTurnsOfWork(sizeMax: number): TurnsOfWork {
+export function createSlicedQueue(sizeMax: number): SlicedQueue {
   const waiting: Piece[] = [];
   let current: Iterator<void> | undefined;
   let done = 0;

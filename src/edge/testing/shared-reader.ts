@@ -3,7 +3,7 @@ import { BufferUser } from "#edge/detection/shared-buffers.ts";
 import { createRingReader } from "#edge/detection/ring.ts";
 
 /** `workerData` of a reading thread. Its results are in `counts`, by index. */
-export interface LentReaderData {
+export interface SharedReaderData {
   readonly ring: SharedArrayBuffer;
   readonly lent: SharedArrayBuffer;
   readonly counts: SharedArrayBuffer;
@@ -24,9 +24,9 @@ export function bodyOf(number: number, length: number): Buffer {
 
 // A thread that reads slowly, like a detector, and checks that each body belongs to its request: `/number-length`.
 
-if (parentPort !== null) read(workerData as LentReaderData);
+if (parentPort !== null) read(workerData as SharedReaderData);
 
-function read({ ring, lent, counts: memory, recordsMax, slowMs }: LentReaderData): void {
+function read({ ring, lent, counts: memory, recordsMax, slowMs }: SharedReaderData): void {
   const counts = new Int32Array(memory);
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const rest = (ms: number): void => void Atomics.wait(nothing, 0, 0, ms);

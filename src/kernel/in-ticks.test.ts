@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inTurns } from "./in-turns.ts";
+import { inTicks } from "./in-ticks.ts";
 import { itemsPerTurn } from "../../test/support/items-per-turn.ts";
 
 test("each item has its step, in order, and no turn of the event loop exceeds its number", async () => {
   const seen: number[] = [];
   const turns = itemsPerTurn();
-  await inTurns(
+  await inTicks(
     Array.from({ length: 25 }, (_, i) => i),
     10,
     (item) => {
@@ -20,7 +20,7 @@ test("each item has its step, in order, and no turn of the event loop exceeds it
 
 test("an error of a step ends it", async () => {
   await assert.rejects(
-    inTurns([1, 2, 3], 1, (item) => {
+    inTicks([1, 2, 3], 1, (item) => {
       if (item === 2) throw new Error("two");
     }),
     /two/,

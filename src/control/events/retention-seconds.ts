@@ -1,13 +1,13 @@
 import type { RetentionLimits } from "#events/retention/retention.ts";
 
 /** Retention in seconds of rows, and of counts by minute and by hour; a full database may keep less. */
-export interface EventsKept {
+export interface RetentionSeconds {
   readonly rows: number;
   readonly minutes: number;
   readonly hours: number;
 }
 
-export const eventsKept = ({ ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs }: RetentionLimits): EventsKept => ({
+export const retentionSeconds = ({ ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs }: RetentionLimits): RetentionSeconds => ({
   rows: ageMs / 1000,
   minutes: minutesAgeMs / 1000,
   hours: hoursAgeMs / 1000,

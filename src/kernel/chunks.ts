@@ -1,5 +1,5 @@
 /** Splits the items into arrays of `size`, in order. */
-export function* piecesOf<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+export function* chunksOf<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
   let piece: T[] = [];
   for (const item of items) {
     if (piece.push(item) < size) continue;

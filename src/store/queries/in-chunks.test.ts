@@ -7,12 +7,12 @@ import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { migrate } from "#store/database/migrate.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
-import { deleteOwned, OWNED, PIECE_ROWS } from "./in-pieces.ts";
+import { deleteOwned, OWNED, CHUNK_ROWS } from "./in-chunks.ts";
 import { DIALECTS, kyselyOver, type Session } from "./session.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows of each kind that each owner has. */
-const ROWS = 3 * PIECE_ROWS + 1;
+const ROWS = 3 * CHUNK_ROWS + 1;
 
 async function migrated(t: TestContext): Promise<Session> {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pieces-"));
@@ -115,7 +115,7 @@ test("all data of an owner is deleted some rows per statement, before the owner"
       for (const below of [table, ...(OWNED[table] ?? []).map((owned) => owned.table)])
         assert.deepEqual((await session.query(`SELECT count(*) AS n FROM "${below}"`)).rows, [{ n: 0 }], `${owner}: ${below}`);
     // A row of a list brings a change of the list's state with it.
-    assert.ok(most > 0 && most <= 2 * PIECE_ROWS, `${owner}: ${most} rows in one statement`);
+    assert.ok(most > 0 && most <= 2 * CHUNK_ROWS, `${owner}: ${most} rows in one statement`);
     await session.query("ROLLBACK");
   }
 });

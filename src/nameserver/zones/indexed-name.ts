@@ -2,9 +2,9 @@ import type { RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import { typeCode } from "#wire/dns/record-types.ts";
-import type { NameNode, RecordSet, RecordSets, StoredRecord } from "./rrset.ts";
+import type { NameNode, RRset, RRsets, StoredRecord } from "./rrset.ts";
 
-export const NO_SETS: RecordSets = new Map();
+export const NO_SETS: RRsets = new Map();
 
 /** Above this number, a name's records are a Set, so that adding and removing take constant time. */
 const LISTED_MAX = 16;
@@ -15,7 +15,7 @@ type Held = StoredRecord | StoredRecord[] | Set<StoredRecord> | null;
  * One owner name, or an empty non-terminal (RFC 8020). The RRsets are built from the records on first use, because many
  * names are never queried. A class, because there is one per name and each answer reads one.
  */
-export class HeldName implements NameNode {
+export class IndexedName implements NameNode {
   readonly key: NameKey;
   /** Increases with each created name, as does its position in the map. */
   readonly order: number;
@@ -26,7 +26,7 @@ export class HeldName implements NameNode {
   holds: number;
   /** The record itself if there is only one, as at most names. */
   #held: Held = null;
-  #sets: RecordSets | null = NO_SETS;
+  #sets: RRsets | null = NO_SETS;
 
   constructor(key: NameKey, order: number, holds: number) {
     this.key = key;
@@ -35,8 +35,8 @@ export class HeldName implements NameNode {
   }
 
   /** A copy with the same records that can be changed independently. */
-  copy(): HeldName {
-    const copy = new HeldName(this.key, this.order, this.holds);
+  copy(): IndexedName {
+    const copy = new IndexedName(this.key, this.order, this.holds);
     copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof Set ? new Set(this.#held) : this.#held;
     copy.settle();
     return copy;
@@ -73,7 +73,7 @@ export class HeldName implements NameNode {
   }
 
   /** The RRsets as of the last `settle`, or of their first use if that was later. */
-  get sets(): RecordSets {
+  get sets(): RRsets {
     return (this.#sets ??= setsOf([...this.records]));
   }
 
@@ -91,8 +91,8 @@ export class HeldName implements NameNode {
 
 const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
 
-function setsOf(all: readonly StoredRecord[]): RecordSets {
-  const sets = new Map<number, RecordSet>();
+function setsOf(all: readonly StoredRecord[]): RRsets {
+  const sets = new Map<number, RRset>();
   for (const [type, records] of Map.groupBy(all, (record) => typeCode(record.type) as number)) {
     // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
     const distinct = new Set(records.map(({ rdata }) => rdata));

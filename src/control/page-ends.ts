@@ -1,5 +1,5 @@
 /** The end of a page: the keys of its last row, and the number of rows up to it. */
-export interface ListPlace<Row> {
+export interface PageEnd<Row> {
   readonly position: number;
   readonly row: Row;
 }
@@ -9,10 +9,10 @@ export interface ListPlace<Row> {
  * there: page 20,000 costs the same as page 2. Places are stored under a text that identifies the list and the state of
  * its rows, so they are not used after a change.
  */
-export interface ListPlaces<Row> {
+export interface PageEnds<Row> {
   /** The last known place before row `offset`; null: read from the start. */
-  before(list: string, offset: number): ListPlace<Row> | null;
-  add(list: string, place: ListPlace<Row>): void;
+  before(list: string, offset: number): PageEnd<Row> | null;
+  add(list: string, place: PageEnd<Row>): void;
 }
 
 /** Minimum distance of two places, because skipping fewer rows is fast. */
@@ -21,16 +21,16 @@ const PLACES_MAX = 50_000;
 /** Longer keys are not stored: filters with many values are rare. */
 const LIST_LENGTH_MAX = 1_000;
 
-export function createListPlaces<Row>(): ListPlaces<Row> {
+export function createPageEnds<Row>(): PageEnds<Row> {
   /** By list, in order; the least recently used list is evicted first. */
-  const lists = new Map<string, ListPlace<Row>[]>();
+  const lists = new Map<string, PageEnd<Row>[]>();
   let count = 0;
   /** Number of places at or before `offset`. */
-  const reached = (places: readonly ListPlace<Row>[], offset: number): number => {
+  const reached = (places: readonly PageEnd<Row>[], offset: number): number => {
     let [low, high] = [0, places.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((places[middle] as ListPlace<Row>).position <= offset) low = middle + 1;
+      if ((places[middle] as PageEnd<Row>).position <= offset) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -12,11 +12,11 @@ export type ResolverAddress = string;
  * Queries a resolver for a set and its signatures. Uses TCP, so that off-path attackers cannot forge an answer (RFC 5452)
  * that would cause keys to be deleted. Throws if no answer arrives in time, or it belongs to another query.
  */
-export const askResolver = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
+export const queryResolver = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
   ask(address, name, type, FLAG.RD, timeoutMs);
 
 /** The same without recursion, for an authoritative server. */
-export const askAuthority = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
+export const queryAuthority = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
   ask(address, name, type, 0, timeoutMs);
 
 async function ask(address: ResolverAddress, name: DnsName, type: number, flags: number, timeoutMs: number): Promise<Message> {

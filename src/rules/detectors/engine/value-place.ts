@@ -2,7 +2,7 @@
  * The text around a value, one char per byte: at most PLACE_BYTES before it, and up to the end of its window (scan.ts)
  * after it.
  */
-export interface Surroundings {
+export interface SurroundingText {
   readonly before: string;
   readonly behind: string;
 }
@@ -15,7 +15,7 @@ const PLACE_BYTES = 256;
  * and the other one the rest.
  */
 export interface ValuePlace {
-  readonly holds: (value: string, surroundings: Surroundings) => boolean;
+  readonly holds: (value: string, surroundings: SurroundingText) => boolean;
   readonly isWanted: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface RulesetContext extends RuleContext {
 }
 
 /** The objects that the rules of a ruleset may refer to. */
-export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RulesetContext> {
+export async function ruleContextOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RulesetContext> {
   const rulesets = await rulesetsOf(db, { level: "account", owner_id: scope.account_id });
   const lists = new Map((await ruleListsOf(db, scope.account_id)).map(({ name, kind }) => [name, kind as ListKind]));
   const customs = new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }]));

@@ -1,8 +1,8 @@
 import { promises as dns } from "node:dns";
-import { seenBy } from "#control/dns/dnssec/dnssec-watch.ts";
+import { parentDsOf } from "#control/dns/dnssec/dnssec-watch.ts";
 import { loadDnssec } from "#control/dns/dnssec/stored-dnssec.ts";
-import type { ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
-import type { LookFacts } from "#model/zones/zone-look.ts";
+import type { ResolverAddress } from "#control/dns/scan/query-resolver.ts";
+import type { CheckFacts } from "#model/zones/zone-check.ts";
 import { hasNoParent } from "#model/zones/zone-name.ts";
 import { QUARANTINE_MS } from "#model/zones/zone-states.ts";
 import { formerZones } from "#store/zones/former-zones.ts";
@@ -11,7 +11,7 @@ import { delegationOf } from "#store/zones/zone-delegations.ts";
 import { activeZonesOfName, serversOfOthers, zonesUp } from "#store/zones/zone-claimants.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 import { nearestAbove } from "./admission.ts";
-import type { LookAtParentServers, ParentView } from "./parent-view.ts";
+import type { QueryParentServers, ParentView } from "./parent-view.ts";
 import { verificationNames } from "./pending-reason.ts";
 import type { OwnershipPolicy } from "./policy.ts";
 
@@ -19,7 +19,7 @@ type Db = Unit["db"];
 
 /** Findings of a check; `failed`: why the parent could not be checked, if it had to be. */
 export interface ZoneEvidence {
-  readonly facts: LookFacts;
+  readonly facts: CheckFacts;
   readonly parent: ParentView | null;
   readonly failed: string | null;
 }
@@ -42,10 +42,10 @@ export function createLookUpTexts(resolvers: readonly ResolverAddress[]): LookUp
   };
 }
 
-export interface LookAtZoneDeps {
+export interface CheckZoneOwnershipDeps {
   readonly store: Store;
   readonly policy: OwnershipPolicy;
-  readonly parentServers: LookAtParentServers;
+  readonly parentServers: QueryParentServers;
   readonly texts: LookUpTexts;
   readonly vendorPrefix: string;
 }
@@ -56,7 +56,12 @@ const BUDGET_MS = 5_000;
  * Checks everything that may prove the ownership of the zone: the zone above if it is hosted here, otherwise the public
  * parent and the name itself.
  */
-export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: number, nowMs: number): Promise<ZoneEvidence> {
+export async function checkZoneOwnership(
+  deps: CheckZoneOwnershipDeps,
+  zone: ZoneRow,
+  sinceMs: number,
+  nowMs: number,
+): Promise<ZoneEvidence> {
   const { store, policy } = deps;
   const db = store.read;
   const mode = await policy.mode(db);
@@ -111,7 +116,7 @@ async function isUnclaimed(db: Db, zone: ZoneRow, nowMs: number): Promise<boolea
   return others.length === 0 && former.every(({ deleted_ms }) => nowMs - deleted_ms >= QUARANTINE_MS);
 }
 
-async function showsKey({ texts, vendorPrefix }: LookAtZoneDeps, zone: ZoneRow): Promise<boolean> {
+async function showsKey({ texts, vendorPrefix }: CheckZoneOwnershipDeps, zone: ZoneRow): Promise<boolean> {
   if (zone.verification_key === "") return false;
   const found = await Promise.all(verificationNames(zone.name, vendorPrefix).map((name) => texts(name)));
   return found.flat().includes(zone.verification_key);
@@ -126,5 +131,5 @@ async function hasDsOfOwnKey(db: Db, zone: ZoneRow, parent: ParentView, sinceMs:
   if (stored === undefined || parent.ds.length === 0) return false;
   const since = zone.status === "active" ? 0 : sinceMs;
   const fresh = stored.keys.filter(({ created_on }) => Date.parse(created_on) >= since);
-  return seenBy(zone.name, { ...stored, keys: fresh }, { records: parent.ds, ttl: 0 }).named.length > 0;
+  return parentDsOf(zone.name, { ...stored, keys: fresh }, { records: parent.ds, ttl: 0 }).named.length > 0;
 }

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { ZONE_PROOFS } from "./zone-proof.ts";
 import { ZONE_STATES, zoneStateAfter } from "./zone-states.ts";
 import { fc } from "../../../test/support/property.ts";
-import { judgeLook, type LookFacts, type LookState } from "./zone-look.ts";
+import { judgeCheck, type CheckFacts, type CheckState } from "./zone-check.ts";
 
 const HOUR_MS = 3_600_000;
 const PAIR = ["ns1.pool.net", "ns2.pool.net"];
-const FACTS: LookFacts = { parentNames: null, pair: PAIR, isPairShared: false, proof: null, isRefusedAbove: false, isFree: false };
-const PENDING: LookState = {
+const FACTS: CheckFacts = { parentNames: null, pair: PAIR, isPairShared: false, proof: null, isRefusedAbove: false, isFree: false };
+const PENDING: CheckState = {
   status: "pending",
   proof: "none",
   sinceMs: 0,
@@ -17,17 +17,17 @@ const PENDING: LookState = {
   elsewhereLooks: 0,
   elsewhereSinceMs: null,
 };
-const ACTIVE: LookState = { ...PENDING, status: "active", proof: "delegation" };
+const ACTIVE: CheckState = { ...PENDING, status: "active", proof: "delegation" };
 
 test("a delegation is confirmed at the second check, and discarded if one in between does not see it", () => {
   const seen = { ...FACTS, parentNames: PAIR };
-  const first = judgeLook(PENDING, seen, 1_000);
+  const first = judgeCheck(PENDING, seen, 1_000);
   assert.deepEqual([first.event, first.state.seenLooks, first.nextMs], [null, 1, 60_000]);
-  assert.equal(judgeLook(first.state, seen, 2_000).event, null);
-  assert.deepEqual(judgeLook(first.state, seen, 61_000).event, { kind: "proved", proof: "delegation" });
-  const gone = judgeLook(first.state, { ...FACTS, parentNames: [] }, 61_000);
-  assert.equal(judgeLook(gone.state, seen, 121_000).event, null);
-  assert.equal(judgeLook(first.state, { ...seen, isPairShared: true }, 61_000).event, null);
+  assert.equal(judgeCheck(first.state, seen, 2_000).event, null);
+  assert.deepEqual(judgeCheck(first.state, seen, 61_000).event, { kind: "proved", proof: "delegation" });
+  const gone = judgeCheck(first.state, { ...FACTS, parentNames: [] }, 61_000);
+  assert.equal(judgeCheck(gone.state, seen, 121_000).event, null);
+  assert.equal(judgeCheck(first.state, { ...seen, isPairShared: true }, 61_000).event, null);
 });
 
 test("a claim on the same servers takes nothing from a zone that has them, and neither does silence", () => {
@@ -40,10 +40,10 @@ test("a claim on the same servers takes nothing from a zone that has them, and n
       [silent, FACTS],
       [unnamed, { ...FACTS, parentNames: [] }],
     ] as const)
-      assert.equal(judgeLook(state, facts, hours * HOUR_MS).event, null);
-    shared = judgeLook(shared, { ...FACTS, parentNames: PAIR, isPairShared: true }, hours * HOUR_MS).state;
-    silent = judgeLook(silent, FACTS, hours * HOUR_MS).state;
-    unnamed = judgeLook(unnamed, { ...FACTS, parentNames: [] }, hours * HOUR_MS).state;
+      assert.equal(judgeCheck(state, facts, hours * HOUR_MS).event, null);
+    shared = judgeCheck(shared, { ...FACTS, parentNames: PAIR, isPairShared: true }, hours * HOUR_MS).state;
+    silent = judgeCheck(silent, FACTS, hours * HOUR_MS).state;
+    unnamed = judgeCheck(unnamed, { ...FACTS, parentNames: [] }, hours * HOUR_MS).state;
   }
 });
 
@@ -52,7 +52,7 @@ test("other servers move a zone after three checks over a day", () => {
   const events = [];
   let state = ACTIVE;
   for (const hours of [0, 12, 24]) {
-    const judged = judgeLook(state, elsewhere, hours * HOUR_MS);
+    const judged = judgeCheck(state, elsewhere, hours * HOUR_MS);
     events.push(judged.event?.kind);
     state = judged.state;
   }
@@ -80,7 +80,7 @@ const state = fc.record({
 test("property: after any observation the next state exists, no check is in the past, and every waiting state ends", () => {
   const holds = fc.property(state, facts, fc.nat(), (before, seen, later) => {
     const nowMs = before.sinceMs + later;
-    const { event, nextMs } = judgeLook(before, seen, nowMs);
+    const { event, nextMs } = judgeCheck(before, seen, nowMs);
     if (event !== null) zoneStateAfter(before.status, event.kind);
     if (nextMs !== null) assert.ok(nextMs > 0);
     const { endsAfterMs } = ZONE_STATES[before.status];

@@ -5,17 +5,17 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;
 /** Of each kind in one log line: an unavailable resolver makes every zone fail for the same reason. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Checks the proofs of zones' ownership, and updates the zones: pending, active, moved, gone. */
-export const lookAtOwnership = (ownership: Pick<Ownership, "lookDue">, settling: Pick<ZoneSettling, "conflicts" | "notices">): Job => ({
-  name: "look-at-ownership",
+export const checkOwnership = (ownership: Pick<Ownership, "lookDue">, settling: Pick<ZoneSettling, "conflicts" | "notices">): Job => ({
+  name: "check-ownership",
   everyMs: EVERY_MS,
   run: async () => {
     // The operator settles conflicts in another process.
     if (settling.notices().length > 0) await settling.conflicts();
-    const { looked, changed, failed } = await ownership.lookDue(systemCall("look-at-ownership"));
+    const { checked, changed, failed } = await ownership.lookDue(systemCall("check-ownership"));
     if (changed.length === 0 && failed.length === 0) return null;
-    return { looked, changed: changed.slice(0, TOLD_MAX), failures: failed.length, failed: failed.slice(0, TOLD_MAX) };
+    return { checked, changed: changed.slice(0, REPORTED_MAX), failures: failed.length, failed: failed.slice(0, REPORTED_MAX) };
   },
 });

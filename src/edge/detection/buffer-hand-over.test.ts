@@ -10,9 +10,9 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { fc } from "../../../test/support/property.ts";
 import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
-import type { TapMessage } from "./scan-plan.ts";
+import type { TeeMessage } from "./scan-plan.ts";
 import { createBodyTee } from "./body-tee.ts";
-import { bodyOf, COUNTS, LENT, type LentReaderData, SHORT, WHOLE } from "#edge/testing/lent-reader.ts";
+import { bodyOf, COUNTS, LENT, type SharedReaderData, SHORT, WHOLE } from "#edge/testing/shared-reader.ts";
 
 const calls = await loadSocketCalls();
 const skip = calls === null && "koffi does not load here";
@@ -32,10 +32,10 @@ interface Reading {
 
 /** A thread that reads the ring announced at the other end of the port. */
 function startReading(port: MessagePort, counts: SharedArrayBuffer, recordsMax: number, slowMs: number): Reading {
-  const { message } = receiveMessageOnPort(port) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
+  const { message } = receiveMessageOnPort(port) as { readonly message: Extract<TeeMessage, { readonly ring: SharedArrayBuffer }> };
   assert.ok(message.lent !== null);
-  const data: LentReaderData = { ring: message.ring, lent: message.lent, counts, recordsMax, slowMs };
-  const thread = new Worker(new URL("../testing/lent-reader.ts", import.meta.url), { workerData: data });
+  const data: SharedReaderData = { ring: message.ring, lent: message.lent, counts, recordsMax, slowMs };
+  const thread = new Worker(new URL("../testing/shared-reader.ts", import.meta.url), { workerData: data });
   const failure = once(thread, "error").then(([error]) => Promise.reject(error as Error));
   failure.catch(() => undefined);
   return { thread, port, lent: message.lent, failure, still: once(thread, "message") };
