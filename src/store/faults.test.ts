@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { storeTest } from "../../test/support/store.ts";
 import { databaseExists, openStore } from "#store/database/open.ts";
@@ -53,6 +54,62 @@ test("a damaged file is reported, with advice", async (t) => {
   });
   writeFileSync(path, "a text that somebody saved here");
   await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), /control\.db: file is not a database; restore it/);
+});
+
+const REPLACED: Readonly<Record<string, (path: string, copy: string) => void>> = {
+  "the file is removed": (path) => renameSync(path, `${path}.away`),
+  "the file and its log are removed": (path) => ["", "-wal", "-shm"].forEach((end) => renameSync(`${path}${end}`, `${path}${end}.away`)),
+  "another file has its name": (path, copy) => {
+    renameSync(path, `${path}.away`);
+    copyFileSync(copy, path);
+  },
+  "its log is removed": (path) => renameSync(`${path}-wal`, `${path}-wal.away`),
+  "another log has its log's name": (path) => {
+    renameSync(`${path}-wal`, `${path}-wal.away`);
+    writeFileSync(`${path}-wal`, "");
+  },
+};
+for (const [what, replace] of Object.entries(REPLACED))
+  test(`${what} while the database is open: nothing more is acknowledged, and all that was is in the first files`, async (t) => {
+    const path = join(directory(t), "control.db");
+    let told = 0;
+    const store = await openStore({ url: `sqlite:${path}`, clock: systemClock, onReplaced: () => void told++ });
+    t.after(() => store.close());
+    const put = (name: string) => store.write(({ db }) => db.insertInto("secrets").values({ name, value: "", created_on: "" }).execute());
+    await put("first");
+    copyFileSync(path, `${path}.copy`);
+    await put("second");
+    replace(path, `${path}.copy`);
+    const outcomes = await Promise.allSettled([put("third"), put("fourth")]);
+    outcomes.push(...(await Promise.allSettled([put("fifth")])));
+    for (const outcome of outcomes) assert.ok(outcome.status === "rejected" && named("database_replaced")(outcome.reason));
+    assert.match((await store.health()) ?? "", /replaced or removed while the server was running/);
+    assert.equal(told, 1);
+    // Put back under the open database they still count as replaced: others may have used them meanwhile.
+    for (const end of ["", "-wal", "-shm"]) if (existsSync(`${path}${end}.away`)) renameSync(`${path}${end}.away`, `${path}${end}`);
+    await assert.rejects(put("sixth"), named("database_replaced"));
+    await store.close();
+    const again = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+    t.after(() => again.close());
+    const names = (await again.read.selectFrom("secrets").select("name").execute()).map(({ name }) => name);
+    assert.deepEqual(names.filter((name) => name !== "seal_key").toSorted(), ["first", "second"]);
+    await again.write(({ db }) => db.insertInto("secrets").values({ name: "last", value: "", created_on: "" }).execute());
+  });
+
+test("connections that come and go leave the log where it is", async (t) => {
+  const path = join(directory(t), "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  t.after(() => store.close());
+  const touch = () => store.write(({ db }) => db.insertInto("secrets").values({ name: newId(), value: "", created_on: "" }).execute());
+  await touch();
+  for (let n = 0; n < 3; n++) {
+    const other = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+    await other.write(({ db }) => db.insertInto("secrets").values({ name: newId(), value: "", created_on: "" }).execute());
+    await other.close();
+    // An error of the transaction itself makes the writer connect again.
+    await store.write(({ db }) => sql`ROLLBACK`.execute(db)).catch(() => {});
+    await touch();
+  }
 });
 
 test("a database that cannot be opened is reported", { skip: process.getuid?.() === 0 && "root may open everything" }, async (t) => {

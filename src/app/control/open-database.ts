@@ -95,6 +95,11 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
         { finding },
         "the database is corrupt and read-only; stop the server and restore the database from a backup, or rebuild it with selvedge doctor --rebuild",
       ),
+    onReplaced: () =>
+      log.error(
+        { file: withoutCredentials(databaseUrl(config)) },
+        "the file of the database was replaced or removed while the server was running: no change is accepted until a restart; to restore a backup, stop the server first",
+      ),
   }).catch((error: unknown) => {
     throw advised(error, config, deps.lastGood);
   });

@@ -37,6 +37,15 @@ export const ERROR_CODES = {
     cause: "The file of the control database is corrupt. The planes keep serving the current configuration.",
     remedy: "The operator must restore it from a backup, or rebuild it with `selvedge doctor --rebuild`.",
   },
+  database_replaced: {
+    code: 10508,
+    status: 503,
+    message: "The database's file was replaced or removed while the server was running",
+    cause:
+      "The control database has another file than the one the server opened, so a change would be lost when the server ends. The server accepts no change; the planes keep serving the current configuration.",
+    remedy:
+      "The operator must restart the server, or put the first file back and then restart. To restore a backup, stop the server first.",
+  },
   storage_full: {
     code: 10507,
     status: 507,

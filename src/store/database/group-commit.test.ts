@@ -236,6 +236,7 @@ test("a full disk fails the write, keeps acknowledged data, and recovers", async
 test("a turn of the event loop runs some of the waiting statements, of one unit or of many", async () => {
   const turns = itemsPerTurn();
   const group = createGroupCommit({
+    verify: () => {},
     dialect: DIALECTS.sqlite,
     clock: systemClock,
     seen: createHighestPosition(systemClock),
@@ -269,6 +270,7 @@ test("a turn of the event loop runs some of the waiting statements, of one unit 
 test("a broken connection is replaced for the next group", async () => {
   let connections = 0;
   const group = createGroupCommit({
+    verify: () => {},
     dialect: DIALECTS.sqlite,
     clock: systemClock,
     seen: createHighestPosition(systemClock),

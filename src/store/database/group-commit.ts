@@ -23,6 +23,8 @@ export interface GroupCommitDeps {
   readonly clock: Clock;
   readonly seen: HighestPosition;
   connect(): Promise<Session>;
+  /** Throws if what is written would not last. Called before each transaction, and again before its units are acknowledged. */
+  verify(): void;
   /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
   committed(session: Session, news: boolean): Promise<void>;
 }
@@ -78,6 +80,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
   /** Returns a connection in a transaction. Replaces one that broke while idle, so that no unit fails because of it. */
   const begin = async (large: boolean): Promise<Session> => {
+    deps.verify();
     if (session !== null) {
       try {
         await prepareUndo(session, large);
@@ -139,6 +142,7 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
     finished.map(({ unit }) => unit),
   );
   await session.query("COMMIT");
+  deps.verify();
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
   const newest = revs.findLast((revision) => revision !== null) ?? rev;
   deps.seen.note({ history, rev: newest });

@@ -6,6 +6,7 @@ import type { Fault } from "#store/queries/session.ts";
 export const FAULT_REASONS: Readonly<Record<Fault, string>> = {
   database_unavailable: "it does not answer",
   database_damaged: "it is damaged; the operator restores it from a backup, or rebuilds it with selvedge doctor --rebuild",
+  database_replaced: "its file was replaced or removed while the server was running; the operator restarts the server",
   storage_full: "its disk is full",
 };
 

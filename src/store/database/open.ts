@@ -23,6 +23,7 @@ import {
 } from "#store/queries/session.ts";
 import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
+import { createOpenFiles, type OpenFiles } from "./open-files.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
@@ -32,10 +33,12 @@ export interface StoreConfig {
   readonly clock: Clock;
   /** Called if damage is found. A file is checked for two seconds before it is opened, and then in the background. */
   readonly onDamaged?: (finding: string) => void;
+  /** Called once if a file of the database was replaced or removed; from then on nothing is written. */
+  readonly onReplaced?: () => void;
 }
 
 /** Opens the database and applies migrations. Throws an Error whose message tells the operator what to do. */
-export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise<Store> {
+export async function openStore({ url, clock, onDamaged, onReplaced }: StoreConfig): Promise<Store> {
   const backend = await openBackend(url);
   const check = onDamaged ? backend.integrityCheck() : null;
   try {
@@ -48,7 +51,7 @@ export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise
       await session.close();
     }
     const condemned = check?.later() ?? null;
-    const store = await createStore(backend, clock, condemned);
+    const store = await createStore(backend, clock, { condemned, onReplaced });
     void condemned?.then((finding) => finding !== null && onDamaged?.(finding));
     return {
       ...store,
@@ -153,6 +156,8 @@ interface Backend {
   scanner(reader: Reader): Reader;
   /** Null if the server does this itself. */
   checkpointer(): Checkpointer | null;
+  /** Null if the database is not a file. */
+  openFiles(onReplaced: () => void): OpenFiles | null;
   integrityCheck(): IntegrityCheck | null;
   close(): Promise<void>;
 }
@@ -174,9 +179,15 @@ async function openBackend(url: string): Promise<Backend> {
     return {
       dialect: DIALECTS.sqlite,
       connect,
-      reader: () => connect("read"),
+      reader: async () => {
+        const reader = await connect("read");
+        // From its first read on, a connection keeps others from removing the log when they close.
+        await reader.query(DIALECTS.sqlite.hasTables);
+        return reader;
+      },
       scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
       checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
+      openFiles: (onReplaced) => createOpenFiles(path, onReplaced),
       integrityCheck: () =>
         existsSync(path) && statSync(path).size > 0
           ? createIntegrityCheck(createSqliteThread({ name: "store-check", path, mode: "read" }))
@@ -199,6 +210,7 @@ async function openBackend(url: string): Promise<Backend> {
     // The server runs outside this process, so scans do not block it.
     scanner: (reader) => reader,
     checkpointer: () => null,
+    openFiles: () => null,
     integrityCheck: () => null,
     close: server.close,
   };
@@ -210,7 +222,13 @@ function sqlitePath(url: string): string {
   return path;
 }
 
-async function createStore(backend: Backend, clock: Clock, condemned: Promise<string | null> | null): Promise<Store> {
+interface Watch {
+  /** The damage that a complete check finds, or null. */
+  readonly condemned: Promise<string | null> | null;
+  readonly onReplaced: StoreConfig["onReplaced"];
+}
+
+async function createStore(backend: Backend, clock: Clock, { condemned, onReplaced }: Watch): Promise<Store> {
   const { dialect } = backend;
   let isDamaged = false;
   void condemned?.then((finding) => {
@@ -230,11 +248,13 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
   const read = committedOnly(reader);
   const seen = createHighestPosition(clock);
   const checkpointer = backend.checkpointer();
+  const files = backend.openFiles(() => onReplaced?.());
   const writer = createGroupCommit({
     dialect,
     clock,
     seen,
     connect: () => backend.connect("write"),
+    verify: () => files?.verify(),
     committed: async (session, news) => {
       if (news) for (const listener of listeners) listener();
       await checkpointer?.committed(session);

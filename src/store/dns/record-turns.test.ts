@@ -57,6 +57,7 @@ test("a turn creates, replaces or deletes some of a unit's records, including th
   let total = 0;
   let inOneStatement = 0;
   const group = createGroupCommit({
+    verify: () => {},
     dialect: DIALECTS.sqlite,
     clock: systemClock,
     seen: createHighestPosition(systemClock),

@@ -39,7 +39,7 @@ export class DatabaseUnreachable extends Error {
 }
 
 /** Faults of the database itself, not of a query. */
-export type Fault = Extract<ErrorName, "database_unavailable" | "database_damaged" | "storage_full">;
+export type Fault = Extract<ErrorName, "database_unavailable" | "database_damaged" | "database_replaced" | "storage_full">;
 
 /** Everything that differs between the two dialects, so that no other file depends on the dialect. */
 export interface Dialect {
