@@ -1,4 +1,5 @@
 import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { timesFlags } from "./file-times.ts";
 import { ROOT, type Step, testFlags } from "./steps.ts";
 
@@ -11,15 +12,17 @@ const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/process/heap.test.
 const FILES_PER_PROCESS = 25;
 const TEST_TIMEOUT_MS = 300_000;
 
-/** The unit tests as steps. */
-export function unitTestSteps(): readonly Step[] {
-  const files = UNIT_TESTS.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).sort();
+/** All files of unit tests, by paths from the root. */
+export const unitTestFiles = (): readonly string[] => UNIT_TESTS.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).sort();
+
+/** The files of unit tests as steps. */
+export function unitTestSteps(files: readonly string[] = unitTestFiles()): readonly Step[] {
   const shared = files.filter((file) => !OWN_PROCESS.has(file));
-  const count = Math.ceil(shared.length / FILES_PER_PROCESS);
+  const count = Math.max(Math.ceil(shared.length / FILES_PER_PROCESS), Math.min(shared.length, availableParallelism()));
   // Neighbours are alike, so slow ones are spread.
   const batches = Array.from({ length: count }, (_, i) => shared.filter((_file, at) => at % count === i));
   return [
-    ...[...OWN_PROCESS].map((file) => stepOf(file, [file])),
+    ...files.filter((file) => OWN_PROCESS.has(file)).map((file) => stepOf(file, [file])),
     ...batches.map((batch, i) => stepOf(`unit tests ${i + 1}/${count}`, batch)),
   ];
 }

@@ -31,7 +31,7 @@ const OWN_TEXTS = [
 ].map((name) => `${name}.ts`);
 
 test("JSON of clients and providers is parsed by parseJson alone", () => {
-  const gateway = join(import.meta.dirname, "..");
+  const gateway = join(import.meta.dirname, "../");
   const files = globSync("**/*.ts", { cwd: gateway, exclude: (name) => name.endsWith(".test.ts") || name === "testing" });
   const parsing = files.filter((file) => readFileSync(join(gateway, file), "utf8").includes("JSON.parse("));
   assert.deepEqual(parsing.sort(), [...OWN_TEXTS].sort());
