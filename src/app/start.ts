@@ -3,7 +3,7 @@ import { sharedOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { compose } from "./compose.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
-import type { Config } from "#app/config/config.ts";
+import type { Config, ResolvedConfig } from "#app/config/config.ts";
 import { createLog } from "#app/log/log.ts";
 import { trimMemory } from "#app/threads/memory-trim.ts";
 import { readyText } from "#app/operations/ready.ts";
@@ -20,12 +20,13 @@ const HEAP_BYTES_MAX = 256_000_000;
 
 /** Runs the server until it is asked to end and has drained. `load` reads the configuration again. Rejects if it cannot start. */
 export async function startServer(
-  config: Config,
+  { config, warnings }: Pick<ResolvedConfig, "config" | "warnings">,
   load: () => Config,
   { early, newInstallation }: Pick<ComposeDeps, "early" | "newInstallation">,
 ): Promise<void> {
   const signals = listenForSignals();
   const log = createLog(config.log.level);
+  for (const warning of warnings) log.warn(warning);
   const running = await compose({ config, load, log, clock: systemClock, early, newInstallation, operatorPorts: sharedOperatorPorts() });
   const { ready } = running;
   // A program that reads the line may stop the server at once.

@@ -31,7 +31,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     startSelvedge({
       dataDir,
       args: around.args,
-      env: { SELVEDGE_BOOTSTRAP_TOKEN: TOKEN, SELVEDGE_EDGE_PLACE_DATABASES: join(dataDir, "places.mmdb"), ...env },
+      env: { SELVEDGE_BOOTSTRAP_TOKEN: TOKEN, SELVEDGE_EDGE_GEOIP_DATABASES: join(dataDir, "places.mmdb"), ...env },
     });
   const call = (method: string, path: string, body?: object) => succeed(apiCaller(server.ready, TOKEN)(method, path, body));
   const open = (path: string): Promise<unknown> => page.goto(origin() + path);

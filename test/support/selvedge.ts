@@ -43,7 +43,7 @@ export interface StartOptions {
 const READY_LIMIT_MS = 180_000;
 const root = dirname(dirname(import.meta.dirname));
 /** An answer of the API means that the planes have the change, however busy the machine is; who waits may ask as often as it takes. */
-const PATIENT = { SELVEDGE_WAF_CRS_DIRECTORY: "none", SELVEDGE_API_SETTLE_TIMEOUT_MS: "60000", SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" };
+const PATIENT = { SELVEDGE_WAF_CRS_DIRECTORY: "none", SELVEDGE_API_PROPAGATION_TIMEOUT_MS: "60000", SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" };
 /** Ports that the system chooses. */
 export const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
 

@@ -23,6 +23,6 @@ function cells(key: ConfigKeyName): string[] {
     code(`--${flagName(key)}`),
     code(variableName(key)),
     row.reload ? "yes" : "",
-    row.doc,
+    row.formerly === undefined ? row.doc : `${row.doc} Former name: ${code(row.formerly)}.`,
   ];
 }

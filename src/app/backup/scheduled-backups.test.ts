@@ -33,7 +33,7 @@ async function stage(t: TestContext, env: Readonly<Record<string, string>>) {
 
 test("a backup is made when it is due, and the oldest beyond the number to keep is deleted", async (t) => {
   const { directory, clock, backups } = await stage(t, {
-    SELVEDGE_BACKUP_FILES_KEPT: "1",
+    SELVEDGE_BACKUP_FILES_MAX: "1",
     SELVEDGE_BACKUP_RECIPIENTS: "age1n5kmevdkqtgsyyujfeh7m664vr6hefpdu82qmlv83dctm8t6yamqn56ldw",
   });
   const first = await backups.makeDue();

@@ -42,7 +42,7 @@ export function createScheduledBackups({ clock, metrics, config }: ScheduledBack
         const controlPath = controlPathOf(databaseUrl({ data, backup, ...rest }));
         const file = join(backup.directory, name);
         const { bytes } = await inThread({ dataDir: data, controlPath, file, lock, version: packageVersion() });
-        return { file, bytes, removed: removeOld(backup.directory, backup.files_kept) };
+        return { file, bytes, removed: removeOld(backup.directory, backup.files_max) };
       } catch (error) {
         failed.value++;
         throw error;

@@ -1,6 +1,6 @@
 import { setNativeMode } from "#kernel/process/native-transport.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Config, loadConfig } from "#app/config/config.ts";
+import { type Config, loadConfig, resolveConfig } from "#app/config/config.ts";
 import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
@@ -15,14 +15,14 @@ export interface StartOptions {
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
   const load = (): Config => loadConfig(configInput(flags));
-  const config = load();
+  const { config, warnings } = resolveConfig(configInput(flags));
   // Before any thread starts.
   setNativeMode(config.runtime.native);
   const early = prestartThreads(prestartPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer(config, load, { early, newInstallation });
+    await startServer({ config, warnings }, load, { early, newInstallation });
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (an occupied port, a missing key file) are self-explanatory.

@@ -9,6 +9,8 @@ type Key = {
     readonly doc: string;
     /** Name of the flag, if it is not the key with dashes. */
     readonly flag?: string;
+    /** Its former name, which is accepted with a warning, also as a flag and as a variable. */
+    readonly formerly?: string;
     readonly min?: number;
     readonly max?: number;
     /** SIGHUP applies a new value; for the other keys, a restart does. */
@@ -76,7 +78,8 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Length of the rate limit period.",
   },
-  "api.settle_timeout_ms": {
+  "api.propagation_timeout_ms": {
+    formerly: "api.settle_timeout_ms",
     type: "count",
     default: 1_000,
     min: 0,
@@ -233,14 +236,16 @@ export const CONFIG_KEYS = {
     max: 600,
     doc: "Timeout for connecting to an origin (then error 522). The same timeout applies to the TLS handshake (525) and to a request that waits for a connection (503).",
   },
-  "edge.origin_head_bytes_max": {
+  "edge.origin_header_bytes_max": {
+    formerly: "edge.origin_head_bytes_max",
     type: "count",
     default: 131_072,
     min: 1_024,
     max: 1_048_576,
     doc: "Maximum size of the header of an origin's response, in bytes. A visitor gets error 520 for a larger one.",
   },
-  "edge.origin_head_fields_max": {
+  "edge.origin_header_fields_max": {
+    formerly: "edge.origin_head_fields_max",
     type: "count",
     default: 256,
     min: 16,
@@ -254,7 +259,8 @@ export const CONFIG_KEYS = {
     max: 1_000_000,
     doc: "Maximum number of connections to one origin address, for all edge threads together. Further requests wait.",
   },
-  "edge.place_databases": {
+  "edge.geoip_databases": {
+    formerly: "edge.place_databases",
     type: "paths",
     default: [],
     doc: "GeoIP databases in MaxMind format (.mmdb) with countries, cities or autonomous systems. The edge reloads them when a file changes.",
@@ -286,7 +292,8 @@ export const CONFIG_KEYS = {
     max: 10_000_000,
     doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, for all threads together. The edge closes further connections immediately. 0: no limit.",
   },
-  "edge.head_timeout_seconds": {
+  "edge.header_timeout_seconds": {
+    formerly: "edge.head_timeout_seconds",
     type: "count",
     default: 10,
     min: 1,
@@ -312,7 +319,8 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Disk space in the data directory for cached responses that are large or requested again, for all edge threads together, in bytes. 0: no disk cache.",
   },
-  "events.rows_kept_days": {
+  "events.rows_retention_days": {
+    formerly: "events.rows_kept_days",
     type: "count",
     default: 30,
     min: 1,
@@ -326,14 +334,16 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Maximum size of the events database, in bytes. Above it, the server deletes the oldest rows of the account that uses the most space, regardless of their age.",
   },
-  "events.minutes_kept_days": {
+  "events.minutes_retention_days": {
+    formerly: "events.minutes_kept_days",
     type: "count",
     default: 14,
     min: 1,
     max: 36_500,
     doc: "Age in days at which the server deletes counts per minute.",
   },
-  "events.hours_kept_days": {
+  "events.hours_retention_days": {
+    formerly: "events.hours_kept_days",
     type: "count",
     default: 400,
     min: 1,
@@ -349,7 +359,8 @@ export const CONFIG_KEYS = {
     doc: "Maximum number of rules in a ruleset of a zone on the free plan.",
   },
   "rules.custom_rulesets_max": { type: "count", default: 100, max: 1000, doc: "Maximum number of custom rulesets in an account." },
-  "rules.versions_kept": {
+  "rules.versions_max": {
+    formerly: "rules.versions_kept",
     type: "count",
     default: 50,
     min: 1,
@@ -562,7 +573,8 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Directory for scheduled backups, best on another disk than the data directory.",
   },
-  "backup.files_kept": {
+  "backup.files_max": {
+    formerly: "backup.files_kept",
     type: "count",
     default: 7,
     min: 1,
@@ -605,8 +617,16 @@ export type Config = { readonly [K in ConfigKeyName as K extends `${string}.${st
 /** The rows under their common type, for code that treats all keys alike. */
 export const CONFIG_ROWS: ReadonlyMap<ConfigKeyName, Key> = new Map(Object.entries(CONFIG_KEYS) as [ConfigKeyName, Key][]);
 
+/** Keys by their former names. */
+export const FORMER_KEYS: ReadonlyMap<string, ConfigKeyName> = new Map(
+  Array.from(CONFIG_ROWS).flatMap(([key, { formerly }]) => (formerly === undefined ? [] : [[formerly, key] as const])),
+);
+
 /** `deprecations.as_of` → `SELVEDGE_DEPRECATIONS_AS_OF`. */
 export const variableName = (key: string): string => `SELVEDGE_${key.replaceAll(".", "_").toUpperCase()}`;
 
 /** `api.rate_limit_requests` → `api-rate-limit-requests`. */
-export const flagName = (key: ConfigKeyName): string => CONFIG_ROWS.get(key)?.flag ?? key.replace(/[._]/g, "-");
+export const flagName = (key: ConfigKeyName): string => CONFIG_ROWS.get(key)?.flag ?? defaultFlagName(key);
+
+/** The flag of a key, or of a former name, without a flag name of its row. */
+export const defaultFlagName = (key: string): string => key.replace(/[._]/g, "-");

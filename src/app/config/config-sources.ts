@@ -1,5 +1,5 @@
 import { TomlError, parse } from "smol-toml";
-import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "./config-schema.ts";
+import { CONFIG_ROWS, type ConfigKeyName, defaultFlagName, flagName, FORMER_KEYS, variableName } from "./config-schema.ts";
 import { VALUE_TYPES } from "./config-values.ts";
 import { suggest } from "./suggest.ts";
 import { createTomlLocator } from "./toml-lines.ts";
@@ -13,6 +13,13 @@ export interface Setting {
   readonly source: SourceName;
   /** Its location, as messages name it: `selvedge.toml:3`, `SELVEDGE_API_PORT` or `--api-port`. */
   readonly origin: string;
+  /** Set if the source uses the key's former name: both names, as the source spells them. */
+  readonly renamed?: Renaming;
+}
+
+export interface Renaming {
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface SourceReading {
@@ -42,7 +49,9 @@ export function readFileSource(name: string, text: string): SourceReading {
       const at = [...path, field];
       const key = at.join(".");
       const origin = `${name}:${lineOf(at)}`;
+      const current = FORMER_KEYS.get(key);
       if (isKey(key)) settings.push({ key, value, source: "file", origin });
+      else if (current !== undefined) settings.push({ key: current, value, source: "file", origin, renamed: { from: key, to: current } });
       else if (isTable(value) && isSection(key)) visit(value, at);
       else problems.push(`${origin}: unknown key "${key}"${hint(key, knownPaths(), (near) => `"${near}"`)}`);
     }
@@ -64,8 +73,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const keys = new Map(Array.from(CONFIG_ROWS.keys(), (key) => [variableName(key), key]));
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || !name.startsWith("SELVEDGE_") || OTHER_VARIABLES.has(name)) continue;
-    const key = keys.get(name);
-    if (key !== undefined) settings.push({ key, value: fromText(key, text), source: "environment", origin: name });
+    const key = keys.get(name) ?? FORMER_VARIABLES.get(name);
+    if (key !== undefined)
+      settings.push({ key, value: fromText(key, text), source: "environment", origin: name, ...renaming(name, variableName(key)) });
     else if (suggest(name, keys.keys()) !== undefined) problems.push(`unknown variable ${name}${hint(name, keys.keys(), (near) => near)}`);
   }
   return { settings, problems };
@@ -79,7 +89,7 @@ export function readFlags(argv: readonly string[]): FlagReading {
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? "";
     const [, name, inline] = /^--([a-z][a-z0-9-]*)(?:=(.*))?$/s.exec(argument) ?? [];
-    const key = name === undefined ? undefined : keys.get(name);
+    const key = name === undefined ? undefined : (keys.get(name) ?? FORMER_FLAGS.get(name));
     if (name === undefined) {
       problems.push(`unexpected argument "${argument}"`);
     } else if (key === undefined && name !== "config") {
@@ -91,7 +101,10 @@ export function readFlags(argv: readonly string[]): FlagReading {
       const text = inline ?? (isSwitch ? "true" : argv[++index]);
       if (text === undefined || (inline === undefined && text.startsWith("--"))) problems.push(`--${name} needs a value`);
       else if (key === undefined) file = text;
-      else addFlag(settings, { key, value: fromText(key, text), source: "flag", origin: `--${name}` });
+      else {
+        const renamed = renaming(`--${name}`, `--${flagName(key)}`);
+        addFlag(settings, { key, value: fromText(key, text), source: "flag", origin: `--${name}`, ...renamed });
+      }
     }
   }
   return { settings, problems, file };
@@ -99,11 +112,16 @@ export function readFlags(argv: readonly string[]): FlagReading {
 
 /** A list may be given item by item, with a flag for each. */
 function addFlag(settings: Setting[], flag: Setting): void {
-  const at = settings.findIndex(({ key }) => key === flag.key);
+  const at = settings.findIndex(({ key, origin }) => key === flag.key && origin === flag.origin);
   const before = settings[at]?.value;
   if (Array.isArray(before) && Array.isArray(flag.value)) settings[at] = { ...flag, value: [...before, ...flag.value] };
   else settings.push(flag);
 }
+
+const FORMER_VARIABLES = new Map(Array.from(FORMER_KEYS, ([former, key]) => [variableName(former), key]));
+const FORMER_FLAGS = new Map(Array.from(FORMER_KEYS, ([former, key]) => [defaultFlagName(former), key]));
+
+const renaming = (from: string, to: string): { readonly renamed?: Renaming } => (from === to ? {} : { renamed: { from, to } });
 
 const isKey = (key: string): key is ConfigKeyName => CONFIG_ROWS.has(key as ConfigKeyName);
 const isTable = (value: unknown): value is Record<string, unknown> =>

@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { PROVIDERS } from "#gateway/providers/providers.ts";
 import { type ConfigInput, ConfigError, databaseUrl, loadConfig, resolveConfig } from "./config.ts";
 import { CONFIG_PARTS } from "./config-parts.ts";
-import { CONFIG_ROWS, flagName, variableName } from "./config-schema.ts";
+import { CONFIG_ROWS, defaultFlagName, flagName, FORMER_KEYS, variableName } from "./config-schema.ts";
 import { createTomlLocator } from "./toml-lines.ts";
 
 const input = (parts: Partial<Omit<ConfigInput, "readFile">> & { file?: string }): ConfigInput => ({
@@ -148,6 +148,49 @@ test("unknown flags and mistyped variables are refused with a suggestion", () =>
     "unknown variable SELVEDGE_API_PROT; did you mean SELVEDGE_API_PORT?",
   ]);
   assert.deepEqual(problemsOf({ env: { SELVEDGE_SERVICE_HOST: "10.0.0.1" } }), [], "variables of an orchestrator are not ours");
+});
+
+test("a key's former name works in each source, with a warning that names the present one", () => {
+  const sources = [
+    {
+      parts: { file: "[edge]\nhead_timeout_seconds = 7\n" },
+      from: "selvedge.toml:2: edge.head_timeout_seconds",
+      to: "edge.header_timeout_seconds",
+    },
+    {
+      parts: { env: { SELVEDGE_EDGE_HEAD_TIMEOUT_SECONDS: "7" } },
+      from: "SELVEDGE_EDGE_HEAD_TIMEOUT_SECONDS",
+      to: "SELVEDGE_EDGE_HEADER_TIMEOUT_SECONDS",
+    },
+    { parts: { argv: ["--edge-head-timeout-seconds", "7"] }, from: "--edge-head-timeout-seconds", to: "--edge-header-timeout-seconds" },
+  ];
+  for (const { parts, from, to } of sources) {
+    const { config, warnings } = resolveConfig(input(parts));
+    assert.equal(config.edge.header_timeout_seconds, 7);
+    assert.equal(warnings.length, 1);
+    assert.ok(warnings[0]?.startsWith(`${from} is the former name of ${to}: use ${to}`), warnings[0]);
+  }
+  const file = '[edge]\nplace_databases = ["/a.mmdb"]\n';
+  assert.deepEqual(resolveConfig(input({ file, env: { SELVEDGE_EDGE_GEOIP_DATABASES: "/b.mmdb" } })).config.edge.geoip_databases, [
+    "/b.mmdb",
+  ]);
+});
+
+test("a former name beside the present one in the same source is refused", () => {
+  assert.deepEqual(problemsOf({ file: "[rules]\nversions_kept = 7\nversions_max = 8\n" }), [
+    "selvedge.toml:2: rules.versions_kept is the former name of rules.versions_max, which is set as well: remove rules.versions_kept",
+  ]);
+  assert.deepEqual(problemsOf({ argv: ["--rules-versions-max", "8", "--rules-versions-kept", "7"] }), [
+    "--rules-versions-kept is the former name of --rules-versions-max, which is set as well: remove --rules-versions-kept",
+  ]);
+});
+
+test("no key, flag or variable has the former name of another", () => {
+  const present = [...CONFIG_ROWS.keys()];
+  for (const former of FORMER_KEYS.keys()) {
+    assert.ok(!present.some((key) => key === former || flagName(key) === defaultFlagName(former)), former);
+    assert.ok(!present.some((key) => variableName(key) === variableName(former)), former);
+  }
 });
 
 test("all problems are reported at once", () => {

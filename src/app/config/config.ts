@@ -41,6 +41,8 @@ export interface EffectiveValue {
 export interface ResolvedConfig {
   readonly config: Config;
   readonly values: readonly EffectiveValue[];
+  /** Sentences about settings that work but should be changed. */
+  readonly warnings: readonly string[];
 }
 
 export function resolveConfig(input: ConfigInput): ResolvedConfig {
@@ -48,9 +50,11 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   const environment = readEnvironment(input.env);
   const file = readConfigFile(flags.file ?? input.env["SELVEDGE_CONFIG"], input.readFile);
   const problems = [...file.problems, ...environment.problems, ...flags.problems];
+  const warnings: string[] = [];
   const nested: Record<string, unknown> = {};
   const values: EffectiveValue[] = [];
   const settings = [...file.settings, ...environment.settings, ...flags.settings];
+  checkFormerNames(settings, problems, warnings);
   for (const [key, row] of CONFIG_ROWS) {
     const effective = settle(
       key,
@@ -64,7 +68,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   const config = frozen(nested) as Config;
   problems.push(...contradictions(config));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { config, values };
+  return { config, values, warnings };
 }
 
 /** The address of the control database: `database.url`, or SQLite in the data directory. */
@@ -100,6 +104,18 @@ function readConfigFile(path: string | undefined, readFile: ConfigInput["readFil
     return { settings: [], problems: [`cannot read the configuration file ${path}: ${reason}`] };
   }
   return readFileSource(path, text);
+}
+
+/** A former name works, but not beside the present one in the same source, where neither clearly overrides the other. */
+function checkFormerNames(settings: readonly Setting[], problems: string[], warnings: string[]): void {
+  for (const { key, source, origin, renamed } of settings) {
+    if (renamed === undefined) continue;
+    const { from, to } = renamed;
+    const where = origin === from ? from : `${origin}: ${from}`;
+    if (settings.some((other) => other.key === key && other.source === source && other.renamed === undefined))
+      problems.push(`${where} is the former name of ${to}, which is set as well: remove ${from}`);
+    else warnings.push(`${where} is the former name of ${to}: use ${to}, because a later version will not accept ${from}`);
+  }
 }
 
 interface Settled {

@@ -34,7 +34,7 @@ export const controlConfig = (config: Config) => ({
     rulesMax: config.rules.per_ruleset_max,
     freeRulesMax: config.rules.per_free_ruleset_max,
     customRulesetsMax: config.rules.custom_rulesets_max,
-    versionsKept: config.rules.versions_kept,
+    versionsKept: config.rules.versions_max,
   },
   ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
   customHostnamesPerZoneMax: config.custom_hostnames.per_zone_max,

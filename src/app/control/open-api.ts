@@ -60,7 +60,7 @@ export function openApi(
     clock,
     metrics,
     log,
-    settled: (rev) => settled(publisher, planes, rev, live.current().api.settle_timeout_ms),
+    settled: (rev) => settled(publisher, planes, rev, live.current().api.propagation_timeout_ms),
     config: apiConfig(live, (host) => allowsHost(host)),
   });
   const operations = createOperations({

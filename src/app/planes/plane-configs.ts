@@ -65,7 +65,7 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   ...EDGE_LIMITS,
   connectionsMax: Math.ceil(edge.connections_max / edge.workers),
   connectionsPerAddressMax: Math.ceil(edge.connections_per_address_max / edge.workers),
-  headTimeoutMs: edge.head_timeout_seconds * 1000,
+  headTimeoutMs: edge.header_timeout_seconds * 1000,
   idleTimeoutMs: edge.idle_timeout_seconds * 1000,
   bodyTimeoutMs: edge.body_timeout_seconds * 1000,
   bodyBytesMin: (edge.body_bytes_per_second_min * EDGE_LIMITS.bodyWindowMs) / 1000,
@@ -75,8 +75,8 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   connectTimeoutMs: edge.origin_connect_timeout_seconds * 1000,
   originConnectionsMax: Math.ceil(edge.origin_connections_max / edge.workers),
   responseTimeoutMs: edge.response_timeout_seconds * 1000,
-  originHeadBytesMax: edge.origin_head_bytes_max,
-  originHeadFieldsMax: edge.origin_head_fields_max,
+  originHeadBytesMax: edge.origin_header_bytes_max,
+  originHeadFieldsMax: edge.origin_header_fields_max,
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
@@ -126,8 +126,8 @@ const DAY_MS = 86_400_000;
 
 export const retentionOf = ({ events }: Config): RetentionLimits => ({
   ...DEFAULT_RETENTION,
-  ageMs: events.rows_kept_days * DAY_MS,
+  ageMs: events.rows_retention_days * DAY_MS,
   bytes: events.bytes_max,
-  minutesAgeMs: events.minutes_kept_days * DAY_MS,
-  hoursAgeMs: events.hours_kept_days * DAY_MS,
+  minutesAgeMs: events.minutes_retention_days * DAY_MS,
+  hoursAgeMs: events.hours_retention_days * DAY_MS,
 });

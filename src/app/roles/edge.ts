@@ -31,7 +31,7 @@ export function createEdgeWorkers(
   const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
   const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
   const places = createGeoipFiles({
-    paths: config.edge.place_databases,
+    paths: config.edge.geoip_databases,
     log,
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
   });

@@ -41,17 +41,17 @@ test("heads of origins have 128 KB and 256 fields, and the page says which of th
     assert.ok(whole.startsWith("HTTP/1.1 200 ") && whole.includes(`${"x".repeat(130_000)}\r\n`) && whole.endsWith("\r\n\r\nbody"));
     const fields = await answerTo(t, many(255), {}, 65_536, path);
     assert.match(fields, /^HTTP\/1\.1 200 [^]*X-254: 254\r\n[^]*\r\n\r\nbody$/);
-    assert.match(await answerTo(t, long(131_072), {}, 65_536, path), /^HTTP\/1\.1 520 [^]*edge\.origin_head_bytes_max/);
-    assert.match(await answerTo(t, many(256), {}, 65_536, path), /^HTTP\/1\.1 520 [^]*edge\.origin_head_fields_max/);
+    assert.match(await answerTo(t, long(131_072), {}, 65_536, path), /^HTTP\/1\.1 520 [^]*edge\.origin_header_bytes_max/);
+    assert.match(await answerTo(t, many(256), {}, 65_536, path), /^HTTP\/1\.1 520 [^]*edge\.origin_header_fields_max/);
   }
 });
 
 test("the operator may set lower bounds", async (t) => {
   const limits = { originHeadBytesMax: 1_024, originHeadFieldsMax: 16 };
   assert.match(await answerTo(t, long(900), limits), /^HTTP\/1\.1 200 /);
-  assert.match(await answerTo(t, long(1_024), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_head_bytes_max/);
+  assert.match(await answerTo(t, long(1_024), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_header_bytes_max/);
   assert.match(await answerTo(t, many(15), limits), /^HTTP\/1\.1 200 /);
-  assert.match(await answerTo(t, many(16), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_head_fields_max/);
+  assert.match(await answerTo(t, many(16), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_header_fields_max/);
 });
 
 test("what is malformed is still told so", async (t) => {
