@@ -31,6 +31,7 @@ import type { OnInvalidRule } from "#edge/zones/entry-points.ts";
 import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import { serveHttp2 } from "#edge/http2/http2-visitor.ts";
 import { rayField } from "#edge/http/ray-field.ts";
+import { HeldResponse } from "#edge/exchange/held-response.ts";
 import { createRequestBuffers } from "#edge/exchange/request-buffer.ts";
 import { createHostsFile } from "#edge/origin/hosts-file.ts";
 import { type Listener, openListener } from "#edge/listen/listener.ts";
@@ -217,12 +218,14 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const clearance = createClearance({ key: deps.clearanceKey, clock, vendorPrefix: config.vendorPrefix });
   const challenges = createChallenges(clearance, config.vendorPrefix);
   const codecs = createCodecs(metrics);
+  const heldBodies = createRequestBuffers(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics);
   const pipeline = createPipeline({
     codecs,
     ...{ zones, doh, gateways, clearance, challenges, places, tap: deps.tap },
     acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
     ports: () => state.ports,
+    takeMemory: heldBodies.take,
     report,
   });
   const origins = createOriginSelector({
@@ -258,9 +261,14 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     pipeline: {
       request: pipeline.request,
       readsBodyLater: pipeline.readsBodyLater,
-      substitute: (exchange, buffer, head) => {
-        const page = pipeline.substitute(exchange, buffer, head);
-        if (page !== null) cache.observe(exchange, buffer, head);
+      substitute: (exchange, buffer, head, framing) => {
+        const page = pipeline.substitute(exchange, buffer, head, framing);
+        if (page !== null && !(page instanceof HeldResponse)) cache.observe(exchange, buffer, head);
+        return page;
+      },
+      substituteHeld: (exchange, held) => {
+        const page = pipeline.substituteHeld(exchange, held);
+        if (page !== null) cache.observe(exchange, held.buffer, held.head);
         return page;
       },
       response: (exchange, buffer, head, framing) => {
@@ -273,7 +281,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     pools,
     cache,
     windows: new WindowBudget(limits.http2Windows),
-    heldBodies: createRequestBuffers(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
+    heldBodies,
     codecs,
     ray: rayField(config.vendorPrefix),
     deadlines: limits,

@@ -92,6 +92,8 @@ export interface ResponseView {
   readonly content_type: string;
   headers(name: string): readonly string[];
   header_fields?(): HeaderFields;
+  /** The start of its body without content codings; absent unless a rule asked for it (`wantsResponseBody`). */
+  readonly body?: string | undefined;
   /** The fields before any rule; absent if no rule has changed them. */
   readonly raw?: Pick<ResponseView, "headers" | "header_fields"> | undefined;
   /** The 1xxx code of an error page of the edge itself; 0 without one. */

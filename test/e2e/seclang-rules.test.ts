@@ -25,7 +25,8 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
   const origin = createServer((req, res) => {
     if (req.url?.startsWith("/debug") === true) res.setHeader("x-debug-token", "4711");
     if (req.url === "/broken") res.statusCode = 500;
-    res.end("origin");
+    res.setHeader("content-type", "text/html");
+    res.end(req.url === "/dump" ? "<pre>Warning: mysql_connect()" : "origin");
   });
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
   t.after(async () => {
@@ -127,6 +128,7 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
     `SecRule RESPONSE_HEADERS:X-Debug-Token "@rx ." "id:2001,phase:3,deny,msg:'A debug token',chain"`,
     `SecRule &TX:ADMIN "@eq 0"`,
     `SecRule RESPONSE_STATUS "@eq 500" "id:2002,phase:3,pass,msg:'A broken page'"`,
+    `SecRule RESPONSE_BODY "@contains mysql_connect" "id:2004,phase:4,deny,msg:'A page that tells how it was made'"`,
   ].join("\n");
   const respond = (text: string, phase = "http_response_firewall_managed") =>
     call("PUT", `/zones/${one}/rulesets/phases/${phase}/entrypoint`, {
@@ -137,18 +139,19 @@ test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, 
     });
   const answered = await respond(ofResponses);
   assert.equal(answered.status, 200, JSON.stringify(answered.answer));
-  const paths = ["/", "/debug", "/broken"];
-  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.one.test", path))), [200, 403, 500]);
-  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.two.test", path))), [200, 200, 500]);
+  const paths = ["/", "/debug", "/broken", "/dump"];
+  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.one.test", path))), [200, 403, 500, 403]);
+  assert.deepEqual(await Promise.all(paths.map((path) => statusOf("www.two.test", path))), [200, 200, 500, 200]);
   assert.equal(await statusOf("www.one.test", "/debug", { "x-admin": "yes" }), 200);
-  await eventually(async () => (await events()).some(({ rule_id }) => rule_id === "2002"));
+  await eventually(async () => (await events()).filter(({ rule_id }) => /^200[124]$/.test(rule_id)).length === 3);
   const told = (await events()).filter(({ rule_id }) => rule_id.startsWith("200"));
   assert.deepEqual(told.map(({ rule_id, action, phase }) => [rule_id, action, phase]).toSorted(), [
     ["2001", "block", "http_response_firewall_managed"],
     ["2002", "log", "http_response_firewall_managed"],
+    ["2004", "block", "http_response_firewall_managed"],
   ]);
-  const late = await respond(`SecRule RESPONSE_BODY "@contains a" "id:2003,phase:4,deny"`);
-  assert.match(late.answer.errors[0]?.message ?? "", /rules of phase 4 do not run here; use phase 1 or 3/);
+  const late = await respond(`SecRule RESPONSE_BODY "@contains a" "id:2003,phase:5,deny"`);
+  assert.match(late.answer.errors[0]?.message ?? "", /rules of phase 5 do not run here; use phase 1, 3 or 4/);
 
   await deploy(one);
   assert.deepEqual(await Promise.all(["/?coupon=free12", "/editor?text=attack"].map((path) => statusOf("www.one.test", path))), [200, 403]);

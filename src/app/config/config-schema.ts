@@ -423,7 +423,7 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 268_435_456,
     min: 1_048_576,
-    doc: "Memory for request bodies that rules inspect, for all edge threads together, in bytes. When it is used up, the edge responds to such requests with 503.",
+    doc: "Memory for bodies of requests and responses that rules inspect, for all edge threads together, in bytes. When it is used up, the edge responds to such requests with 503.",
   },
   "edge.response_timeout_seconds": {
     type: "count",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { systemActor, type Call, DryRunEnd } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
+import { RESPONSE_SCORES_RULESET_ID } from "#rules/managed/response-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/database/store.ts";
@@ -85,6 +86,7 @@ storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its le
     [
       [first.id, "zone"],
       [SCORES_RULESET_ID, "managed"],
+      [RESPONSE_SCORES_RULESET_ID, "managed"],
       [SENSITIVE_DATA_RULESET_ID, "managed"],
       ["efb7b8c949ac4650a09736fc376e9aee", "managed"],
     ],

@@ -104,6 +104,8 @@ export class Exchange implements RequestView, RuleRun {
   readonly later: LaterCount[] = [];
   /** Matched rules that write a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
+  /** Matches of the rules that judged the response before it was sent, for the detector; null if none did. */
+  judged: readonly Match[] | null = null;
   /** Fields that rules add to the request log; null for none. */
   loggedFields: LoggedFields | null = null;
   /** Edits of the request head by rules; null for none. */

@@ -10,21 +10,23 @@ export interface RequestBodySink {
   onRequestEnd(trailers: readonly Trailer[]): void;
 }
 
-/** The memory that a thread's buffered request bodies share. */
+/** The memory that a thread's bodies share that are buffered for rules. */
 export interface RequestBuffers {
   /** `announced`: Content-Length, or -1 if unknown. */
   open(announced: number): RequestBuffer;
+  /** Takes memory for something else that waits for rules; false if there is none left. Negative numbers return it. */
+  take(bytes: number): boolean;
 }
 
 /** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
 export function createRequestBuffers(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
-  const held = metrics.gauge("selvedge_edge_request_buffer_bytes", "Bytes of request bodies buffered for rules");
+  const held = metrics.gauge("selvedge_edge_request_buffer_bytes", "Bytes of bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
     held.value += bytes;
     return true;
   };
-  return { open: (announced) => new RequestBuffer(announced, eachBytesMax, take) };
+  return { open: (announced) => new RequestBuffer(announced, eachBytesMax, take), take };
 }
 
 const FIRST_PIECE_BYTES = 2048;

@@ -6,6 +6,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeError } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "./exchange.ts";
+import type { HeldResponse } from "./held-response.ts";
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
 import { charsetOf, wholeMediaType } from "#edge/http/media-type.ts";
 import { type ResponseEdits, editedValues, touches } from "#edge/http/header-edits.ts";
@@ -20,6 +21,10 @@ const END_BYTES = 4;
  */
 export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
   new OwnView(exchange, head.status, new ReceivedHead(buffer, head), undefined, undefined);
+
+/** The same with the start of the body. */
+export const heldView = (exchange: Exchange, held: HeldResponse): OwnView =>
+  new OwnView(exchange, held.head.status, new ReceivedHead(held.buffer, held.head), undefined, undefined, held.text());
 
 /** The same for a page of the edge. */
 export const pageView = (exchange: Exchange, { status, contentType, error }: Page): OwnView =>
@@ -115,16 +120,18 @@ export class OwnView implements ResponseView {
   readonly status: number;
   readonly error: EdgeError | undefined;
   readonly raw: OwnView | undefined;
+  readonly body: string | undefined;
   private readonly exchange: Exchange;
   private readonly head: ViewedHead;
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
 
-  constructor(exchange: Exchange, status: number, head: ViewedHead, error: EdgeError | undefined, raw: OwnView | undefined) {
+  constructor(exchange: Exchange, status: number, head: ViewedHead, error: EdgeError | undefined, raw: OwnView | undefined, body?: string) {
     this.exchange = exchange;
     this.status = status;
     this.head = head;
     this.error = error;
     this.raw = raw;
+    this.body = body;
   }
 
   get lines(): string {

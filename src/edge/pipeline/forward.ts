@@ -7,6 +7,7 @@ import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
+import { HeldResponse } from "#edge/exchange/held-response.ts";
 import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
@@ -29,7 +30,7 @@ export interface ForwardRequest {
 export interface ForwardDeps {
   readonly pools: UpstreamPools;
   readonly originHeads: Pick<OriginHeads, "trailers">;
-  readonly pipeline: Pick<Pipeline, "response" | "substitute" | "readsBodyLater">;
+  readonly pipeline: Pick<Pipeline, "response" | "substitute" | "substituteHeld" | "readsBodyLater">;
 }
 
 /** Methods that can be retried when the edge does not know whether the origin received the request (RFC 9110 §9.2.2). */
@@ -64,6 +65,8 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private over = false;
   private sentMs = 0;
   private tap: DeferredTee | null = null;
+  /** The response, while rules have not judged its body. */
+  private holds: HeldResponse | null = null;
 
   constructor(deps: ForwardDeps, request: ForwardRequest, visitor: ResponseSink) {
     this.deps = deps;
@@ -121,6 +124,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   /** The visitor disconnected. */
   abort(): void {
     this.over = true;
+    this.letGo();
     this.tap?.abort();
     this.tap = null;
     this.waiting?.cancel();
@@ -182,21 +186,51 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     exchange.status = exchange.originStatus = head.status;
     if (exchange.clock !== null) exchange.originTtfbMs = Math.round(exchange.clock.monotonicMs() - this.sentMs);
     this.answered = true;
-    const page = this.deps.pipeline.substitute(exchange, buffer, head);
-    if (page !== null) return this.answerInstead(page);
-    this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
+    const instead = this.deps.pipeline.substitute(exchange, buffer, head, framing);
+    if (instead === null) this.passHead(buffer, head, framing);
+    else if (instead instanceof HeldResponse) this.holds = instead;
+    else this.answerInstead(instead);
+  }
+
+  passHead(buffer: Buffer, head: Head, framing: Framing): void {
+    this.tap = this.deps.pipeline.response(this.request.exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
     if (this.connection === null) return;
     if (this.request.exchange.originStatus === 101) return this.visitor.sendRaw(buffer, start, end);
+    if (this.holds !== null) return this.hold(this.holds, buffer, start, end);
+    this.passBody(buffer, start, end);
+  }
+
+  passBody(buffer: Buffer, start: number, end: number): void {
     this.tap?.chunk(buffer, start, end);
     this.visitor.sendBody(buffer, start, end);
   }
 
+  private hold(held: HeldResponse, buffer: Buffer, start: number, end: number): void {
+    if (!held.append(buffer, start, end)) this.answerInstead(edgePage(this.request.exchange, "overloaded"));
+    else if (held.isFull) this.judge(held);
+  }
+
+  /** Passes a held response on, or a page instead. */
+  private judge(held: HeldResponse): void {
+    const page = this.deps.pipeline.substituteHeld(this.request.exchange, held);
+    if (page !== null) return this.answerInstead(page);
+    this.holds = null;
+    held.passTo(this);
+  }
+
+  private letGo(): void {
+    this.holds?.release();
+    this.holds = null;
+  }
+
   onEnd(trailers: readonly Trailer[]): void {
     this.connection = null;
+    if (this.holds !== null) this.judge(this.holds);
+    if (this.over) return;
     this.over = true;
     this.visitor.sendEnd(trailers);
     this.tap?.finish();
@@ -240,6 +274,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private answerInstead(page: Page): void {
     const { connection } = this;
     this.over = true;
+    this.letGo();
     this.connection = null;
     connection?.abort();
     this.visitor.sendPage(page);
@@ -250,7 +285,9 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.over = true;
     this.connection = null;
     this.tap?.abort();
-    if (this.answered) this.visitor.cut();
+    const isUnsent = this.holds !== null;
+    this.letGo();
+    if (this.answered && !isUnsent) this.visitor.cut();
     else this.visitor.sendPage(edgePage(this.request.exchange, name));
   }
 }

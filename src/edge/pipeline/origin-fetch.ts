@@ -14,7 +14,12 @@ export interface LaunchDeps {
 }
 
 /** The response stages run for each visitor that receives the response, not for the fill. */
-const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null, readsBodyLater: () => false };
+const NO_STAGES: ForwardDeps["pipeline"] = {
+  response: () => null,
+  substitute: () => null,
+  substituteHeld: () => null,
+  readsBodyLater: () => false,
+};
 /** Requests without a body have no trailers. */
 const NO_TRAILERS: ForwardDeps["originHeads"] = { trailers: () => [] };
 

@@ -3,7 +3,7 @@ import { NO_BODY } from "#wire/http/framing.ts";
 import { begins, REQUEST, RULES } from "#kernel/process/heartbeat.ts";
 import { type PhaseName, type PhaseNumber, phaseNumber } from "#rules/phases.ts";
 import { SETTABLE } from "#rules/actions/requests.ts";
-import { CHALLENGES, runPhase } from "#rules/engine/engine.ts";
+import { CHALLENGES, runPhase, wantsResponseBody } from "#rules/engine/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/engine/compiled-rule.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -19,7 +19,8 @@ import type { BodyTee } from "#edge/detection/body-tee.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { blockPage, errorPage, type Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import { contentTypeOf, editedView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
+import { contentTypeOf, editedView, heldView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
+import { HeldResponse, isHeldType } from "#edge/exchange/held-response.ts";
 import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
@@ -74,6 +75,8 @@ export interface PipelineDeps {
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
+  /** Memory for responses that wait for rules. */
+  readonly takeMemory: (bytes: number) => boolean;
   /** Receives exceptions that occur after the response was sent. */
   report(error: unknown): void;
 }
@@ -136,17 +139,21 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return null;
     },
     readsBodyLater,
-    substitute: (exchange, buffer, head) => {
+    substitute: (exchange, buffer, head, framing) => {
       if (exchange.later.length > 0) countResponse(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
       const judging = exchange.zone?.rulesets(SCANS) ?? NO_RULESETS;
       if (judging.some(({ judges }) => judges)) {
-        const refused = judgeResponse(judging, exchange, responseView(exchange, buffer, head));
+        const view = responseView(exchange, buffer, head);
+        if (framing !== NO_BODY && isHeldType(view.content_type) && wantsResponseBody(judging, exchange, exchange, view))
+          return new HeldResponse(buffer, head, framing, deps.takeMemory);
+        const refused = judgeResponse(judging, exchange, view);
         if (refused !== null) return finishPage(exchange, refused);
       }
-      const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
-      if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
-      const page = customError(exchange, responseView(exchange, buffer, head));
-      return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
+      return errorInstead(exchange, buffer, head);
+    },
+    substituteHeld: (exchange, held) => {
+      const refused = judgeResponse(exchange.zone?.rulesets(SCANS) ?? NO_RULESETS, exchange, heldView(exchange, held));
+      return refused === null ? errorInstead(exchange, held.buffer, held.head) : finishPage(exchange, refused);
     },
     response: (exchange, buffer, head, framing) => {
       exchange.contentType = mediaType(contentTypeOf(buffer, head));
@@ -159,6 +166,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       return tap;
     },
   };
+}
+
+/** The zone's own page for an error of the origin; null without one. */
+function errorInstead(exchange: Exchange, buffer: Buffer, head: Head): Page | null {
+  const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
+  if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
+  const page = customError(exchange, responseView(exchange, buffer, head));
+  return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
 }
 
 /** Runs response stages. `before` is the response as received; null if no earlier rule read it. */
@@ -180,7 +195,7 @@ function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buf
  * may skip later rules or read the request body, which is released with the response.
  */
 function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): DeferredTee {
-  const begin = () => scan(tap, scans, exchange, original);
+  const begin = () => scan(tap, scans, exchange, original, exchange.judged);
   const { zone } = exchange;
   if ((zone?.rulesets(LOGS) ?? NO_RULESETS).length === 0 && zone?.readsBody(SCANS) !== true) return new DeferredTee({ begin, report });
   const body = begin();

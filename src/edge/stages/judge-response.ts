@@ -8,11 +8,12 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 const PHASE = "http_response_firewall_managed";
 
 /**
- * Runs the rules that decide by a response's head, before it is sent. Returns the page to send instead; null if no rule
+ * Runs the rules that decide by a response, before it is sent. Returns the page to send instead; null if no rule
  * blocks.
  */
 export function judgeResponse(rulesets: readonly CompiledRuleset[], exchange: Exchange, response: ResponseView): Page | null {
-  for (const match of runPhase(rulesets, exchange, exchange, response)) {
+  exchange.judged = runPhase(rulesets, exchange, exchange, response);
+  for (const match of exchange.judged) {
     // Other matches execute a ruleset of the detector, which runs when the body is sent.
     if (match.deployed_by === "") continue;
     if (match.logs) exchange.logged.push({ phase: PHASE, match });

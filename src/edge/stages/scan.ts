@@ -24,7 +24,7 @@ const NO_MATCHED_DATA: MatchedData = {};
 const SCANS = phaseNumber("http_response_firewall_managed");
 
 /**
- * Runs the detector's rules on a response as received. Returns the tap for its body; null if no rule matches or the body
+ * Runs the detector's rules on a response as received, unless `matches` is what they found. Returns the tap for its body; null if no rule matches or the body
  * cannot be scanned.
  */
 export function scan(
@@ -32,10 +32,11 @@ export function scan(
   rulesets: readonly CompiledRuleset[],
   exchange: Exchange,
   original: OwnView,
+  matches: readonly Match[] | null = null,
 ): BodyCopy | null {
   const view = editedView(exchange, original);
   let body: BodyCopy | null = null;
-  for (const match of matchesOf(rulesets, exchange, view)) {
+  for (const match of matches ?? matchesOf(rulesets, exchange, view)) {
     const one = tapOf(tap, exchange, match, view);
     if (one !== null) body = body === null ? one : bothOf(body, one);
   }

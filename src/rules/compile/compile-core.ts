@@ -1,4 +1,5 @@
 import { bodyReading } from "#rules/body/request-body.ts";
+import { phaseNamed } from "#rules/phases.ts";
 import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import type { CompiledRule, CompiledRuleset } from "#rules/engine/compiled-rule.ts";
@@ -24,6 +25,7 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   const paranoia = rules.reduce((most, { core: number, suspicion }) => (number === undefined ? most : Math.max(most, suspicion ?? 1)), 1);
   // Now, so that the first request does not wait for it.
   core.prepare();
+  const isOfResponses = phaseNamed(ruleset.phase)?.side === "response";
   const numbers = new Map(rules.map(({ id, core: number }) => [id, number]));
   const causes = new Map(rules.map(({ id, cause }) => [id, cause]));
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
@@ -50,7 +52,13 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
       const leftOut = exceptions === null ? null : leftOutOf(exceptions, id);
       return leftOut === null ? told : exceptingWhole(told, leftOut);
     });
-    return { ...compiled, rules: explained, readsBody: true, dispatch: createCoreDispatch(explained, numbers, find) };
+    return {
+      ...compiled,
+      rules: explained,
+      readsBody: !isOfResponses,
+      readsResponse: isOfResponses,
+      dispatch: createCoreDispatch(explained, numbers, find),
+    };
   };
   const excepting = rememberVariants((exceptions) => {
     const excluded = excludedTargets(exceptions, numbers);

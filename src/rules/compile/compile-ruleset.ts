@@ -83,6 +83,7 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
     dispatch,
     steps,
     readsBody,
+    readsResponse: false,
     judges,
     problems,
   };

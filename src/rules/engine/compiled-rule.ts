@@ -67,6 +67,8 @@ export interface CompiledRuleset {
   readonly steps: number;
   /** Whether one of its own rules reads the request's body. */
   readonly readsBody: boolean;
+  /** Whether its own rules read the response's body. */
+  readonly readsResponse: boolean;
   /** Whether one of its rules executes a ruleset that is decided here and not in the detector. */
   readonly judges: boolean;
   /** The ruleset in which some rules ignore some parts of requests; absent if its rules have no parts. */

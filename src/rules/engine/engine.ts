@@ -36,6 +36,27 @@ export function runPhase(
 
 const NONE: readonly Match[] = [];
 
+/** Whether a rule executes a ruleset that reads the body of this response. Where the steps do not suffice to tell, none does. */
+export function wantsResponseBody(
+  rulesets: readonly CompiledRuleset[],
+  run: RuleRun,
+  request: RequestView,
+  response: ResponseView,
+): boolean {
+  if (run.skips?.phases.has(rulesets[0]?.phase ?? "") === true) return false;
+  const wants = ({ executes, applies }: CompiledRule): boolean =>
+    executes?.ruleset()?.readsResponse === true && run.skips?.rulesets.has(executes.id) !== true && applies(request, response);
+  beginCharging(run, "response");
+  try {
+    return rulesets.some(({ rules }) => rules.some(wants));
+  } catch (error) {
+    if (!isStepsSpent(error)) throw error;
+    return false;
+  } finally {
+    endCharging(run);
+  }
+}
+
 /** One run of a ruleset: an entry point, or a ruleset that one of its rules executes. */
 interface Pass extends Asking {
   readonly run: RuleRun;

@@ -162,7 +162,7 @@ export const scoresOf = (core: CoreRuleSet): ManagedRuleset => ({
   description: "Adds up signs of attacks by the rules of the OWASP Core Rule Set",
   version: core.program.components[0] ?? core.digest.slice(0, 12),
   rules: [
-    ...coreRows(core.program).map(({ number, title, paranoia, score, categories }) => ({
+    ...coreRows(core.program, "request").map(({ number, title, paranoia, score, categories }) => ({
       id: ruleIdOf(SCORES_RULESET_ID, `crs-${number}`),
       detector: "",
       core: number,

@@ -2,7 +2,7 @@ import type { ManagedRuleset, ManagedExecution, ManagedRule } from "./managed-ru
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
-import type { CoreRuleSet } from "./core/core-rule-set.ts";
+import { type CoreRuleSet, createCoreResponseRules } from "./core/core-rule-set.ts";
 import {
   MANAGED,
   MANAGED_RULESET_ID,
@@ -13,6 +13,7 @@ import {
   SCORES_RULESET_ID,
   scoresOf,
 } from "./request-rulesets.ts";
+import { RESPONSE_SCORES, RESPONSE_SCORES_RULESET_ID, responseScoresOf } from "./response-rulesets.ts";
 import type { OperatorRow } from "./operator/operator-row.ts";
 
 // SPEC 4.5, waf.md: the identifier that clients know.
@@ -37,11 +38,11 @@ const SENSITIVE_DATA: ManagedRuleset = {
   })),
 };
 
-const rulesets = new Map([MANAGED, SCORES, SENSITIVE_DATA].map((ruleset) => [ruleset.id, ruleset]));
+const rulesets = new Map([MANAGED, SCORES, RESPONSE_SCORES, SENSITIVE_DATA].map((ruleset) => [ruleset.id, ruleset]));
 
 export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = rulesets;
 
-/** The operator's part of the rulesets for requests. */
+/** The operator's part of the managed rulesets. */
 export interface OperatorRules {
   /** Replaces the program's own scoring rules; null if there is none. */
   readonly core: CoreRuleSet | null;
@@ -49,11 +50,15 @@ export interface OperatorRules {
   readonly rows: readonly OperatorRow[];
 }
 
-/** Makes the rulesets for requests of it. For each thread, before it compiles rulesets. */
+/** Makes the managed rulesets of it. For each thread, before it compiles rulesets. */
 export function useOperatorRules({ core, rows }: OperatorRules): void {
   const material = materialWith(rows);
   rulesets.set(MANAGED_RULESET_ID, rows.length === 0 ? MANAGED : managedOf(material));
   rulesets.set(SCORES_RULESET_ID, core !== null ? scoresOf(core) : rows.length === 0 ? SCORES : ownScoresOf(material));
+  rulesets.set(
+    RESPONSE_SCORES_RULESET_ID,
+    core === null ? RESPONSE_SCORES : responseScoresOf(createCoreResponseRules(core.program, core.digest)),
+  );
 }
 
 /** The rules that an `execute` rule with these parameters runs, or null if they do not name a managed ruleset. */

@@ -12,8 +12,7 @@ import { MANAGED_RULESETS } from "./rulesets.ts";
 /** Phases of the edge that run such rules, with their phases of ModSecurity. */
 export const SECLANG_PHASES = {
   http_request_firewall_managed: [1, 2],
-  // Bodies of responses are not kept back.
-  http_response_firewall_managed: [1, 3],
+  http_response_firewall_managed: [1, 3, 4],
 } as const satisfies Partial<Record<PhaseName, readonly number[]>>;
 
 export type SecLangPhase = keyof typeof SECLANG_PHASES;

@@ -5,6 +5,10 @@ export const FIELDS_MAX = 256;
 /** Limit of fields in a request, and in trailers. */
 export const REQUEST_FIELDS_MAX = 128;
 
+const SPACE = 0x20;
+/** `HTTP/1.1 200` */
+const STATUS_LINE_BYTES = 12;
+
 /** The status for a refused head; 0 if it is valid. */
 export type HeadFault = 0 | 400 | 414 | 417 | 431 | 501 | 505;
 
@@ -59,6 +63,26 @@ export class Head {
     this.connectionLists = this.expectContinue = this.takesTrailers = this.hasCodings = false;
     this.hostIndex = this.upgradeIndex = this.keepAliveIndex = this.userAgentIndex = -1;
     this.acceptIndex = this.contentTypeIndex = this.dateIndex = this.loopIndex = -1;
+  }
+
+  /** Of a response: offset of its status line, whose reason and the space before it may be absent. */
+  lineStart(buffer: Buffer): number {
+    return this.reasonStart - (buffer[this.reasonStart - 1] === SPACE ? STATUS_LINE_BYTES + 1 : STATUS_LINE_BYTES);
+  }
+
+  /** A copy for a copy of the buffer that begins at `start`. */
+  copyFrom(start: number): Head {
+    const { targetStart, targetEnd, reasonStart, reasonEnd, fieldsStart, end } = this;
+    return Object.assign(new Head(), this, {
+      targetStart: targetStart - start,
+      targetEnd: targetEnd - start,
+      reasonStart: reasonStart - start,
+      reasonEnd: reasonEnd - start,
+      fieldsStart: fieldsStart - start,
+      end: end - start,
+      offsets: this.offsets.map((offset) => offset - start),
+      dropped: this.dropped.slice(),
+    });
   }
 
   /** The value of the field at an index, empty for -1. */

@@ -4,8 +4,10 @@ import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { CACHED_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
 import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
-import type { Page } from "#edge/pages/error-page.ts";
+import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import { errorPage, type Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
+import { HeldResponse } from "#edge/exchange/held-response.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
@@ -46,6 +48,8 @@ export class CacheReader {
   private at = 0;
   private end = 0;
   private tap: DeferredTee | null = null;
+  /** The response, while rules have not judged its body. */
+  private holds: HeldResponse | null = null;
   private over = false;
 
   /** `alone` sends the request to the origin without the cache. */
@@ -107,22 +111,49 @@ export class CacheReader {
     const { exchange } = this;
     exchange.cacheStatus = status;
     exchange.status = head.status;
-    const page = this.pipeline.substitute(exchange, buffer, head);
-    if (page !== null) {
-      this.over = true;
-      return this.visitor.sendPage(page);
-    }
-    this.tap = this.pipeline.response(exchange, buffer, head, framing);
+    const instead = this.pipeline.substitute(exchange, buffer, head, framing);
+    if (instead === null) this.passHead(buffer, head, framing);
+    else if (instead instanceof HeldResponse) this.holds = instead;
+    else this.answerInstead(instead);
+  }
+
+  passHead(buffer: Buffer, head: Head, framing: Framing): void {
+    this.tap = this.pipeline.response(this.exchange, buffer, head, framing);
     this.visitor.sendHead(buffer, head, framing);
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {
     if (this.over) return;
+    if (this.holds !== null) return this.hold(this.holds, buffer, start, end);
+    this.passBody(buffer, start, end);
+  }
+
+  passBody(buffer: Buffer, start: number, end: number): void {
     this.tap?.chunk(buffer, start, end);
     this.visitor.sendBody(buffer, start, end);
   }
 
+  private hold(held: HeldResponse, buffer: Buffer, start: number, end: number): void {
+    if (!held.append(buffer, start, end)) this.sendPage(this.errorPage("overloaded"));
+    else if (held.isFull) this.judge(held);
+  }
+
+  /** Passes a held response on, or a page instead. */
+  private judge(held: HeldResponse): void {
+    const page = this.pipeline.substituteHeld(this.exchange, held);
+    if (page !== null) return this.answerInstead(page);
+    this.holds = null;
+    held.passTo(this);
+  }
+
+  private answerInstead(page: Page): void {
+    this.leave();
+    this.visitor.sendPage(page);
+  }
+
   finish(trailers: readonly Trailer[]): void {
+    if (this.over) return;
+    if (this.holds !== null) this.judge(this.holds);
     if (this.over) return;
     this.leave();
     this.visitor.sendEnd(trailers);
@@ -137,13 +168,17 @@ export class CacheReader {
   }
 
   sendPage(page: Page): void {
-    this.over = true;
-    this.visitor.sendPage(finishPage(this.exchange, page));
+    this.answerInstead(finishPage(this.exchange, page));
+  }
+
+  private errorPage(name: EdgeErrorName): Page {
+    return errorPage(EDGE_ERRORS[name], this.exchange.accept, this.exchange.ray_id);
   }
 
   /** Aborts a response that has begun. */
   cut(): void {
     if (this.over) return;
+    if (this.holds !== null) return this.sendPage(this.errorPage("origin_malformed"));
     this.leave();
     this.tap?.abort();
     this.visitor.cut();
@@ -176,6 +211,8 @@ export class CacheReader {
 
   private leave(): void {
     this.over = true;
+    this.holds?.release();
+    this.holds = null;
     this.source?.close?.();
   }
 }

@@ -4,9 +4,10 @@ import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import { programOf } from "#rules/seclang/testing/requests.ts";
 import { FORM, posted } from "#rules/testing/budget.cases.ts";
-import { testRequest } from "#rules/testing/views.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import { SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID } from "../request-rulesets.ts";
+import { RESPONSE_SCORES_RULESET_ID } from "../response-rulesets.ts";
 import { MANAGED_RULESETS, useOperatorRules } from "../rulesets.ts";
 import { createCoreRuleSet } from "./core-rule-set.ts";
 
@@ -19,6 +20,11 @@ SecRule TX:DETECTION_PARANOIA_LEVEL "@lt 2" "id:942013,phase:2,pass,nolog,skipAf
 SecRule REQUEST_HEADERS:User-Agent "@rx odd" "id:920300,phase:2,block,msg:'Odd',severity:NOTICE,tag:'attack-protocol',setvar:'tx.anomaly_score_pl2=+%{tx.notice_anomaly_score}'"
 SecMarker END
 SecRule TX:inbound_anomaly_score_pl1 "@ge 5" "id:949110,phase:2,deny"
+SecRule REQUEST_FILENAME "@beginsWith /manual/" "id:9000,phase:1,pass,nolog,ctl:ruleRemoveById=951110"
+SecRule RESPONSE_BODY "@pm mysql_ ORA-" "id:951100,phase:4,pass,nolog,setvar:tx.sql_error_match=1"
+SecRule TX:sql_error_match "@eq 1" "id:951110,phase:4,block,msg:'A database speaks',severity:CRITICAL,tag:'attack-disclosure',chain"
+  SecRule RESPONSE_BODY "@rx ORA-[0-9]{4}" "setvar:'tx.outbound_anomaly_score_pl1=+%{tx.critical_anomaly_score}',setvar:'tx.anomaly_score_pl1=+%{tx.critical_anomaly_score}'"
+SecRule RESPONSE_STATUS "@rx ^5" "id:950100,phase:4,block,msg:'Broken',severity:ERROR,tag:'attack-disclosure',setvar:'tx.outbound_anomaly_score_pl2=+4'"
 `);
 
 afterEach(() => useOperatorRules({ core: null, rows: [] }));
@@ -100,6 +106,51 @@ test("cookies, forms, JSON, parts and XML are looked at in each reading that a p
     sending("application/xml", "<a>att<![CDATA[ack]]></a>"),
   ];
   for (const request of requests) assert.equal(matchesOf(threshold(5), request).length, 1, request.headers("content-type")[0] ?? "cookie");
+});
+
+/** The rule of each event, for a response with this body. */
+function toldOf(body: string, path = "/", status = 200, overrides: object = {}): readonly (readonly [string, number, readonly string[]])[] {
+  const rule = { id: "deployed", action: "execute", expression: "true", description: "", enabled: true };
+  const rules = [{ ...rule, action_parameters: { id: RESPONSE_SCORES_RULESET_ID, overrides } }];
+  const entry = compileRuleset({ id: "entry", phase: "http_response_firewall_managed", rules });
+  assert.deepEqual(entry.problems, []);
+  assert.equal(entry.judges, true);
+  const run = { skips: null, later: [], trace: null, steps: 0, exhausted: null };
+  // An attack in the request is not a matter of the response.
+  const request = testRequest({ path, query: "a=attack", headers: {} });
+  return runPhase([entry], run, request, testResponse({ status, body }))
+    .filter(({ action }) => action === "block")
+    .flatMap(({ found }) => found.map(({ rule_id, score, places }) => [rule_id, score, places.map(({ part }) => part)] as const));
+}
+
+test("rules for responses are a ruleset beside the one for requests, with another score", () => {
+  use();
+  const { rules, version, phase } = MANAGED_RULESETS.get(RESPONSE_SCORES_RULESET_ID)!;
+  assert.equal(version, "OWASP_CRS/9.9.9");
+  assert.equal(phase, "http_response_firewall_managed");
+  assert.deepEqual(
+    rules.map(({ description, core, enabled, score_threshold }) => [description, core, enabled, score_threshold]),
+    [
+      ["951110: A database speaks", 951110, true, undefined],
+      ["950100: Broken", 950100, false, undefined],
+      ["959100: Outbound Anomaly Score Exceeded", undefined, true, 4],
+    ],
+  );
+  const [database, broken] = rules;
+  assert.deepEqual(toldOf("ORA-1234: no such table"), [[database!.id, 5, ["TX"]]]);
+  assert.deepEqual(toldOf("mysql_query"), []);
+  assert.deepEqual(toldOf("fine", "/", 500), []);
+  assert.deepEqual(
+    toldOf("fine", "/", 500, { rules: [{ id: broken!.id, enabled: true }] }).map(([id]) => id),
+    [broken!.id],
+  );
+  // Exceptions that rules for requests make hold for responses too.
+  assert.deepEqual(toldOf("ORA-1234: no such table", "/manual/errors"), []);
+});
+
+test("without a Core Rule Set nothing judges responses", () => {
+  assert.deepEqual(toldOf("ORA-1234: no such table"), []);
+  assert.match(MANAGED_RULESETS.get(RESPONSE_SCORES_RULESET_ID)!.description, /selvedge waf crs install/);
 });
 
 test("without a Core Rule Set the ruleset has rules of the program's own, and says so", () => {

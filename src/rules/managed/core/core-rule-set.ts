@@ -1,9 +1,11 @@
 import type { Program } from "#rules/seclang/program/program.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
-import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
-import type { RuleMatch } from "#rules/seclang/run/outcome.ts";
+import type { ExcludedTarget, Transaction } from "#rules/seclang/run/transaction.ts";
+import type { TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
+import type { Outcome, RuleMatch } from "#rules/seclang/run/outcome.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
+import { responseProgram } from "./core-rows.ts";
 import { responseOf, transactionOf } from "./transaction-of.ts";
 
 /** The Core Rule Set that a thread uses. */
@@ -38,6 +40,10 @@ export interface CoreMatch {
 
 export const createCoreRuleSet = (program: Program, digest: string): CoreRuleSet =>
   createRules(program, digest, ({ points }) => points !== 0);
+
+/** The same set as it judges responses. */
+export const createCoreResponseRules = (program: Program, digest: string): CoreRuleSet =>
+  createRules(responseProgram(program), digest, ({ points, phase }) => points !== 0 && phase > 2);
 
 /** A customer's rules: each that applies counts, whether or not it adds to a score. */
 export const createCustomerRules = (program: Program, digest: string): CoreRuleSet => createRules(program, digest, () => true);
@@ -88,8 +94,13 @@ function findIn(
   });
   transaction.requestHeaders();
   const outcome = transaction.requestBody();
-  const { matches } = response === null ? outcome : transaction.responseHeaders(responseOf(response));
+  const { matches } = response === null ? outcome : judged(transaction, responseOf(response));
   return new Map(matches.filter(counts).map((match) => [match.id, matchOf(match)]));
+}
+
+function judged(transaction: Transaction, response: TransactionResponse): Outcome {
+  transaction.responseHeaders(response);
+  return transaction.responseBody(response);
 }
 
 function matchOf({ id, points, variables, entries }: RuleMatch): CoreMatch {

@@ -33,10 +33,15 @@ export function transactionOf(request: RequestView): TransactionRequest {
   };
 }
 
-/** The head of a response as rules in SecLang see it. */
+/** A response as rules in SecLang see it; its body is empty unless it was kept for them. */
 export function responseOf(response: ResponseView): TransactionResponse {
   const { names, values } = response.header_fields?.() ?? { names: [], values: [] };
-  return { status: response.status, protocol: "HTTP/1.1", headers: names.map((name, i) => ({ name, value: values[i] ?? "" })), body: "" };
+  return {
+    status: response.status,
+    protocol: "HTTP/1.1",
+    headers: names.map((name, i) => ({ name, value: values[i] ?? "" })),
+    body: response.body ?? "",
+  };
 }
 
 /**

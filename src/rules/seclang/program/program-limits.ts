@@ -17,7 +17,10 @@ export interface ProgramLimits {
 /** Throws SecLangError where a rule is beyond the limits. */
 export function checkRule(rule: Rule, phase: number, { phases, disruptions }: ProgramLimits): void {
   if (!phases.includes(phase))
-    throw new SecLangError(rule.place, `rules of phase ${phase} do not run here; use phase ${phases.join(" or ")}`);
+    throw new SecLangError(
+      rule.place,
+      `rules of phase ${phase} do not run here; use phase ${phases.slice(0, -1).join(", ")} or ${phases.at(-1)}`,
+    );
   if (!disruptions.includes(rule.disruption)) throw new SecLangError(rule.place, `${rule.disruption} is not available here; use deny`);
   rulePositions(rule);
 }

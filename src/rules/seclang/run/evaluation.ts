@@ -16,8 +16,10 @@ import { Variables } from "./variables.ts";
 const GROUPS_MAX = 10;
 const MATCHES_MAX = 10_000;
 
-/** Names of the scores of the Core Rule Set: those of CRS 3, and those of CRS 4. */
-const SCORES = /^(?:(?:in|out)bound_)?anomaly_score_pl[1-4]$/;
+/** Names of the scores of the Core Rule Set, for requests and for responses: those of CRS 3, and those of CRS 4. */
+const SCORES = /^(?:inbound_)?anomaly_score_pl[1-4]$/;
+// Rules for responses of CRS 3 add to both.
+const RESPONSE_SCORES = /^outbound_anomaly_score_pl[1-4]$/;
 
 /** The rules of a program at work on one transaction. */
 export class Evaluation implements Transaction {
@@ -36,6 +38,7 @@ export class Evaluation implements Transaction {
   readonly #hasTexts: boolean;
   /** Points that the current rule has added to the scores. */
   #points = 0;
+  #scores = SCORES;
   #processor: string;
   #isBodyForced = false;
   /** Phases that an `allow` has ended: 5 still runs. */
@@ -92,6 +95,7 @@ export class Evaluation implements Transaction {
   #phase(phase: number): Outcome {
     const outcome: Outcome = { matches: this.#matches, interruption: this.#interruption };
     if (this.#engine === "off" || (phase !== 5 && (this.#interruption !== null || phase < this.#endsBefore))) return outcome;
+    this.#scores = phase < 3 ? SCORES : RESPONSE_SCORES;
     const rules = this.#compiled.phases[phase]!;
     const filter = this.#compiled.filters[phase]!;
     const candidates = filter === null ? null : this.#candidates.find(filter, this.#collections);
@@ -138,7 +142,7 @@ export class Evaluation implements Transaction {
 
   #add(collection: string, name: string, amount: number): void {
     this.#store.add(collection, name, amount);
-    if (collection === "TX" && SCORES.test(name)) this.#points += amount;
+    if (collection === "TX" && this.#scores.test(name)) this.#points += amount;
   }
 
   #modeOf(mode: EngineMode): EngineMode {
