@@ -379,7 +379,7 @@ export const CONFIG_KEYS = {
     type: "text",
     default: "",
     reload: true,
-    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs. none: rules of Selvedge's own. SIGHUP reads the files again.",
+    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs; without the role control, first the copy of crs.last-good. none: rules of Selvedge's own. SIGHUP reads the files again.",
   },
   "waf.rows_file": {
     type: "text",

@@ -49,7 +49,13 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
   const { config, log, clock, early, operatorPorts } = deps;
   const state = await openState(deps, closing);
   const { files, store, sealer, first } = state;
-  const ruleFiles = openRuleFiles({ config, files, log, onChanged: (material) => running.useRuleMaterial(material) });
+  const ruleFiles = openRuleFiles({
+    config,
+    files,
+    followsControl: false,
+    log,
+    onChanged: (material) => running.useRuleMaterial(material),
+  });
   const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
   const metrics = createMetrics();
   let urlOfGateways = "";

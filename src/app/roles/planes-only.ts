@@ -44,7 +44,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const lastGood = await checkLastGood(files.lastGood, feedLog);
   if (lastGood === null)
     throw new Error(
-      `there is nothing to serve: ${files.lastGood} is missing or damaged, and this process has no role control that could build it. Copy snapshot.last-good, snapshot.last-good.journal and seal.key from the data directory of a server with control, or add control to roles`,
+      `there is nothing to serve: ${files.lastGood} is missing or damaged, and this process has no role control that could build it. Copy snapshot.last-good, snapshot.last-good.journal, seal.key and, with an OWASP Core Rule Set, crs.last-good from the data directory of a server with control, or add control to roles`,
     );
   const at = lastGoodPosition(lastGood);
   log.warn({ rev: at.rev }, "serving the last good copy: without the role control it does not change");
@@ -53,7 +53,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   closing.add(() => publisher.close());
 
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
-  const ruleFiles = openRuleFiles({ config, files, log, onChanged: (material) => running.useRuleMaterial(material) });
+  const ruleFiles = openRuleFiles({ config, files, followsControl: true, log, onChanged: (material) => running.useRuleMaterial(material) });
   const live = createLiveConfig({ config, tls, load: deps.load });
   const metrics = createMetrics();
   const transport = createTransportNotices(log, metrics);

@@ -43,13 +43,18 @@ interface Opened {
   readonly version: string;
 }
 
-function open(configured: string, installed = join(folder, "nowhere"), lastGood = join(folder, "last-good")): Opened {
+function open(
+  configured: string,
+  installed = join(folder, "nowhere"),
+  lastGood = join(folder, "last-good"),
+  followsControl = false,
+): Opened {
   const said: string[] = [];
   const log = {
     info: (_: unknown, text?: string) => void said.push(String(text ?? _)),
     warn: (_: unknown, text?: string) => void said.push(String(text)),
   };
-  const found = findCoreRules({ configured, installed, lastGood });
+  const found = findCoreRules({ configured, installed, lastGood, followsControl });
   logCoreRules(found, log as never);
   const { memory } = found;
   useRuleMaterial({ ...NO_RULE_MATERIAL, coreRules: memory });
@@ -76,6 +81,19 @@ test("a directory is compiled once, and on an error the last good one stays in u
   );
   writeFileSync(join(directory, "rules/REQUEST-942.conf"), rule(942_200));
   assert.equal(open(directory).version, "OWASP_CRS/942200");
+});
+
+test("planes in a process without control use what control compiled, whatever their machine has, unless they are told otherwise", () => {
+  const of = (id: number): string =>
+    write(join(folder, `planes-${id}`), { "rules/words.data": "attack", "rules/REQUEST-1.conf": rule(id) });
+  const copied = join(folder, "last-good-of-control");
+  open(of(1), undefined, copied);
+  const [installed, configured] = [of(2), of(3)];
+  assert.equal(open("", installed, copied, true).version, "OWASP_CRS/1");
+  assert.equal(open("none", installed, copied, true).version, "own-1");
+  assert.equal(open("", installed, join(folder, "never-copied"), true).version, "OWASP_CRS/2");
+  assert.equal(open(configured, installed, copied, true).version, "OWASP_CRS/3");
+  assert.equal(open("", installed, copied).version, "OWASP_CRS/2");
 });
 
 test("another thread gets the same compiled form", () => {

@@ -10,6 +10,8 @@ export interface CoreRulesLocations {
   readonly installed: string;
   /** File of the last successful compilation. */
   readonly lastGood: string;
+  /** Whether control runs elsewhere: then its compilation, copied to this machine, is used before a directory of this machine. */
+  readonly followsControl: boolean;
 }
 
 /** The Core Rule Set to use; plain data, which crosses between threads. */
@@ -32,7 +34,9 @@ export const INSTALL_HINT = "selvedge waf crs install FILE.tar.gz";
  * Finds the Core Rule Set and compiles it unless that was done before, which takes a second. If it does not compile, the
  * last successful one stays in use. Never throws.
  */
-export function findCoreRules({ configured, installed, lastGood }: CoreRulesLocations): FoundCoreRules {
+export function findCoreRules({ configured, installed, lastGood, followsControl }: CoreRulesLocations): FoundCoreRules {
+  const copied = followsControl && configured === "" ? readKept(lastGood) : null;
+  if (copied !== null) return { directory: lastGood, memory: copied.memory, problem: null, notKept: null };
   const directory = configured === "" ? [installed, DEBIAN].find((path) => existsSync(path)) : configured;
   if (directory === undefined || directory === "none") return { directory: null, memory: null, problem: null, notKept: null };
   const kept = readKept(lastGood);

@@ -19,12 +19,14 @@ export interface RuleFilesDeps {
   readonly config: Config;
   /** Directory of a Core Rule Set from `selvedge waf crs install`, and the file of the last successful compilation. */
   readonly files: { readonly coreRules: string; readonly lastCoreRules: string };
+  /** Whether control runs in another process, whose Core Rule Set this one uses. */
+  readonly followsControl: boolean;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   onChanged(material: RuleMaterial): void;
 }
 
 /** Throws an Error that names the key, the file, the line and the column if a list or a row is invalid. */
-export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps): RuleFiles {
+export function openRuleFiles({ config, files, followsControl, log, onChanged }: RuleFilesDeps): RuleFiles {
   const shared = { lists: createSharedJson(), rows: createSharedJson() };
   const filesIn: { readonly [K in keyof typeof shared]: (next: Config) => SharedArrayBuffer | null } = {
     lists: (next) => shared.lists.of(listsIn(next)),
@@ -34,6 +36,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
     configured: waf.crs_directory,
     installed: files.coreRules,
     lastGood: files.lastCoreRules,
+    followsControl,
   });
   let material: RuleMaterial = NO_RULE_MATERIAL;
   const useMaterial = (now: RuleMaterial): void => {
