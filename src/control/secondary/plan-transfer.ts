@@ -16,8 +16,8 @@ import { typeCode } from "#wire/dns/record-types.ts";
 import { type Transfer, TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
 import { apexOf } from "./transferred-apex.ts";
 import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf, storedTtl, typeName } from "./copied-record.ts";
-import { createSetSizes } from "./set-sizes.ts";
 import { netDifference } from "./net-difference.ts";
+import { createTransferredSets } from "./transferred-sets.ts";
 
 /** The changes that make the zone equal to its primary's. */
 export interface TransferPlan {
@@ -43,19 +43,22 @@ export class OutOfStepError extends TransferError {
 /** Records per tick; other requests run in between. */
 const SLICE = 500;
 
+/** RFC 1034 §4.2.1. A primary that has lost its data sends two SOA records and nothing between them. */
+const WITHOUT_SERVERS = "the zone has no NS records at its name, so it is not whole";
+
 /** Plans a complete replacement. Throws TransferError if a record cannot be stored. */
 export async function planFull(scene: PlanContext, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
   const wanted = new LargeMap<ResourceRecord>();
   const nameServers = new LargeMap<ResourceRecord>();
-  const sizes = createSetSizes();
+  const sets = createTransferredSets();
   await inTicks(records, SLICE, (record) => {
     const role = roleOf(record, zone);
     if (role === "none") return;
     const held = role === "apex" ? nameServers : wanted;
     const key = keyOfRecord(record);
     // Duplicate records count once (RFC 2181 §5).
-    if (!held.has(key)) sizes.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
+    if (!held.has(key)) sets.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
     held.set(key, record);
   });
   const deletes: { id: string }[] = [];
@@ -78,6 +81,7 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
     for (const row of await recordsByIds(scene.db, scene.zone.id, ids)) rows.push({ ...row, ttl: ttls.get(row.id) ?? row.ttl });
   const servers = [...nameServers.values()];
   const nsTtl = servers.reduce((least, { ttl }) => Math.min(least, ttl), servers[0]?.ttl ?? 0);
+  if (servers.length === 0) throw new TransferError(WITHOUT_SERVERS);
   const apex = apexOf(
     soa,
     servers.map(({ rdata }) => rdata),
@@ -94,7 +98,7 @@ export async function planDifferences(
   const zone = keyOf(soa.name);
   const net = await netDifference(differences, (record) => roleOf(record, zone) !== "none");
   const names = new Set<string>();
-  const sizes = createSetSizes();
+  const sets = createTransferredSets();
   await inTicks(net.values(), SLICE, ({ sample }) => names.add(formatName(sample.name).toLowerCase()));
   const rows = new LargeMap<DnsRecordRow>();
   const proxied = new Set<string>();
@@ -115,7 +119,7 @@ export async function planDifferences(
   let steps = 0;
   for (const [key, row] of rows) {
     if (++steps % SLICE === 0) await setImmediate();
-    if (net.get(key)?.after !== null) sizes.add(row.name, typeCode(row.type) ?? 0, Buffer.byteLength(row.rdata, "base64"));
+    if (net.get(key)?.after !== null) sets.add(row.name, typeCode(row.type) ?? 0, Buffer.byteLength(row.rdata, "base64"));
   }
   for (const [key, { sample, existed, after }] of net) {
     if (++steps % SLICE === 0) await setImmediate();
@@ -128,13 +132,14 @@ export async function planDifferences(
       else servers.delete(key);
       nsTtl = after?.ttl ?? nsTtl;
     } else if (!row && after) {
-      sizes.add(formatName(after.name).toLowerCase(), after.type, after.rdata.length);
+      sets.add(formatName(after.name).toLowerCase(), after.type, after.rdata.length);
       added.push(after);
     } else if (row && !after) deletes.push({ id: row.id });
     else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
   }
+  if (servers.size === 0) throw new TransferError(WITHOUT_SERVERS);
   return {
-    apex: apexOf(soa, servers.values(), servers.size === 0 ? 0 : nsTtl),
+    apex: apexOf(soa, servers.values(), nsTtl),
     changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) },
   };
 }

@@ -182,6 +182,17 @@ storeTest("differences are fetched where the peer is asked for them, and the who
   }
 });
 
+const alias = (name: string, target: string): string => `${name}.${NAME} 300 CNAME ${target}.${NAME}.`;
+/** Sets that no zone may have at one name. */
+const BESIDE_AN_ALIAS: readonly (readonly string[])[] = [
+  [alias("www", "a"), `www.${NAME} 300 A 192.0.2.2`],
+  [`www.${NAME} 300 A 192.0.2.2`, alias("www", "a")],
+  [alias("www", "a"), alias("www", "b")],
+  [alias("www", "www"), `www.${NAME} 300 TXT "x"`],
+  [`d.${NAME} 300 DNAME a.${NAME}.`, `d.${NAME} 300 DNAME b.${NAME}.`],
+  [`d.${NAME} 300 DNAME a.${NAME}.`, alias("d", "b")],
+];
+
 storeTest("a transfer that is broken, cut short, too long or not of the zone changes nothing", async ({ store }) => {
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const secondary = await secondaryOver(store, primary, { recordsPerZoneMax: 6 });
@@ -214,6 +225,11 @@ storeTest("a transfer that is broken, cut short, too long or not of the zone cha
       [/outside of the zone/, version(6, ["www.other.example 300 A 192.0.2.1"]), (messages) => messages],
       [/CNAME/, version(6, [`${NAME} 300 CNAME www.${NAME}.`]), (messages) => messages],
       [/older than 5/, version(4), (messages) => messages],
+      [/no NS records at its name/, zoneVersion(NAME, 6, []), (messages) => messages],
+      [/no NS records at its name/, zoneVersion(NAME, 6, [`www.${NAME} 300 A 192.0.2.2`]), (messages) => messages],
+      ...BESIDE_AN_ALIAS.map(
+        (lines) => [/beside another|more than one/, version(6, lines), (messages) => messages] as (typeof cases)[number],
+      ),
     ];
     for (const [reason, zone, distort] of cases) {
       Object.assign(primary, { versions: [zone], distort });

@@ -9,12 +9,12 @@ import { createTransferReader, type Transfer, TransferError, type TransferReques
 
 const ZONE = parseAbsoluteName("zone.example");
 
-const soa = (serial: number, name = ZONE): ResourceRecord => ({
+const soa = (serial: number, name = ZONE, server = "ns.zone.example"): ResourceRecord => ({
   name,
   type: TYPE.SOA,
   class: CLASS.IN,
   ttl: 3600,
-  rdata: encodeContent("SOA", `ns.zone.example. who.zone.example. ${serial} 1 2 3 4`, { origin: "zone.example", style: "master" }),
+  rdata: encodeContent("SOA", `${server}. who.zone.example. ${serial} 1 2 3 4`, { origin: "zone.example", style: "master" }),
 });
 const a = (host: string, last: number): ResourceRecord => ({
   name: parseAbsoluteName(host),
@@ -43,6 +43,8 @@ test("a whole zone is between two equal SOA records, whichever way it was reques
     const transfer = read([soa(5), one, two, soa(5)], { serial });
     assert.deepEqual(transfer, { kind: "full", soa: soa(5), records: [one, two] });
     assert.deepEqual(read([soa(5), soa(5)], { serial }), { kind: "full", soa: soa(5), records: [] });
+    assert.deepEqual(read([soa(5), soa(5, ZONE, "NS.Zone.example")], { serial }), { kind: "full", soa: soa(5), records: [] });
+    refused([soa(5), one, soa(5, ZONE, "other.example")], { serial }, /changed while it was transferred/);
   }
 });
 
@@ -92,6 +94,7 @@ test("property: any order of records is read or refused, and only a closing SOA 
   const records = fc.array(
     fc.oneof(
       fc.integer({ min: 1, max: 6 }).map((serial) => soa(serial)),
+      fc.constantFrom(soa(5, ZONE, "other.example"), soa(6, ZONE, "other.example")),
       fc.constantFrom(one, two, three),
     ),
     { maxLength: 14 },

@@ -1,3 +1,4 @@
+import { canonicalRdata } from "./canonical.ts";
 import { CLASS, TYPE } from "./codes.ts";
 import type { ResourceRecord } from "./message.ts";
 import { isWithin, keyOf, type NameKey } from "./name.ts";
@@ -95,10 +96,15 @@ export function createTransferReader({ zone, serial, recordsMax }: TransferReque
       whole(record);
     }
   };
+  /** The first record and the last one are the same (RFC 5936 §2.2). */
+  const close = (closing: ResourceRecord, result: Transfer): void => {
+    const rdataOf = ({ rdata }: ResourceRecord): Buffer => Buffer.from(canonicalRdata(TYPE.SOA, rdata));
+    if (!rdataOf(closing).equals(rdataOf(result.soa))) throw new TransferError("the zone changed while it was transferred");
+    finish(result);
+  };
   const whole = (record: ResourceRecord): void => {
     if (record.type !== TYPE.SOA) records.push(record);
-    else if (soaSerial(record.rdata) === newest) finish({ kind: "full", soa: soa as ResourceRecord, records });
-    else throw new TransferError("the zone changed while it was transferred");
+    else close(record, { kind: "full", soa: soa as ResourceRecord, records });
   };
   const difference = (record: ResourceRecord): void => {
     const open = differences.at(-1) as OpenDifference;
@@ -112,7 +118,7 @@ export function createTransferReader({ zone, serial, recordsMax }: TransferReque
       open.to = at;
       state = "added";
     } else if (at !== open.to) throw new TransferError(`a difference that leads to serial ${open.to} is followed by serial ${at}`);
-    else if (at === newest) finish({ kind: "differences", soa: soa as ResourceRecord, differences });
+    else if (at === newest) close(record, { kind: "differences", soa: soa as ResourceRecord, differences });
     else begin(at);
   };
   const steps: Readonly<Record<State, (record: ResourceRecord) => void>> = {
