@@ -28,8 +28,9 @@ export function watchAnswer(request: IncomingMessage, response: ServerResponse):
     answers.delete(response);
     if (broken.has(socket) && answers.size === 0) close(socket);
   });
-  // The next request of a connection on which no further one is accepted.
-  if (broken.has(socket)) response.shouldKeepAlive = false;
+  // The next request of a connection on which no further one is accepted. Of the bytes behind a request for another
+  // protocol, which Node's parser drops, a client would take the answer to a later request for the answer to these.
+  if (broken.has(socket) || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
 }
 
 function close(socket: Socket): void {

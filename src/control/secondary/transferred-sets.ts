@@ -13,7 +13,7 @@ export interface TransferredSets {
   add(name: string, type: number, rdataBytes: number): void;
 }
 
-/** What a name has so far. */
+/** Bits for the records of a name. */
 const HAS = { alias: 1, other: 2, dname: 4 } as const;
 const hasOf = (type: number): number => (type === TYPE.CNAME ? HAS.alias : type === TYPE.DNAME ? HAS.other | HAS.dname : HAS.other);
 
