@@ -157,7 +157,7 @@ describe("sessions", () => {
   });
 
   test("a token with a new secret ends the sessions of the former secret, also those that begin at that moment", async () => {
-    const access = createAccess({ store: server.store, clock });
+    const access = createAccess({ store: server.store, clock, sealer: null });
     const sessionBy = async (token: string): Promise<string> =>
       cookieOf(await ask(server, "POST", "/user/sessions", { token, body: {}, headers: ALONE }));
     const made = await ask(server, "POST", "/user/tokens", {
@@ -195,7 +195,7 @@ describe("sessions", () => {
   });
 
   test("a form of another site cannot sign anyone in, and a session does not begin with a password that has just changed", async () => {
-    const access = createAccess({ store: server.store, clock });
+    const access = createAccess({ store: server.store, clock, sealer: null });
     const password = `${PASSWORD} 2`;
     const from = (headers: Record<string, string>) =>
       ask(server, "POST", "/user/sessions", { token: null, headers: { ...ALONE, ...basic(EMAIL, password), ...headers }, body: {} });

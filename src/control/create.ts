@@ -192,7 +192,7 @@ export function createControl(deps: ControlDeps): Control {
   const policy = createOwnershipPolicy({ ...OWNERSHIP_DEFAULTS, ownNames: nameServers, ...deps.ownership });
   const dnsSettings = createDnsSettings({ store, clock, nameServers: pool[0] ?? nameServers });
   const queryParentDs = createQueryParentDs(deps.scanResolvers ?? []);
-  const access = createAccess({ store, clock });
+  const access = createAccess({ store, clock, sealer });
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices });

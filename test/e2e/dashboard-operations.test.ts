@@ -122,7 +122,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     assert.equal(visits, 1, "the second visit is answered from the cache");
     const rows: readonly { ray_id: string; cache_status: string }[] = await readUntil(
       () => call("GET", `/zones/${zoneId}/logs/requests`),
-      ({ length }: { length: number }) => length === 2,
+      (all: readonly { ray_id: string; cache_status: string }[]) => all.length === 2,
     );
     await open(`/zones/${ZONE}/traffic`);
     await page.getByRole("link", { name: `The request ${rows[0]?.ray_id}` }).click();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
+import { totpCode } from "#kernel/crypto/totp.ts";
 import { apiCaller, succeed } from "../support/api.ts";
 import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
@@ -131,6 +132,39 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.locator("input[name=password]").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+  });
+
+  test("one-time codes: set up from the secret, asked for at sign-in, and turned off with a recovery code", async () => {
+    await page.goto(`${origin()}/account/sessions`);
+    await page.getByLabel("Your password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set one-time codes up" }).click();
+    await page.getByRole("img", { name: "The secret as a QR code" }).waitFor();
+    const secret = (await page.getByRole("group", { name: "the secret" }).innerText()).trim();
+    const code = (steps = 0): string => totpCode(secret, Math.floor(Date.now() / 30_000) + steps);
+    await page.getByRole("textbox", { name: "Code" }).fill("000000");
+    await page.getByRole("button", { name: "Turn one-time codes on" }).click();
+    await page.getByText("The code is wrong").waitFor();
+    await page.getByRole("textbox", { name: "Code" }).fill(code());
+    await page.getByRole("button", { name: "Turn one-time codes on" }).click();
+    const [recovery = ""] = (await page.getByRole("group", { name: "the recovery codes" }).innerText()).split("\n");
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByRole("button", { name: "Show this page as API calls" }).click();
+    const calls = await page.getByRole("dialog").innerText();
+    assert.match(calls, /user\/totp/);
+    assert.ok(!calls.includes(PASSWORD), "the password is not shown among the calls");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.locator("input[name=password]").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    // The code before this one was used up.
+    await page.getByRole("textbox", { name: "Code" }).fill(code(1));
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.goto(`${origin()}/account/sessions`);
+    await page.getByLabel("A code, to turn them off").fill(recovery);
+    await page.getByRole("button", { name: "Turn one-time codes off" }).click();
+    await page.getByRole("button", { name: "Set one-time codes up" }).waitFor();
   });
 
   test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));

@@ -17,14 +17,24 @@ function set(next: readonly NotedCall[]): void {
   for (const listener of listeners) listener();
 }
 
+/** Members of bodies that are shown as an ellipsis, because somebody may look over the user's shoulder. */
+const SECRETS: ReadonlySet<string> = new Set(["password", "current_password", "private_key", "secret", "code", "api_key", "key"]);
+
+const shownBody = (body: unknown): unknown =>
+  body === undefined
+    ? undefined
+    : JSON.parse(JSON.stringify(body), (name, value: unknown) =>
+        SECRETS.has(name) && typeof value === "string" && value !== "" ? "…" : value,
+      );
+
 /** Newest first; a call that is repeated stands once. */
-export const note = (call: NotedCall): void =>
-  set(
-    [call, ...calls.filter(({ method, path, body }) => method !== call.method || path !== call.path || body !== call.body)].slice(
-      0,
-      KEPT_MAX,
-    ),
-  );
+export const note = (noted: NotedCall): void => {
+  const call = { ...noted, body: shownBody(noted.body) };
+  set([call, ...calls.filter((other) => !isSame(other, call))].slice(0, KEPT_MAX));
+};
+
+const isSame = (a: NotedCall, b: NotedCall): boolean =>
+  a.method === b.method && a.path === b.path && JSON.stringify(a.body) === JSON.stringify(b.body);
 
 /** At another page. */
 export const forget = (): void => set([]);

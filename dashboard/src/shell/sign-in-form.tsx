@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api } from "../api/client.ts";
+import { api, ApiError } from "../api/client.ts";
 import { Fault, Notice } from "../parts/page.tsx";
 import { basicCredentials, browserLabel } from "./session.ts";
 import css from "./signed-out.module.css";
@@ -15,13 +15,19 @@ interface SignInProps {
   readonly way?: Way;
 }
 
+/** The API asks for the code only after the password was right. */
+const CODE_REQUIRED = 10_445;
+const WRONG_CODE = 10_446;
+const isAboutCode = (error: Error): boolean => error instanceof ApiError && [CODE_REQUIRED, WRONG_CODE].includes(error.code);
+
 /** Signs in and reads everything again. */
 export function SignInForm({ hasEnded = false, onSignedIn, way: first = "password" }: SignInProps) {
   const client = useQueryClient();
   const [way, setWay] = useState<Way>(first);
+  const [isCodeAsked, setAsked] = useState(false);
   const signIn = useMutation({
-    mutationFn: (authorization: string) =>
-      api("POST", "/user/sessions", { label: browserLabel() }, { headers: { authorization }, isShown: false }),
+    mutationFn: ({ authorization, code }: { authorization: string; code: string }) =>
+      api("POST", "/user/sessions", { label: browserLabel(), ...(code && { code }) }, { headers: { authorization }, isShown: false }),
     onSuccess: () => {
       onSignedIn?.();
       return client.invalidateQueries();
@@ -30,10 +36,13 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const field = (name: string): string => String(new FormData(event.currentTarget).get(name) ?? "");
-    signIn.mutate(way === "password" ? basicCredentials(field("email").trim(), field("password")) : `Bearer ${field("token").trim()}`);
+    const authorization =
+      way === "password" ? basicCredentials(field("email").trim(), field("password")) : `Bearer ${field("token").trim()}`;
+    signIn.mutate({ authorization, code: field("code").trim() }, { onError: (error) => setAsked(isAboutCode(error)) });
   };
   const turn = (): void => {
     signIn.reset();
+    setAsked(false);
     setWay(way === "password" ? "token" : "password");
   };
   return (
@@ -41,7 +50,7 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
       <h1>{hasEnded ? "Sign in again" : "Sign in"}</h1>
       {hasEnded && <p className={css["lead"]}>Your session has ended. Your entries are still here.</p>}
       {signIn.error && (
-        <Notice tone="bad">
+        <Notice tone={signIn.error instanceof ApiError && signIn.error.code === CODE_REQUIRED ? "accent" : "bad"}>
           <Fault error={signIn.error} />
         </Notice>
       )}
@@ -49,6 +58,17 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
         <>
           <TextInput label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
           <PasswordInput label="Password" name="password" autoComplete="current-password" required />
+          {isCodeAsked && (
+            <TextInput
+              label="Code"
+              description="Six digits of your authenticator program, or a recovery code"
+              name="code"
+              autoComplete="one-time-code"
+              spellCheck={false}
+              required
+              autoFocus
+            />
+          )}
         </>
       ) : (
         <PasswordInput

@@ -37,7 +37,7 @@ export async function withTokens<T>(config: Config, work: (deps: TokenWork) => P
     lock = isOwn ? lockIfFree(config.data) : null;
     if (isOwn && lock === null) refuseOtherVersion(url);
     store = await openStore({ url, clock: systemClock });
-    access = createAccess({ store, clock: systemClock });
+    access = createAccess({ store, clock: systemClock, sealer: null });
     return await work({ store, access, whenHeeded: lock === null ? "Running servers apply this within a second." : "" });
   } catch (error) {
     if (error instanceof CliError) throw error;

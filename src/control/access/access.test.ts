@@ -38,7 +38,7 @@ function accessTest(name: string, body: (world: World) => Promise<void>): void {
   storeTest(name, async ({ store }) => {
     const clock = fixedClock("2026-01-01T00:00:00Z");
     const { account_id, token } = await bootstrap({ store, clock, sealer, email: "Owner@Example.com", apiKey: "k".repeat(37) });
-    const access = createAccess({ store, clock });
+    const access = createAccess({ store, clock, sealer });
     try {
       const owner = await access.authenticate({ type: "token", secret: token ?? "" }, IP);
       const call = (actor: Actor = owner): Call => ({ actor, request_id: "r", rev: null });
@@ -327,7 +327,7 @@ accessTest("the last owner cannot leave, and a narrow token cannot create accoun
 });
 
 accessTest("changes of one node are noticed by another node", async ({ access, store, clock, mint, owner, call }) => {
-  const node = createAccess({ store: { ...store, onCommit: () => () => {} }, clock });
+  const node = createAccess({ store: { ...store, onCommit: () => () => {} }, clock, sealer });
   const { id, secret } = await mint();
   await node.authenticate({ type: "token", secret }, IP);
   await access.tokens.remove(call(), { user_id: owner.user_id ?? "" }, id);

@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { PermissionGroupList, PermissionGroupView } from "#model/access/token.ts";
 import type { Store } from "#store/database/store.ts";
@@ -12,6 +13,7 @@ import { createOrganizations, type Organizations } from "./organizations.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
+import { createTotpControl, type TotpControl } from "./totp.ts";
 import { createUsers, type Users } from "./users.ts";
 
 /** Authentication and authorization, and the resources that they depend on. */
@@ -21,6 +23,7 @@ export interface Access {
   readonly authorize: Authorizer["authorize"];
   readonly tokens: Tokens;
   readonly sessions: Sessions;
+  readonly totp: TotpControl;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
@@ -35,9 +38,17 @@ export interface Access {
   close(): void;
 }
 
-export function createAccess(deps: { readonly store: Store; readonly clock: Clock }): Access {
+export interface AccessDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Null in commands that work on the database alone, where nobody signs in. */
+  readonly sealer: Sealer | null;
+}
+
+export function createAccess(deps: AccessDeps): Access {
   const { store, clock } = deps;
   const passwords = createPasswordCheck(deps);
+  const totp = createTotpControl({ ...deps, passwords });
   const authenticator = createAuthenticator({ ...deps, passwords });
   const authorizer = createAuthorizer(deps);
   const invalidateAccount = (accountId: string): void => {
@@ -51,7 +62,8 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),
-    sessions: createSessions({ store, clock, passwords, ended: authenticator.endSessions }),
+    sessions: createSessions({ store, clock, passwords, totp, ended: authenticator.endSessions }),
+    totp,
     accounts,
     organizations: createOrganizations({ store, accounts }),
     members: createAccountMembers({ store }),

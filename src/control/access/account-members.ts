@@ -11,6 +11,7 @@ import { type Role, ROLES } from "#model/access/membership.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
 import type { Store } from "#store/database/store.ts";
+import { hasTotp } from "#store/access/totp.ts";
 import { findUser } from "#store/access/users.ts";
 
 /** Members of an account and their roles. Throws `not_found` for an unknown member or role. */
@@ -30,7 +31,7 @@ export function createAccountMembers({ store }: { readonly store: Store }): Acco
       id: row.id,
       email,
       status: row.status as AccountMember["status"],
-      user: { id: row.user_id, email, first_name, last_name, two_factor_authentication_enabled: false },
+      user: { id: row.user_id, email, first_name, last_name, two_factor_authentication_enabled: await hasTotp(store.read, row.user_id) },
       roles: ROLES.filter(({ name }) => names.includes(name)).map(roleView),
     };
   };

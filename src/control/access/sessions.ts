@@ -14,6 +14,7 @@ import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
 import type { PasswordCheck } from "./password-check.ts";
+import type { TotpControl } from "./totp.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { ownUser } from "./users.ts";
 
@@ -36,6 +37,7 @@ export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly passwords: PasswordCheck;
+  readonly totp: Pick<TotpControl, "check">;
   /** Drops the sessions from caches. */
   ended(ids: readonly string[]): void;
 }
@@ -43,7 +45,7 @@ export interface SessionsDeps {
 /** A new session ends the oldest if there are too many. */
 const SESSIONS_PER_OWNER_MAX = 50;
 
-export function createSessions({ store, clock, passwords, ended }: SessionsDeps): Sessions {
+export function createSessions({ store, clock, passwords, totp, ended }: SessionsDeps): Sessions {
   async function add(
     unit: Unit,
     call: Call,
@@ -74,10 +76,10 @@ export function createSessions({ store, clock, passwords, ended }: SessionsDeps)
       (await listSessions(store.read, { user_id: ownUser(call) }))
         .filter((row) => !hasEnded(row, clock.nowMs()))
         .map((row) => view(row, call.actor.session_id)),
-    create: (call, { label = "" }) => {
+    create: (call, { label = "", code }) => {
       const { type, id, user_id } = call.actor;
       return commit({ store }, call, async (unit) => {
-        await assertStillGood(unit.db, call.actor);
+        if (await isPassword(unit.db, call.actor)) await totp.check(unit.db, id, code);
         return add(unit, call, label, { user_id, token_id: type === "token" ? id : null });
       });
     },
@@ -159,13 +161,14 @@ async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
 
 /**
  * Between the check of a credential and the start of the session, the token may have been rolled or the password changed,
- * which ends existing sessions only.
+ * which ends existing sessions only: then throws. Returns whether the credential is a password.
  */
-async function assertStillGood(db: Kysely<Tables>, { type, id, proof }: Actor): Promise<void> {
+async function isPassword(db: Kysely<Tables>, { type, id, proof }: Actor): Promise<boolean> {
   const isToken = type === "token";
   const user = isToken ? undefined : await findUser(db, id);
   const hashes = isToken ? [(await findTokenById(db, id))?.hash] : [user?.password_hash, user?.api_key_hash];
   if (typeof proof !== "string" || !hashes.includes(proof)) throw new PlatformError(isToken ? "invalid_token" : "wrong_password");
+  return user !== undefined && user.password_hash === proof;
 }
 
 const hasEnded = (row: SessionRow, nowMs: number): boolean => sessionEndMs(row) <= nowMs;

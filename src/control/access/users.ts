@@ -7,6 +7,7 @@ import { listMemberships } from "#store/access/memberships.ts";
 import { plansOfAccounts } from "#store/access/scopes.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
+import { hasTotp } from "#store/access/totp.ts";
 import { findUser, updateUser, type UserRow } from "#store/access/users.ts";
 import type { Kysely } from "kysely";
 
@@ -74,7 +75,7 @@ async function userView(db: Kysely<Tables>, row: UserRow): Promise<User> {
     telephone: row.telephone,
     country: row.country,
     zipcode: row.zipcode,
-    two_factor_authentication_enabled: false,
+    two_factor_authentication_enabled: await hasTotp(db, row.id),
     two_factor_authentication_locked: false,
     suspended: false,
     organizations: accepted.map(({ membership, account }) => ({

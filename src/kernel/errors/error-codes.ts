@@ -109,6 +109,27 @@ export const ERROR_CODES = {
     cause: "No user has this e-mail address and password, or the user has no password.",
     remedy: "Check both. A user without a password signs in with an API token.",
   },
+  code_required: {
+    code: 10445,
+    status: 403,
+    message: "Enter the code from your authenticator program",
+    cause: "The user has turned on one-time codes, and the request has none.",
+    remedy: "Send the six digits, or one of the recovery codes, as code.",
+  },
+  wrong_code: {
+    code: 10446,
+    status: 403,
+    message: "The code is wrong",
+    cause: "The code is not the authenticator's current one, was used before, or the clock of the device or the server is wrong.",
+    remedy: "Wait for the next code and try again, or use a recovery code. A user who has neither ends one-time codes with an API token.",
+  },
+  totp_state: {
+    code: 10447,
+    status: 409,
+    message: "There is no secret to confirm; start with POST /user/totp",
+    cause: "One-time codes are on already, or nothing has been started.",
+    remedy: "See GET /user/totp.",
+  },
   session_ended: {
     code: 10437,
     status: 401,

@@ -10,7 +10,12 @@ export const PASSWORD_LENGTH_MIN = 12;
 const Label = Type.String({ maxLength: 120, description: "What the sign-in was made with, for the list of sessions: `Firefox on Linux`." });
 const NewPassword = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: 256 });
 
-export const SessionCreate = Type.Object({ label: Type.Optional(Label) });
+export const SessionCreate = Type.Object({
+  label: Type.Optional(Label),
+  code: Type.Optional(
+    Type.String({ maxLength: 32, description: "The one-time code or a recovery code, if the user signs in with a second factor." }),
+  ),
+});
 export type SessionCreate = Static<typeof SessionCreate>;
 
 /** A signed-in browser. The secret exists only in its cookie. */

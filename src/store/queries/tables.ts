@@ -10,6 +10,7 @@ export interface Tables {
   memberships: MembershipsTable;
   tokens: TokensTable;
   sessions: SessionsTable;
+  user_totp: UserTotpTable;
   zones: ZonesTable;
   zone_claims: ZoneClaimsTable;
   former_zones: FormerZonesTable;
@@ -109,6 +110,17 @@ export interface UsersTable {
   >;
   created_on: string;
   modified_on: string;
+}
+export interface UserTotpTable {
+  user_id: string;
+  /** Base32, sealed. */
+  secret: string;
+  /** SHA-256 of each unused recovery code, hexadecimal, as JSON. */
+  recovery: string;
+  /** The step of the last code that was accepted (RFC 6238 §5.2). */
+  last_step: number;
+  /** Null until the first code. */
+  confirmed_on: string | null;
 }
 export interface MembershipsTable {
   id: string;

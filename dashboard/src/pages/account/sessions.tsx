@@ -8,6 +8,7 @@ import { Badge, Card, Failed, Fault, Loading, Notice, PageHead } from "../../par
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { AccountTabs } from "./account-tabs.tsx";
+import { OneTimeCodes } from "./one-time-codes.tsx";
 
 export function SessionsPage() {
   const read = useRead<Session[]>("/user/sessions");
@@ -61,6 +62,7 @@ export function SessionsPage() {
         )}
       </Card>
       <Password />
+      <OneTimeCodes />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { type Route, route } from "#api/route.ts";
 import { PasswordChange, PasswordChanged, Session, SessionCreate, SessionId, Setup } from "#model/access/session.ts";
+import { Totp, TotpConfirm, TotpConfirmed, TotpEnd, TotpStart, TotpStarted } from "#model/access/totp.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 const READ: readonly PermissionGroupName[] = ["User Details Read", "User Details Write"];
@@ -30,6 +31,53 @@ export const SESSION_ROUTES: readonly Route[] = [
     result: PasswordChanged,
     paging: "one",
     handler: ({ control, call, body }) => control.access.sessions.changePassword(call, body),
+  }),
+  route({
+    method: "GET",
+    path: "/user/totp",
+    id: "user-totp-get",
+    summary: "Show whether the calling user signs in with one-time codes",
+    scope: "user",
+    permissions: READ,
+    result: Totp,
+    paging: "one",
+    handler: ({ control, call }) => control.access.totp.get(call),
+  }),
+  route({
+    method: "POST",
+    path: "/user/totp",
+    id: "user-totp-start",
+    summary: "Make a secret for one-time codes; PUT confirms it with the first code",
+    scope: "user",
+    permissions: WRITE,
+    body: TotpStart,
+    result: TotpStarted,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.totp.start(call, body.current_password),
+  }),
+  route({
+    method: "PUT",
+    path: "/user/totp",
+    id: "user-totp-confirm",
+    summary: "Ask for one-time codes at sign-in from now on; the answer has the recovery codes",
+    scope: "user",
+    permissions: WRITE,
+    body: TotpConfirm,
+    result: TotpConfirmed,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.totp.confirm(call, body.code),
+  }),
+  route({
+    method: "DELETE",
+    path: "/user/totp",
+    id: "user-totp-end",
+    summary: "Do not ask for one-time codes any more; a session needs a code for it",
+    scope: "user",
+    permissions: WRITE,
+    body: TotpEnd,
+    result: Totp,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.totp.end(call, body),
   }),
   route({
     method: "POST",
