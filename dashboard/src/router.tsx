@@ -89,7 +89,7 @@ const routes = [
   ),
   page(
     "/zones/$zone/security/sensitive-data",
-    lazyRouteComponent(() => import("./pages/security/sensitive-data.tsx"), "SensitiveDataPage"),
+    lazyRouteComponent(() => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
   ),
   page(
     "/zones/$zone/hostnames",

@@ -54,7 +54,7 @@ export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps)
     return sealer;
   };
 
-  /** What the row becomes when the code is used up. Throws `wrong_code`, and `rate_limited` after many wrong ones. */
+  /** Uses the code up: the change of the row. Throws `wrong_code`, and `rate_limited` after many wrong ones. */
   function used(row: TotpRow, code: string): Pick<TotpRow, "last_step" | "recovery"> {
     const codes = JSON.parse(row.recovery) as readonly string[];
     const left = codes.filter((one) => one !== hashSecret(code.trim()));

@@ -126,7 +126,7 @@ export const ERROR_CODES = {
   totp_state: {
     code: 10447,
     status: 409,
-    message: "There is no secret to confirm; start with POST /user/totp",
+    message: "One-time codes are not waiting for their first code; start with POST /user/totp",
     cause: "One-time codes are on already, or nothing has been started.",
     remedy: "See GET /user/totp.",
   },

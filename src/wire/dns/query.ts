@@ -49,7 +49,7 @@ export function readQuery(packet: Buffer): Query {
   if (questions > 1 || (answers !== 0 && opcodeOf(flags) !== OPCODE.NOTIFY)) throw new WireError("bad_count");
   if (questions === 0) {
     const { edns, isSigned } = readExtra(packet, HEADER_BYTES);
-    // RFC 7873 §5.4 extends QUERY in this way; without a cookie there is no request to answer.
+    // RFC 7873 §5.4 extends QUERY in this way; a message without a cookie is not a request.
     if (!edns?.cookie || opcodeOf(flags) !== OPCODE.QUERY) throw new WireError("bad_count");
     return { id, flags, questions, nameEnd: HEADER_BYTES, type: 0, class: 0, edns, isSigned };
   }

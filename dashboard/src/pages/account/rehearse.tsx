@@ -78,7 +78,7 @@ export function Rehearse({ accountId }: { readonly accountId: string }) {
         )}
         {rewritten.map(({ deprecation_id, route, token_id, rewrite }) => (
           <details key={`${deprecation_id} ${route} ${token_id}`}>
-            <summary className={tools["quiet"]}>{`What to call instead of ${route}`}</summary>
+            <summary className={tools["quiet"]}>{`The call instead of ${route}`}</summary>
             <CopyBlock label={`the call that replaces ${route}`} text={rewrite?.curl ?? ""} />
           </details>
         ))}

@@ -16,7 +16,7 @@ import { UploadCertificate } from "./upload-certificate.tsx";
 
 export const CertificatesPage = () => <ZoneGate>{(zone) => <Certificates zone={zone} />}</ZoneGate>;
 
-/** What the server does in each state; states that are missing here are shown as they are. */
+/** The words for each state; a state that is missing here is shown as it is. */
 const STATES: Readonly<Record<string, readonly [string, Tone]>> = {
   active: ["in use", "good"],
   initializing: ["being ordered", "warn"],
@@ -131,7 +131,7 @@ function State({ status }: { readonly status: string }) {
   return <Badge tone={tone}>{words}</Badge>;
 }
 
-/** What an order waits for. The nameserver of the zone answers its TXT records by itself; another one must be told. */
+/** The records and errors that an order waits for. The nameserver of the zone answers its TXT records by itself; another one must be told. */
 function Waiting({ pack }: { readonly pack: CertificatePack }) {
   const errors = pack.validation_errors ?? [];
   const records = (pack.validation_records ?? []).filter(({ txt_name, txt_value }) => txt_name !== undefined && txt_value !== undefined);

@@ -47,7 +47,7 @@ function Purge({ zone }: { readonly zone: Zone }) {
       )}
       <Card title="Purge a part">
         <form className={tools["form"]} onSubmit={submit}>
-          <Choice label="What" value={kind} options={KINDS.map(([name, title]) => [name, title] as const)} onChange={setKind} />
+          <Choice label="Purge by" value={kind} options={KINDS.map(([name, title]) => [name, title] as const)} onChange={setKind} />
           <Textarea
             label={KINDS.find(([name]) => name === kind)?.[1] ?? ""}
             description="One on each line"
