@@ -13,10 +13,12 @@ export async function putTotp(db: Kysely<Tables>, row: Insertable<UserTotpTable>
 }
 
 export async function updateTotp(db: Kysely<Tables>, userId: string, change: Updateable<UserTotpTable>): Promise<void> {
+  // few: one row a user
   await db.updateTable("user_totp").set(change).where("user_id", "=", userId).execute();
 }
 
 export async function deleteTotp(db: Kysely<Tables>, userId: string): Promise<void> {
+  // few: one row a user
   await db.deleteFrom("user_totp").where("user_id", "=", userId).execute();
 }
 
