@@ -344,7 +344,7 @@ describe("the activity log", () => {
     const unknown = tail("--zone", "none.example");
     assert.match(
       await text(unknown.stderr),
-      /no zone none\.example that this token can access; without Zone Read, use the identifier of the zone/,
+      /this token cannot access a zone none\.example; without Zone Read, use the identifier of the zone/,
     );
     const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
     const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);

@@ -44,5 +44,5 @@ export function problemOf(value: unknown, fallback: string): AcmeProblem {
 /** The `subproblems` of a problem document. */
 export function subproblemsOf(value: unknown): readonly AcmeProblem[] {
   const list = (value as { subproblems?: unknown } | null)?.subproblems;
-  return Array.isArray(list) ? list.slice(0, 100).map((item) => problemOf(item, "no reason was given")) : [];
+  return Array.isArray(list) ? list.slice(0, 100).map((item) => problemOf(item, "the authority gave no reason")) : [];
 }

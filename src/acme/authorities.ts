@@ -65,9 +65,9 @@ export function refusedName({ name, labelsMax, takesPunycode }: Authority, hosts
   for (const host of hosts) {
     const labels = host.replace(/^\*\./, "").split(".");
     if (labelsMax !== null && labels.length > labelsMax)
-      return `${name} takes names of at most ${labelsMax} labels, and ${host} has ${labels.length}`;
+      return `${name} issues for names of at most ${labelsMax} labels, and ${host} has ${labels.length}`;
     if (!takesPunycode && labels.some((label) => label.startsWith("xn--")))
-      return `${name} takes no internationalized names such as ${host}`;
+      return `${name} does not issue for internationalized names such as ${host}`;
   }
   return null;
 }

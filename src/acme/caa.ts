@@ -21,7 +21,7 @@ export interface CaaQuestion {
 /** Null if the records let the authority issue, otherwise a human-readable reason. An empty set allows every authority. */
 export function caaRefusal(records: readonly CaaRecord[], question: CaaQuestion): string | null {
   const unknown = records.find(({ flags, tag }) => (flags & CRITICAL) !== 0 && !KNOWN_TAGS.has(tag.toLowerCase()));
-  if (unknown !== undefined) return `they hold the critical property "${unknown.tag}", which nobody here understands`;
+  if (unknown !== undefined) return `they contain the critical property "${unknown.tag}", which this server does not know`;
   const wild = question.isWildcard ? tagged(records, "issuewild") : [];
   // RFC 8659 §4.3: issuewild replaces issue if the set has any.
   const relevant = wild.length > 0 ? wild : tagged(records, "issue");

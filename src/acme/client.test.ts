@@ -82,7 +82,7 @@ test("an authority that is slow, gone or returns garbage causes a specific error
   const impatient = testAuthorities(stub, { timeoutMs: 200 });
   t.after(() => impatient.close());
   stub.answers.set("GET /dir", null);
-  await assert.rejects(impatient.open("lets_encrypt", never), { type: "unavailable", message: /no answer within 200 ms/ });
+  await assert.rejects(impatient.open("lets_encrypt", never), { type: "unavailable", message: /no response within 200 ms/ });
   await stub.stop();
   await refused(null, "unavailable");
 });

@@ -105,7 +105,7 @@ export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
     );
   const freshNonce = async (signal: AbortSignal): Promise<string> => {
     const { nonce } = await transport.send({ method: "HEAD", url: (await directory(signal)).newNonce }, signal);
-    if (nonce === null) throw new AcmeError({ type: "malformed_answer", detail: "the authority gave no nonce" });
+    if (nonce === null) throw new AcmeError({ type: "malformed_answer", detail: "the authority did not send a nonce" });
     return nonce;
   };
   const post = async (
@@ -122,7 +122,7 @@ export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
     }
   };
   const needAccount = (): string => {
-    if (accountUrl === null) throw new AcmeError({ type: "accountDoesNotExist", detail: "there is no account yet" });
+    if (accountUrl === null) throw new AcmeError({ type: "accountDoesNotExist", detail: "the account does not exist yet" });
     return accountUrl;
   };
 
@@ -232,13 +232,13 @@ function authorizationOf({ retryAfterMs }: Answer, fields: Fields): Authorizatio
 /** A problem about several names is reported by the first of them: a CAA error hides there. */
 function errorOf(value: unknown): AcmeProblem | null {
   if (value === undefined || value === null) return null;
-  return subproblemsOf(value)[0] ?? problemOf(value, "no reason was given");
+  return subproblemsOf(value)[0] ?? problemOf(value, "the authority gave no reason");
 }
 
 function windowOf(fields: Fields): RenewalWindow {
   const { start, end } = (fields["suggestedWindow"] ?? {}) as { start?: unknown; end?: unknown };
   const [startMs, endMs] = [Date.parse(String(start)), Date.parse(String(end))];
-  if (!(startMs <= endMs)) throw malformed("the renewal window has no beginning or no end");
+  if (!(startMs <= endMs)) throw malformed("the renewal window lacks its start or end");
   return { startMs, endMs };
 }
 
@@ -253,6 +253,6 @@ function needText(value: unknown, what: string): string {
 
 function needUrl(value: unknown, what: string): string {
   const text = needText(value, what);
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw malformed(`${what} is no address`);
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw malformed(`${what} is not a URL`);
   return text;
 }

@@ -74,7 +74,7 @@ export function createIssuance(deps: { readonly client: AcmeClient; readonly pol
     const host = authorization.isWildcard ? `*.${authorization.host}` : authorization.host;
     const isValid = authorization.status === "valid";
     if (!isValid && (challenge === undefined || challenge.token === ""))
-      throw new AcmeError({ type: "malformed_answer", detail: `the authority does not prove ${host} by ${CHALLENGE_TYPE[method]}` });
+      throw new AcmeError({ type: "malformed_answer", detail: `the authority does not validate ${host} by ${CHALLENGE_TYPE[method]}` });
     const token = challenge?.token ?? "";
     const keyAuthorization = token === "" ? "" : client.keyAuthorization(token);
     return { host, authorizationUrl: url, challengeUrl: challenge?.url ?? "", token, keyAuthorization, isValid };
@@ -115,7 +115,7 @@ export function createIssuance(deps: { readonly client: AcmeClient; readonly pol
 }
 
 const refusalOf = (order: Order): AcmeError =>
-  new AcmeError(order.error ?? { type: "orderInvalid", detail: "the authority gave the order up" });
+  new AcmeError(order.error ?? { type: "orderInvalid", detail: "the authority gave up the order" });
 
 function failureOf(host: string, authorization: Authorization, challenge: Challenge | undefined): AcmeError {
   const problem = challenge?.error ?? { type: "unauthorized", detail: `the authorization is ${authorization.status}` };

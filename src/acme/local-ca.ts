@@ -58,7 +58,7 @@ export function createLocalCa(deps: { readonly root: RootPair; readonly clock: C
     issue: async (hosts) => {
       for (const host of hosts) if (host.length > 253 || !HOST.test(host)) throw new TypeError(`not a host name: ${JSON.stringify(host)}`);
       const first = hosts[0];
-      if (first === undefined || hosts.length > HOSTS_MAX) throw new TypeError(`a certificate takes 1 to ${HOSTS_MAX} host names`);
+      if (first === undefined || hosts.length > HOSTS_MAX) throw new TypeError(`a certificate can have 1 to ${HOSTS_MAX} host names`);
       issuer ??= openIssuer(deps.root.certificate, deps.root.privateKey);
       const { publicKey, privateKey } = await generateKeyPair();
       const valid = validity(deps.clock, LEAF_VALIDITY_MS);

@@ -61,7 +61,7 @@ export function createTransport({ roots, timeoutMs, nowMs }: TransportConfig): T
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AcmeError) throw error;
-      const reason = deadline.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
+      const reason = deadline.aborted ? `no response within ${timeoutMs} ms` : (error as Error).message;
       throw new AcmeError({ type: "unavailable", detail: `${new URL(url).host}: ${reason}` }, { cause: error });
     }
   };
@@ -92,7 +92,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
   for await (const chunk of body) {
     length += chunk.length;
     if (length > BODY_BYTES_MAX)
-      throw new AcmeError({ type: "malformed_answer", detail: `the answer is longer than ${BODY_BYTES_MAX} bytes` });
+      throw new AcmeError({ type: "malformed_answer", detail: `the response is longer than ${BODY_BYTES_MAX} bytes` });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -110,7 +110,7 @@ export function objectOf(answer: Answer): Readonly<Record<string, unknown>> {
   const value = parsed(answer.body);
   assertGood(answer, value);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new AcmeError({ type: "malformed_answer", detail: "the answer is no JSON object" }, { status: answer.status });
+    throw new AcmeError({ type: "malformed_answer", detail: "the response is not a JSON object" }, { status: answer.status });
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -118,7 +118,7 @@ export function objectOf(answer: Answer): Readonly<Record<string, unknown>> {
 export function assertGood(answer: Answer, value: unknown = parsed(answer.body)): void {
   if (answer.status >= 200 && answer.status < 300) return;
   const { status, retryAfterMs: after } = answer;
-  throw new AcmeError(problemOf(value, `the authority answered with status ${status}`), {
+  throw new AcmeError(problemOf(value, `the authority responded with status ${status}`), {
     status,
     retryAfterMs: after,
     subproblems: subproblemsOf(value),

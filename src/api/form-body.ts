@@ -45,11 +45,10 @@ function formParts(body: Buffer, boundary: string): readonly FormPart[] {
   for (let at = first + delimiter.length; bytes.toString("latin1", at, at + 2) !== "--";) {
     if (parts.length >= PARTS_MAX) throw unreadable(`it has more than ${PARTS_MAX} parts`);
     const lineEnd = bytes.indexOf("\r\n", at);
-    if (lineEnd < 0 || !/^[ \t]*$/.test(bytes.toString("latin1", at, lineEnd)))
-      throw unreadable("a boundary is not at the end of its line");
+    if (lineEnd < 0 || !/^[ \t]*$/.test(bytes.toString("latin1", at, lineEnd))) throw unreadable("a boundary line contains other text");
     const headEnd = bytes.indexOf("\r\n\r\n", lineEnd);
     const end = headEnd < 0 ? -1 : bytes.indexOf(delimiter, headEnd + 2);
-    if (end < 0) throw unreadable("a part has no end");
+    if (end < 0) throw unreadable("a part does not end with the boundary");
     parts.push({ head: bytes.toString("utf8", lineEnd, headEnd), value: bytes.subarray(Math.min(headEnd + 4, end), end) });
     at = end + delimiter.length;
   }

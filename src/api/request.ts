@@ -58,7 +58,7 @@ export interface BodyConfig {
 function bodyOptions({ body_type, limits }: Route, all: RouteLimits): { config: BodyConfig; bodyLimit?: number } {
   const bytesMax = limits ? all[limits].bodyBytesMax : null;
   if (body_type !== "multipart") return { config: { formFieldBytesMax: null }, ...(bytesMax === null ? {} : { bodyLimit: bytesMax }) };
-  if (bytesMax === null) throw new Error("a route that takes a form names its limits");
+  if (bytesMax === null) throw new Error("a route that accepts a form must name its limits");
   return { config: { formFieldBytesMax: bytesMax }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
 }
 

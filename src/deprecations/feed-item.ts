@@ -39,7 +39,7 @@ export const feedItems = (table: readonly Deprecation[], base: string): readonly
       text: [
         row.was,
         row.why,
-        row.replacement === null ? "Nothing takes its place." : `Use instead: ${row.replacement}.`,
+        row.replacement === null ? "It has no replacement." : `Use instead: ${row.replacement}.`,
         ...(row.routes.length === 0 ? [] : [`Routes: ${row.routes.join(", ")}.`]),
       ].join(" "),
       date: row.date,

@@ -80,6 +80,6 @@ test("an attack behind the first 128 KiB is found, and one behind what rules see
   });
   assert.deepEqual(
     edge.security.map(({ rule_description, action }) => [rule_description, action]),
-    [["A body longer than what rules read of it", "log"]],
+    [["A body that is longer than the part that rules read", "log"]],
   );
 });

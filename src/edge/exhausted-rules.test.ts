@@ -58,7 +58,7 @@ test("a request that costs its thread too much is ended with an event that names
   const { ruleset_id, rule_id, rule_description, phase, action } = await eventOf("/ended");
   assert.deepEqual({ ruleset_id, phase, action }, { ruleset_id: "z", phase: "http_request_firewall_custom", action: "block" });
   assert.match(rule_id, /^z-\d+$/);
-  assert.match(rule_description, /it was ended \(worst\)$/);
+  assert.match(rule_description, /it was rejected \(worst\)$/);
   assert.equal(edge.requests.find(({ path }) => path === "/ended")?.edge_error, "1102");
   assert.equal(counted(), 1);
   edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
@@ -89,7 +89,7 @@ for (const [phase, rules] of Object.entries({
     assert.doesNotMatch(answer, /x-rule/i);
     const event = await eventOf(path);
     assert.deepEqual([event.action, event.phase, event.ruleset_id], ["log", phase, "z"]);
-    assert.match(event.rule_description, /its response went out as it was \(worst\)$/);
+    assert.match(event.rule_description, /its response was sent unchanged \(worst\)$/);
     assert.equal(counted(), known + 1);
     edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
   });

@@ -48,7 +48,7 @@ test("a redirect by a list needs one of redirects", () => {
     return ruleProblems(rule, "http_request_redirect", around).map(({ message }) => message);
   };
   assert.deepEqual(problems("redirect"), []);
-  assert.deepEqual(problems("ip"), ['the list "moves" is of kind ip, and redirect is needed here']);
+  assert.deepEqual(problems("ip"), ['the list "moves" is of kind ip, but this action needs a list of kind redirect']);
 });
 
 const LIMIT = { characteristics: ["ip.src"], period: 10, requests_per_period: 5 };
@@ -57,16 +57,16 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ["no_such_phase", { action: "log" }, "", /unknown phase/],
   [CUSTOM, {}, "/action", /must be a string/],
   [CUSTOM, { action: "toString" }, "/action", /unknown action/],
-  [CUSTOM, { action: "route" }, "/action", /may not stand here/],
+  [CUSTOM, { action: "route" }, "/action", /is not allowed here/],
   ["http_request_redirect", { action: "redirect" }, "/action_parameters", /needs from_value or from_list/],
   [
     "http_request_redirect",
     { action: "redirect", action_parameters: { from_list: { name: "moves", key: "http.request.full_uri" } } },
     "/action_parameters/from_list/name",
-    /there is no list "moves"/,
+    /the list "moves" does not exist/,
   ],
   ["http_ratelimit", { action: "block" }, "/ratelimit", /needs ratelimit/],
-  [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /for rules of phase http_ratelimit/],
+  [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /only rules of phase http_ratelimit can have ratelimit/],
   ["http_ratelimit", { action: "block", ratelimit: { period: 10 } }, "/ratelimit", /needs characteristics/],
   ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, period: 11 } }, "/ratelimit/period", /one of 10, 60/],
   ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, score_per_period: 1 } }, "/ratelimit", /only one of/],
@@ -84,7 +84,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ],
   ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, mitigation_timeout: 5 } }, "/ratelimit/mitigation_timeout", /one of/],
   ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, requests: 5 } }, "/ratelimit/requests", /unknown parameter/],
-  ["ddos_l4", { action: "execute" }, "/action", /holds no rules/],
+  ["ddos_l4", { action: "execute" }, "/action", /cannot have rules/],
   [CUSTOM, { action: "log", action_parameters: [] }, "/action_parameters", /object/],
   [CUSTOM, { action: "log", action_parameters: { x: 1 } }, "/action_parameters/x", /unknown parameter/],
   [CUSTOM, { action: "log", action_parameters: { "a/b~": 1 } }, "/action_parameters/a~1b~0", /unknown parameter/],
@@ -110,8 +110,8 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "skip", action_parameters: { phases: ["ddos_l4"] } }, "/action_parameters/phases/0", /one of/],
   [CUSTOM, { action: "skip", action_parameters: { ruleset: "other" } }, "/action_parameters/ruleset", /current/],
   [CUSTOM, { action: "execute", action_parameters: SENSITIVE }, "/action_parameters/id", /runs in phase http_response_firewall_managed/],
-  [RESPONSE, { action: "block" }, "/action", /may not stand here/],
-  [RESPONSE, { action: "execute" }, "/action_parameters/id", /needs the id/],
+  [RESPONSE, { action: "block" }, "/action", /is not allowed here/],
+  [RESPONSE, { action: "execute" }, "/action_parameters/id", /requires the id/],
   [RESPONSE, { action: "execute", action_parameters: { id: "0".repeat(32) } }, "/action_parameters/id", /no ruleset that can/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, version: "7" } }, "/action_parameters/version", /latest/],
   [RESPONSE, { action: "execute", action_parameters: { ...SENSITIVE, overrides: [] } }, "/action_parameters/overrides", /object/],

@@ -47,16 +47,16 @@ function limitProblems(rule: RuleDraft, phase: string, around: RuleContext): rea
   const counts = phase === "http_ratelimit" && rule.action !== "execute";
   const at = "/ratelimit";
   if (rule.ratelimit === undefined || rule.ratelimit === null)
-    return counts ? [{ pointer: at, message: "a rule of this phase needs ratelimit" }] : [];
-  if (!counts) return [{ pointer: at, message: "ratelimit is for rules of phase http_ratelimit" }];
+    return counts ? [{ pointer: at, message: "a rule of this phase must have ratelimit" }] : [];
+  if (!counts) return [{ pointer: at, message: "only rules of phase http_ratelimit can have ratelimit" }];
   return rateLimit(rule.ratelimit, at, { phase, around });
 }
 
 function misplaced(action: ActionName, phase: Phase): string {
   const { name, actions } = phase;
-  const here = actions.length === 0 ? `phase ${name} holds no rules${insteadOf(phase)}` : `phase ${name} allows ${actions.join(", ")}`;
+  const here = actions.length === 0 ? `phase ${name} cannot have rules${insteadOf(phase)}` : `phase ${name} allows ${actions.join(", ")}`;
   const elsewhere = phasesOf(action);
-  return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" may not stand here: ${here}`;
+  return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" is not allowed here: ${here}`;
 }
 
 function expressionProblems(expression: unknown, phase: string, around: RuleContext): readonly RuleProblem[] {

@@ -35,24 +35,27 @@ const PARTS: Readonly<Record<string, Parts>> = {
   execute: (parameters, isOwnPattern) => {
     const id = String(parameters["id"]);
     const vendors = VENDOR_RULESETS.get(id);
-    if (vendors !== undefined) return [`the ruleset ${id} (${vendors.name}) has no rules here and finds nothing: ${vendors.instead}`];
+    if (vendors !== undefined)
+      return [`the ruleset ${id} (${vendors.name}) contains no rules on this server and matches nothing: ${vendors.instead}`];
     const ruleset = MANAGED_RULESETS.get(id);
     return ruleset === undefined ? [] : overrideParts(ruleset, parameters["overrides"], isOwnPattern);
   },
   skip: (parameters, isOwnPattern) => [
     ...texts(parameters["rulesets"]).flatMap((id) => {
       const vendors = VENDOR_RULESETS.get(id);
-      return vendors === undefined ? [] : [`the ruleset ${id} (${vendors.name}) has no rules here that could be skipped`];
+      return vendors === undefined
+        ? []
+        : [`the ruleset ${id} (${vendors.name}) contains no rules on this server, so nothing can be skipped`];
     }),
     ...Object.entries(isObject(parameters["rules"]) ? parameters["rules"] : {}).flatMap(([id, rules]) => {
       const ruleset = MANAGED_RULESETS.get(id);
       if (ruleset === undefined) return [];
       const missing = texts(rules).filter((rule) => !hasRule(ruleset, rule) && !isOwnPattern(rule));
-      return missing.length === 0 ? [] : [`${ruleset.name} has no rule ${missing.join(", ")} here that could be skipped`];
+      return missing.length === 0 ? [] : [`${ruleset.name} has no rule ${missing.join(", ")} on this server, so they cannot be skipped`];
     }),
   ],
   serve_error: ({ asset_name: name }) =>
-    typeof name === "string" ? [`the error asset "${name}" does not exist: responses stay as they are; use content`] : [],
+    typeof name === "string" ? [`the error asset "${name}" does not exist, so responses are unchanged; use content`] : [],
 };
 
 function overrideParts(ruleset: ManagedRuleset, overrides: unknown, isOwnPattern: IsOwnPattern): readonly string[] {
@@ -62,8 +65,10 @@ function overrideParts(ruleset: ManagedRuleset, overrides: unknown, isOwnPattern
     (name) => !ruleset.rules.some((rule) => rule.categories.includes(name)) && !isOwnPattern(name),
   );
   return [
-    ...(rules.length === 0 ? [] : [`${ruleset.name} has no rule ${rules.join(", ")} here: the override has no effect`]),
-    ...(categories.length === 0 ? [] : [`${ruleset.name} has no category ${categories.join(", ")} here: the override has no effect`]),
+    ...(rules.length === 0 ? [] : [`${ruleset.name} has no rule ${rules.join(", ")} on this server: the override has no effect`]),
+    ...(categories.length === 0
+      ? []
+      : [`${ruleset.name} has no category ${categories.join(", ")} on this server: the override has no effect`]),
   ];
 }
 

@@ -24,9 +24,9 @@ const ZONE = ["zone"] as const;
 const ACCOUNT = ["account"] as const;
 const MITIGATIONS = ["block", "js_challenge", "managed_challenge", "challenge", "log"] as const;
 
-const PACKETS = "packets are the operating system's; rules of http_ratelimit count requests";
-const SANITIZE = "every request that two programs could read differently is refused already, in every zone";
-const FLOODS = "use rules of http_ratelimit; connections and heads are limited by the operator's configuration";
+const PACKETS = "this server does not filter packets; use rules of http_ratelimit, which count requests";
+const SANITIZE = "the edge already refuses every request that two programs could interpret differently, in every zone";
+const FLOODS = "use rules of http_ratelimit; the operator's configuration limits connections and headers";
 const BOTS = "use rules of http_request_firewall_custom with managed_challenge";
 const CACHE = "use edge_ttl, browser_ttl and strip_set_cookie of http_request_cache_settings, and the origin's own Cache-Tag";
 

@@ -70,19 +70,19 @@ export function fieldOf(path: string, { metadata, body }: RouteFacts): unknown {
 /** The problem of a condition, or null. */
 export function conditionProblem(condition: unknown, depth = 0): string | null {
   if (!isCondition(condition)) return "a condition must be an object";
-  if (depth > DEPTH_MAX) return "conditions stand too deep in each other";
+  if (depth > DEPTH_MAX) return "conditions are nested too deeply";
   for (const [name, wanted] of Object.entries(condition)) {
     if (name === "$and" || name === "$or") {
-      if (!Array.isArray(wanted)) return `${name} takes a list of conditions`;
+      if (!Array.isArray(wanted)) return `${name} needs a list of conditions`;
       const problem = wanted.map((part) => conditionProblem(part, depth + 1)).find((found) => found !== null);
       if (problem !== undefined) return problem;
     } else if (name === "$not") {
       const problem = conditionProblem(wanted, depth + 1);
       if (problem !== null) return problem;
-    } else if (name.startsWith("$")) return `there is no operator ${name.slice(0, 32)} here`;
+    } else if (name.startsWith("$")) return `the operator ${name.slice(0, 32)} is not supported`;
     else if (isCondition(wanted)) {
       const unknown = Object.keys(wanted).find((operator) => !Object.hasOwn(COMPARISONS, operator));
-      if (unknown !== undefined) return `there is no operator ${unknown.slice(0, 32)}`;
+      if (unknown !== undefined) return `the operator ${unknown.slice(0, 32)} is not supported`;
     }
   }
   return null;

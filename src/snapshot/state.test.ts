@@ -68,7 +68,7 @@ test("a discarded change leaves nothing; a release with missing records is refus
     dump(state).map(({ id }) => id),
     ["two/x"],
   );
-  assert.throws(() => state.apply(2, [release("two", 2)]), /a change of 2 records is released, of which 1 are here/);
+  assert.throws(() => state.apply(2, [release("two", 2)]), /a change of 2 records was released, but only 1 arrived/);
   assert.equal(state.rev, 1);
 });
 

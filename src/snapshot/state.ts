@@ -105,7 +105,7 @@ function stage(layers: RecordLayers, { import_id, zone_id, records, removed = []
 function release(layers: RecordLayers, id: string, value: ReleaseEntry | null): void {
   if (value === null) return layers.forget(id);
   const found = layers.stagedSize(id);
-  if (found !== value.records) throw new Error(`a change of ${value.records} records is released, of which ${found} are here`);
+  if (found !== value.records) throw new Error(`a change of ${value.records} records was released, but only ${found} arrived`);
   layers.release(id);
 }
 

@@ -82,7 +82,7 @@ test("a backup under a load of writes has every record that was acknowledged bef
   const wrong = join(place, "wrong");
   writeFileSync(wrong, "something else entirely\n");
   for (const [args, message] of [
-    [["--passphrase-file", wrong], /the passphrase is not the one that the file needs/],
+    [["--passphrase-file", wrong], /the passphrase does not decrypt the file/],
     [[], /is encrypted: give the passphrase with --passphrase-file/],
   ] as const) {
     const refused = await run("restore", file, "--data", elsewhere, ...args);
@@ -140,10 +140,10 @@ test("a backup in the clear is an archive that tar reads, and one that was cut, 
   const cut = join(place, "cut");
   copyFileSync(file, cut);
   truncateSync(cut, statSync(file).size - 20);
-  await refused(cut, /the file is damaged or not complete/);
+  await refused(cut, /the file is damaged or incomplete/);
   const foreign = join(place, "foreign.tar.gz");
   execFileSync("tar", ["-czf", foreign, "-C", unpacked, "--transform", "s,^seal.key$,../evil,", "seal.key"]);
-  await refused(foreign, /it holds \.\.\/evil, which no backup does/);
+  await refused(foreign, /it contains \.\.\/evil, which does not belong in a backup/);
   writeFileSync(join(unpacked, "seal.key"), Buffer.alloc(32));
   const changed = join(place, "changed.tar.gz");
   execFileSync("tar", [
@@ -163,7 +163,7 @@ test("a backup in the clear is an archive that tar reads, and one that was cut, 
   execFileSync("tar", ["-czf", partial, "--format=ustar", "-C", unpacked, "backup.json", "control.db", "events.db", "checksums.sha256"]);
   await refused(partial, /seal\.key is missing/);
   writeFileSync(join(place, "text"), "hello");
-  await refused(join(place, "text"), /is not a backup of selvedge/);
+  await refused(join(place, "text"), /is not a Selvedge backup/);
   const good = await run("restore", file, "--data", target);
   assert.equal(good.code, 0, good.err);
   const looked = await run("doctor", "--data", target);

@@ -235,10 +235,10 @@ test("token create refuses what it cannot do, and makes no database of its own",
   assert.match((await refused()).join(), /^2,.*say what the token may do/);
   assert.match((await refused("--permission", "DNS Wirte")).join(), /^2,.*did you mean "DNS Write"/);
   assert.match((await refused("--all", "--expires-in", "soon")).join(), /^2,.*--expires-in takes/);
-  assert.match((await refused("--all", "--account", "0".repeat(32))).join(), /^1,.*there is no account/);
+  assert.match((await refused("--all", "--account", "0".repeat(32))).join(), /^1,.*the account 0{32} does not exist/);
   const empty = directory(t);
   const absent = await selvedge(["token", "create", "--name", "x", "--all", "--data", empty]);
-  assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no database/);
+  assert.match(`${absent.code} ${absent.err}`, /^1 .*the database at .* does not exist/);
   assert.ok(!existsSync(join(empty, "control.db")));
 });
 
@@ -366,7 +366,7 @@ test("with a real server: status, a token that works, an import that changes not
   writeFileSync(file, exported.out);
   assert.deepEqual(await importing(), { created: 0, skipped: 14 });
   const absent = await selvedge(["zone", "export", "absent.example", "--data", data], env);
-  assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no zone absent\.example/);
+  assert.match(`${absent.code} ${absent.err}`, /^1 .*cannot access a zone absent\.example/);
   const malformed = await selvedge(["zone", "export", "example.com", "--data", data], { SELVEDGE_TOKEN: "x" });
   assert.match(
     `${malformed.code} ${malformed.err}`,
@@ -412,7 +412,7 @@ test("zone import explains what is missing", async (t) => {
   const { base } = await smallApi(t, () => ({ result: [] }));
   const token = { SELVEDGE_TOKEN: "api-token" };
   assert.match(await attempt([file, "--zone", "example.com", "--api", base]), /^2 .*SELVEDGE_TOKEN/);
-  assert.match(await attempt([file, "--zone", "example.com", "--api", base], token), /^1 .*there is no zone example\.com .*--create/);
+  assert.match(await attempt([file, "--zone", "example.com", "--api", base], token), /^1 .*cannot access a zone example\.com.*--create/);
   assert.match(await attempt([`${file}.absent`, "--zone", "example.com", "--api", base], token), /^1 .*cannot read/);
   assert.match(await attempt([file, "--zone", "example.com", "--data", directory(t)], token), /^3 .*no server runs/);
   assert.match(await attempt([file, "--zone", "example.com", "--api", "http://127.0.0.1:1/client/v4"], token), /^1 .*cannot reach the API/);

@@ -211,7 +211,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
 
   test("the nameserver is asked, many records are changed at once after a preview, and the version that made it is undone", async () => {
     await open(`/zones/${ZONE}/dns/ask?name=www`);
-    await page.getByText("goes through the edge").waitFor();
+    await page.getByText("is proxied, so the answer contains").waitFor();
     await page.getByText(`www.${ZONE}.\t`).waitFor();
     await page.getByLabel("Name").fill("nowhere");
     await page.getByRole("button", { name: "Ask", exact: true }).click();

@@ -78,7 +78,7 @@ test("a lost first token is seen, replaced and revoked beside a running server, 
   assert.match(`${revoked.code} ${revoked.out}`, /^0 token "First token" .* was deleted/);
   await eventually(async () => (await status(secret)) === 403);
   const absent = await selvedge("token", "revoke", id, "--data", data);
-  assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no token .*token list shows/);
+  assert.match(`${absent.code} ${absent.err}`, /^1 .*the token .* does not exist.*token list shows/);
   const again = await selvedge("token", "reset", "--data", data);
   await eventually(async () => (await status(again.out.trim())) === 200);
 });
@@ -86,7 +86,7 @@ test("a lost first token is seen, replaced and revoked beside a running server, 
 test("tokens are worked on without a server, and over a database elsewhere", async (t) => {
   const data = await directory(t);
   const nowhere = await selvedge("token", "reset", "--data", data);
-  assert.match(`${nowhere.code} ${nowhere.err}`, /^1 .*there is no database/);
+  assert.match(`${nowhere.code} ${nowhere.err}`, /^1 .*the database at .* does not exist/);
   const first = await startSelvedge({ dataDir: data });
   await first.stop();
   const reset = await selvedge("token", "reset", "--data", data);
@@ -95,11 +95,11 @@ test("tokens are worked on without a server, and over a database elsewhere", asy
   const second = await startSelvedge({ dataDir: data, env: { SELVEDGE_BOOTSTRAP_TOKEN: "preset-too-late" } });
   assert.equal((await api(second, reset.out.trim(), "GET", "/user/tokens/verify")).status, 200);
   assert.equal((await api(second, first.ready.token ?? "", "GET", "/user/tokens/verify")).status, 403);
-  assert.match(second.log(), /"level":40[^\n]*bootstrap\.token is ignored, since the first start is over/);
+  assert.match(second.log(), /"level":40[^\n]*bootstrap\.token is ignored because it applies only to the first start/);
   assert.equal((await api(second, "preset-too-late", "GET", "/user/tokens/verify")).status, 403);
   await second.stop();
   const third = await startSelvedge({ dataDir: data, env: { SELVEDGE_BOOTSTRAP_TOKEN: reset.out.trim() } });
-  assert.match(third.log(), /"level":30[^\n]*bootstrap\.token is ignored, since the first start is over: it is in use/);
+  assert.match(third.log(), /"level":30[^\n]*bootstrap\.token is ignored because it applies only to the first start: it is in use/);
   await third.stop();
 
   const skip = toolOrSkip("postgres");

@@ -106,6 +106,6 @@ for (const { title, crs, skip } of [
       assert.equal(await post("/pay/4111111111111111/done", { comment: attack }), 200);
       assert.equal(await post("/pay/4111111111111111/other", { comment: attack }), 403);
       assert.equal(await post("/other/4111111111111111/done", { comment: attack }), 403);
-      await assert.rejects(draftFor("/4111111111111111", "/[masked]"), /Write the exception by hand/);
+      await assert.rejects(draftFor("/4111111111111111", "/[masked]"), /Write the exception yourself/);
     });
   });

@@ -89,7 +89,7 @@ test("wrong uses are explained and exit 2, an unknown zone exits 1", async () =>
     [["revert", "shop.example", "one"], 2, /"one" is not a version/],
     [["diff", "shop.example", "-1"], 2, /"-1" is not a version/],
     [["history", "shop.example", "--limit", "0"], 2, /--limit takes/],
-    [["history", "absent.example"], 1, /there is no zone absent\.example/],
+    [["history", "absent.example"], 1, /cannot access a zone absent\.example/],
     [["diff", "shop.example", "1", "2"], 1, /does not exist or has been deleted/],
   ] as const;
   for (const [args, code, message] of rows) {

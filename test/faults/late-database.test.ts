@@ -102,7 +102,7 @@ const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => vo
       // As noise in the database's log leaves it.
       writeFileSync(join(at, "control.db-wal"), "");
     },
-    /changes that were acknowledged are missing/,
+    /acknowledged changes are missing/,
   ],
 ];
 for (const [what, damage, reason] of DAMAGED) {
@@ -187,7 +187,7 @@ test("with a full disk and nothing kept for it at the start the planes serve, wr
 
 const REFUSAL = ({ message }: Error): boolean => {
   assert.match(message, /ended with 1 before it was ready/);
-  assert.match(message, /^selvedge: cannot start: there is no database at .*Restore the database.*--new-installation/m);
+  assert.match(message, /^selvedge: cannot start: the database at .* is missing.*Restore the database.*--new-installation/m);
   return true;
 };
 
@@ -217,7 +217,7 @@ test("a database of another installation is refused, and selvedge status says wh
   t.after(() => rmSync(other, { recursive: true, force: true }));
   await makeState(other);
   for (const name of ["control.db", "control.db-wal", "control.db-shm"]) cpSync(join(other, name), join(dataDir, name));
-  await assert.rejects(startSelvedge({ dataDir }), /is of another installation than .*--new-installation/);
+  await assert.rejects(startSelvedge({ dataDir }), /belongs to another installation than .*--new-installation/);
   for (const name of ["control.db-wal", "control.db-shm"]) rmSync(join(dataDir, name));
   writeFileSync(join(dataDir, "control.db"), "noise".repeat(4096));
   const selvedge = await startSelvedge({ dataDir });

@@ -23,14 +23,19 @@ const execute = (id: string, more: object = {}) => ({ action: "execute", express
 
 /** A rule of a public configuration by its phase, and what is said of it: nothing where all of it has an effect. */
 const KEPT: readonly (readonly [what: string, phase: string, rule: object, says: readonly RegExp[]])[] = [
-  ["the free ruleset", FIREWALL, execute(FREE), [/Free Managed Ruleset\) has no rules here .* execute efb7b8c949ac4650a09736fc376e9aee/]],
+  [
+    "the free ruleset",
+    FIREWALL,
+    execute(FREE),
+    [/Free Managed Ruleset\) contains no rules on this server .* execute efb7b8c949ac4650a09736fc376e9aee/],
+  ],
   [
     "leaked credentials, with overrides",
     FIREWALL,
     execute(LEAKED, {
       overrides: { action: "log", rules: [{ id: RULE, enabled: false }], categories: [{ category: "x", action: "block" }] },
     }),
-    [/Exposed Credentials Check\) has no rules here/],
+    [/Exposed Credentials Check\) contains no rules on this server/],
   ],
   [
     "overrides of the vendor's rules and categories",
@@ -57,13 +62,13 @@ const KEPT: readonly (readonly [what: string, phase: string, rule: object, says:
     "an exception for the vendor's rules and rulesets",
     FIREWALL,
     { action: "skip", expression: "true", action_parameters: { rules: { [MANAGED]: [RULE] } } },
-    [/Managed Ruleset has no rule 5de7edfa648c4d6891dc3e7f84534ffa here that could be skipped/],
+    [/Managed Ruleset has no rule 5de7edfa648c4d6891dc3e7f84534ffa on this server, so they cannot be skipped/],
   ],
   [
     "an exception for a ruleset without rules",
     FIREWALL,
     { action: "skip", expression: "true", action_parameters: { rulesets: [LEAKED, MANAGED] } },
-    [/Exposed Credentials Check\) has no rules here that could be skipped/],
+    [/Exposed Credentials Check\) contains no rules on this server, so nothing can be skipped/],
   ],
   [
     "lists of the operator's that are not there",

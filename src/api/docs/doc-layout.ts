@@ -51,7 +51,7 @@ export function searchResults(query: string, hits: readonly Hit[]): string {
     ({ path, title, heading, anchor, excerpt }) =>
       `<li><a href="${DOCS_PATH}${path}${anchor === "" ? "" : `#${escapeHtml(anchor)}`}">${escapeHtml(heading)}</a> <small>${escapeHtml(title)}</small><p>${escapeHtml(excerpt)}</p></li>`,
   );
-  const found = hits.length === 0 ? "Nothing has all of these words." : `${hits.length} ${hits.length === 1 ? "part" : "parts"}`;
+  const found = hits.length === 0 ? "No page contains all of these words." : `${hits.length} ${hits.length === 1 ? "part" : "parts"}`;
   return `<h1>Search: ${escapeHtml(query)}</h1>\n<p>${found}</p>\n<ol class="hits">${shown.join("\n")}</ol>`;
 }
 

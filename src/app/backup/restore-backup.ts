@@ -94,7 +94,7 @@ function checkKind(file: string, key: AgeKey | null): void {
     const isEncrypted = start.toString("latin1") === AGE_MAGIC;
     if (isEncrypted && key === null)
       throw new Error(`${file} is encrypted: give the passphrase with --passphrase-file, or the identity with --identity-file`);
-    if (!isEncrypted && (bytes < 2 || start.readUInt16BE() !== GZIP_MAGIC)) throw new Error(`${file} is not a backup of selvedge`);
+    if (!isEncrypted && (bytes < 2 || start.readUInt16BE() !== GZIP_MAGIC)) throw new Error(`${file} is not a Selvedge backup`);
     if (!isEncrypted && key !== null) throw new Error(`${file} is not encrypted: leave out --passphrase-file and --identity-file`);
   } finally {
     closeSync(fd);
@@ -106,7 +106,7 @@ const readInto = (fd: number, into: Buffer): number => process.getBuiltinModule(
 /** Words of zlib and of the system for what an operator sees as one thing. */
 const reason = (error: unknown): string => {
   const { code = "", message } = error as NodeJS.ErrnoException;
-  return code.startsWith("Z_") ? "the file is damaged or not complete" : message;
+  return code.startsWith("Z_") ? "the file is damaged or incomplete" : message;
 };
 
 interface Unpacked {
@@ -123,8 +123,9 @@ function createUnpacked(workDir: string): Unpacked {
   return {
     taker: {
       begin: (name) => {
-        if (name !== MANIFEST && name !== CHECKSUMS && !isPartPath(name)) throw new Error(`it holds ${name}, which no backup does`);
-        if (sums.has(name)) throw new Error(`it holds ${name} twice`);
+        if (name !== MANIFEST && name !== CHECKSUMS && !isPartPath(name))
+          throw new Error(`it contains ${name}, which does not belong in a backup`);
+        if (sums.has(name)) throw new Error(`it contains ${name} twice`);
         const path = join(workDir, name);
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
         open = { name, fd: openSync(path, "wx", 0o600), hash: createHash("sha256") };
@@ -146,7 +147,7 @@ function createUnpacked(workDir: string): Unpacked {
     checked: (file) => {
       const damaged = (what: string): Error => new Error(`cannot restore ${file}: ${what}`);
       const manifest = manifestOf(textOf(MANIFEST));
-      if (manifest === null) throw damaged("it says nothing about itself, as a backup does, or is of a newer version of selvedge");
+      if (manifest === null) throw damaged("its manifest is missing, or a newer version of Selvedge wrote it");
       const listed = new Map(
         textOf(CHECKSUMS)
           .split("\n")

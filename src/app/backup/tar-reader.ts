@@ -42,7 +42,7 @@ export async function readTar(source: AsyncIterable<Buffer>, taker: TarTaker): P
       }
     }
   }
-  if (!isOver) throw new Error("the archive is not complete");
+  if (!isOver) throw new Error("the archive is incomplete");
 }
 
 function read(header: Buffer): { readonly name: string; readonly size: number } {
@@ -51,7 +51,7 @@ function read(header: Buffer): { readonly name: string; readonly size: number } 
   for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 32 : byte;
   if (Number.parseInt(text(148, 156), 8) !== sum) throw new Error("the archive is damaged");
   if (text(257, 262) !== "ustar" || text(156, 157) !== "0" || text(345, 500) !== "")
-    throw new Error("the archive holds more than plain files");
+    throw new Error("the archive contains something other than regular files");
   const size = (header[124] ?? 0) & 0x80 ? Number(header.readBigUInt64BE(128)) : Number.parseInt(text(124, 136), 8);
   if (!Number.isSafeInteger(size) || size < 0) throw new Error("the archive is damaged");
   return { name: text(0, 100), size };

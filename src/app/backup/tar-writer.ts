@@ -19,10 +19,10 @@ export async function* writeTar(entries: AsyncIterable<TarEntry>): AsyncGenerato
     let left = size;
     for await (const bytes of content) {
       left -= bytes.length;
-      if (left < 0) throw new Error(`${name} has more bytes than it was announced with`);
+      if (left < 0) throw new Error(`${name} grew while it was read`);
       yield bytes;
     }
-    if (left > 0) throw new Error(`${name} has become shorter while it was read`);
+    if (left > 0) throw new Error(`${name} shrank while it was read`);
     if (size % BLOCK > 0) yield Buffer.alloc(BLOCK - (size % BLOCK));
   }
   yield Buffer.alloc(2 * BLOCK);

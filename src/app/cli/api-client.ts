@@ -35,7 +35,7 @@ const ADVICE: readonly (readonly [code: number, message: RegExp, advice: string]
   [
     9109,
     /^Invalid access token/,
-    "The API does not know the token in SELVEDGE_TOKEN or --token: it is mistyped, deleted, expired or of another installation. `selvedge token list` shows which tokens exist.",
+    "The API does not know the token in SELVEDGE_TOKEN or --token: it is mistyped, deleted or expired, or it belongs to another installation. `selvedge token list` shows which tokens exist.",
   ],
   [9109, /^Cannot use/, "The token in SELVEDGE_TOKEN or --token may only be used from other addresses."],
   [10000, /^/, "The token in SELVEDGE_TOKEN or --token is valid, but its permissions do not include this."],
@@ -128,7 +128,7 @@ export function createApiClient(deps: {
       try {
         for await (const bytes of response.body ?? []) take(Buffer.from(bytes));
       } catch (error) {
-        throw new CliError(`the stream from ${base} broke off: ${(error as Error).message}`, EXIT.failed, true);
+        throw new CliError(`the stream from ${base} was interrupted: ${(error as Error).message}`, EXIT.failed, true);
       }
     },
   };

@@ -6,7 +6,7 @@ import { CLIENT_KEYS, type Finish, withApi } from "./command-parts.ts";
 export function addDeprecations(parent: Command, finish: Finish): void {
   parent
     .enablePositionalOptions()
-    .option("--who-calls", "list the tokens of an account that still call what ends, with the API date of each")
+    .option("--who-calls", "list the tokens of an account that still use deprecated parts of the API, with the API date of each")
     .option("--account <id>", "the account (default: the only account that the token can access)")
     .addHelpText("after", EXAMPLES);
   const flags = addConfigFlags(withApi(parent), CLIENT_KEYS);
@@ -19,13 +19,13 @@ function addRehearse(parent: Command, finish: Finish): void {
     .command("rehearse")
     .description("Show which management calls would break on a day. Changes nothing. Exits 1 if a call would break.")
     .requiredOption("--as-of <day>", "the day to rehearse, such as 2027-01-01")
-    .option("--since <time>", "calls that the server has recorded since, such as 7d (the default)")
-    .option("--log <file>", "calls from a file instead, one JSON object in each line; - is standard input")
-    .option("--live", "calls from now on, until interrupted or for the time of --for")
+    .option("--since <time>", "use calls that the server recorded in this period, such as 7d (the default)")
+    .option("--log <file>", "use calls from a file, one JSON object per line; - is standard input")
+    .option("--live", "use calls from now on, until interrupted or for the time that --for sets")
     .option("--for <seconds>", "with --live: stop after this time")
     .option("--from <day>", "with --log: the day on which these calls worked (default: today)")
     .option("--account <id>", "the account (default: the only account that the token can access)")
-    .option("--html <file>", "write a report for browsers too")
+    .option("--html <file>", "also write an HTML report to this file")
     .addHelpText("after", REHEARSE_EXAMPLES);
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (options) => finish(await (await import("./deprecations/rehearse.ts")).rehearseCalls(options, flags)));

@@ -66,7 +66,7 @@ function createProgram(finish: Finish): Command {
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
   addWaf(group("waf", "Manage the rules of the web application firewall."), finish);
-  addDeprecations(group("deprecations", "Show what ends on which day, and who still calls it."), finish);
+  addDeprecations(group("deprecations", "Show which parts of the API end on which day, and which tokens still use them."), finish);
   addConfig(group("config", "Check the configuration."), finish);
   program
     .command("completions")
@@ -95,8 +95,7 @@ function exitCodeOf(error: unknown): ExitCode {
   if (!(error instanceof Error)) complain([`unexpected error: ${String(error)}`]);
   // Errors of the system, such as a full disk, are self-explanatory; all others need the stack to be fixed.
   else if ("syscall" in error) complain([error.message]);
-  else
-    complain([`unexpected error: ${error.message}`, "this is a defect of selvedge; please report it with these lines:", error.stack ?? ""]);
+  else complain([`unexpected error: ${error.message}`, "this is a bug in Selvedge; please report it with these lines:", error.stack ?? ""]);
   return EXIT.failed;
 }
 

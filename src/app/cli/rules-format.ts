@@ -12,7 +12,7 @@ export interface RulesFormatOptions {
 /** Prints an expression in its canonical form: the argument, or standard input if it is missing or `-`. */
 export async function rulesFormat(expression: string | undefined, { phase, value }: RulesFormatOptions): Promise<ExitCode> {
   const use: ExpressionUse = value === true ? "value" : "filter";
-  if (phase !== undefined && phaseNamed(phase) === undefined) throw new CliError(`there is no phase ${phase}`, EXIT.usage);
+  if (phase !== undefined && phaseNamed(phase) === undefined) throw new CliError(`phase ${phase} does not exist`, EXIT.usage);
   const given = expression === undefined || expression === "-" ? (await text(process.stdin)).trimEnd() : expression;
   process.stdout.write(`${formatted(given, use)}\n`);
   // The lists depend on the account.

@@ -58,7 +58,7 @@ function chosenGroups({ all, permission = [] }: TokenCreateOptions): readonly Pe
     const names = [...new Set(OFFERED.map((group) => group.name))];
     const near = suggest(wanted, names);
     throw new CliError(
-      `there is no permission group "${wanted}"; ${near === undefined ? `known: ${names.join(", ")}` : `did you mean "${near}"?`}`,
+      `the permission group "${wanted}" does not exist; ${near === undefined ? `known: ${names.join(", ")}` : `did you mean "${near}"?`}`,
       EXIT.usage,
     );
   });
@@ -83,7 +83,7 @@ function policiesOf(accountId: string, groups: readonly PermissionGroup[]): Toke
 async function ownerAccount(store: Store, id: string | undefined): Promise<string> {
   const account = id === undefined ? await oldestAccount(store.read) : await findAccount(store.read, id);
   if (account === undefined)
-    throw new CliError(id === undefined ? "the database has no account yet; start the server once" : `there is no account ${id}`);
+    throw new CliError(id === undefined ? "the database has no account yet; start the server once" : `the account ${id} does not exist`);
   return account.id;
 }
 

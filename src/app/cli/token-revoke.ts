@@ -40,7 +40,7 @@ export async function tokenReset(id: string | undefined, flags: readonly string[
 
 async function requireToken(store: Store, id: string): Promise<TokenRow> {
   const row = await findTokenById(store.read, id);
-  if (row === undefined) throw new CliError(`there is no token ${JSON.stringify(id)}; selvedge token list shows the identifiers`);
+  if (row === undefined) throw new CliError(`the token ${JSON.stringify(id)} does not exist; selvedge token list shows the identifiers`);
   return row;
 }
 

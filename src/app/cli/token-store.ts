@@ -30,7 +30,7 @@ export async function withTokens<T>(config: Config, work: (deps: TokenWork) => P
   try {
     if (!(await databaseExists(url)))
       throw new CliError(
-        `there is no database at ${withoutCredentials(url)}; start the server once, or set its location with --data or --database-url`,
+        `the database at ${withoutCredentials(url)} does not exist; start the server once, or set its location with --data or --database-url`,
       );
     // A database elsewhere may have servers on other machines, whose directories are not here.
     const isOwn = config.database.url === "";

@@ -16,7 +16,7 @@ export function wafCrsInstall(archive: string, { sha256 }: WafCrsInstallOptions,
     print(config.json, installed, [
       `SHA-256  ${installed.sha256}`,
       `installed ${installed.version || "the rules"}, ${installed.rules} rules, in ${installed.directory}`,
-      "a running server uses it when it starts again",
+      "a running server uses it after its next start",
     ]);
     return EXIT.ok;
   } catch (error) {

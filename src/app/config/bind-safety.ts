@@ -39,7 +39,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
 export function refuseUnsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): void {
   const reasons = unsafeBinds(config, bootstrapTokenUnchanged);
   if (reasons.length > 0)
-    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. Set insecure_bind to allow it anyway`);
 }
 
 /** A database's address contains a password, and is not repeated. */

@@ -373,19 +373,19 @@ export const CONFIG_KEYS = {
     type: "text",
     default: "",
     reload: true,
-    doc: "Directory of the lists that rules of every account may name as $cf.NAME: NAME.txt has an address, a block or a range in each line; # begins a comment. SIGHUP reads the files again. Without a file, $cf.anonymizer, $cf.botnetcc, $cf.malware, $cf.open_proxies and $cf.vpn are empty.",
+    doc: "Directory of lists that the rules of every account can use as $cf.NAME. NAME.txt contains one address, CIDR block or range per line; # starts a comment. SIGHUP reads the files again. Without a file, $cf.anonymizer, $cf.botnetcc, $cf.malware, $cf.open_proxies and $cf.vpn are empty.",
   },
   "waf.crs_directory": {
     type: "text",
     default: "",
     reload: true,
-    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs; without the role control, first the copy of crs.last-good. none: rules of Selvedge's own. SIGHUP reads the files again.",
+    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install installed, otherwise Debian's modsecurity-crs; without the role control, first the copy in crs.last-good. none: use Selvedge's own rules. SIGHUP reads the files again.",
   },
   "waf.rows_file": {
     type: "text",
     default: "",
     reload: true,
-    doc: "TOML file with managed rules that you add to Selvedge's own, a table [rows.NAME] for each: title, category, pattern, hits and misses, and what else the guide on rules lists. SIGHUP reads the file again.",
+    doc: "TOML file with your own managed rules, one table [rows.NAME] for each, with title, category, pattern, hits, misses and the other keys that the guide on rules lists. SIGHUP reads the file again.",
   },
   "edge.rate_limit_keys_max": {
     type: "count",
@@ -522,7 +522,7 @@ export const CONFIG_KEYS = {
     type: "switch",
     default: false,
     reload: true,
-    doc: "Let the api_date of a token or account bring back what a deprecation ended for safety.",
+    doc: "Let the api_date of a token or account restore behaviour that a deprecation removed for security.",
   },
   "log.level": {
     type: "level",

@@ -121,8 +121,8 @@ test("providers add up over the sources, and the last one named wins", () => {
     argv: ["--provider", "zzz=http://127.0.0.1:1"],
   });
   assert.deepEqual(problems, [
-    'gateway.providers: there is no provider "opanai"; did you mean "openai"?',
-    `gateway.providers: there is no provider "zzz"; known: ${[...PROVIDERS.keys()].join(", ")}`,
+    'gateway.providers: unknown provider "opanai"; did you mean "openai"?',
+    `gateway.providers: unknown provider "zzz"; known: ${[...PROVIDERS.keys()].join(", ")}`,
   ]);
   assert.equal(problemsOf({ argv: ["--provider", "openai"] }).length, 1);
   assert.equal(problemsOf({ argv: ["--provider", "openai=ftp://127.0.0.1"] }).length, 1);
@@ -227,7 +227,7 @@ test("a missing configuration file is named", () => {
   };
   assert.throws(
     () => loadConfig({ argv: ["--config", "absent.toml"], env: {}, readFile }),
-    /cannot read the configuration file absent\.toml: there is no such file/,
+    /cannot read the configuration file absent\.toml: the file does not exist/,
   );
 });
 

@@ -89,7 +89,7 @@ export function withValues(config: Config, values: ReadonlyMap<ConfigKeyName, un
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
+  ENOENT: "the file does not exist",
   EISDIR: "it is a directory",
   EACCES: "this user is not permitted to read it",
 };
@@ -166,7 +166,7 @@ function contradictions(config: Config): string[] {
     if (PROVIDERS.has(name)) continue;
     const near = suggest(name, PROVIDERS.keys());
     problems.push(
-      `gateway.providers: there is no provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`,
+      `gateway.providers: unknown provider "${name}"${near === undefined ? `; known: ${[...PROVIDERS.keys()].join(", ")}` : `; did you mean "${near}"?`}`,
     );
   }
   const [judge = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);

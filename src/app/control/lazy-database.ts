@@ -83,4 +83,4 @@ export function createLazyDatabase({ dialect, fault, log, open }: LazyDatabaseDe
 }
 
 /** Failures that need the operator; the log has the details. */
-const REFUSED: Absence = { fault: "database_unavailable", reason: "it is refused; the operator finds the reason in the log" };
+const REFUSED: Absence = { fault: "database_unavailable", reason: "the database cannot be used; the server's log states the reason" };

@@ -47,13 +47,13 @@ export async function inspectedDatabase({ config, files, lastGood, newInstallati
   const used = [files.lastGood, files.sealKey, files.events].filter((file) => existsSync(file)).map((file) => basename(file));
   if (!newInstallation && !state.exists && used.length > 0)
     throw new Error(
-      `there is no database at ${where}, and ${config.data} has been used: it holds ${used.join(", ")}. ${WAYS_OUT}${rebuildAdvice(state.isFile, lastGood, config)}`,
+      `the database at ${where} is missing, although ${config.data} has been used (it contains ${used.join(", ")}). ${WAYS_OUT}${rebuildAdvice(state.isFile, lastGood, config)}`,
     );
   if (lastGood === null || state.position === null) return state;
   const { history, rev } = state.position;
   const isKnown = history !== null && lastGood.history !== NO_HISTORY;
   if (!newInstallation && isKnown && !isSameInstallation(history, lastGood.history))
-    throw new Error(`the database at ${where} is of another installation than ${config.data}. ${WAYS_OUT}`);
+    throw new Error(`the database at ${where} belongs to another installation than ${config.data}. ${WAYS_OUT}`);
   // A restored server starts a new history. A restored file shows no sign of it.
   if (state.isFile && (!isKnown || history === lastGood.history) && rev < lastGood.rev)
     throw advised(behind(where, config.data, rev, lastGood.rev), config, lastGood);
@@ -61,12 +61,12 @@ export async function inspectedDatabase({ config, files, lastGood, newInstallati
 }
 
 const WAYS_OUT =
-  "Restore the database from a backup, or point --database-url at the right one; --new-installation begins another installation here, and what is configured so far is no longer served";
+  "Restore the database from a backup, or set --database-url to the right one. --new-installation starts a new installation here; the planes then stop serving the previous configuration";
 
 /** Advice if no backup of the file exists. */
 const rebuildAdvice = (isFile: boolean, lastGood: Position | null, { data }: Config): string =>
   isFile && lastGood !== null
-    ? `. Without a backup, rebuild the database from the last good copy, as far as that goes, with: selvedge doctor --rebuild --data ${data}`
+    ? `. Without a backup, rebuild what the last good copy contains with: selvedge doctor --rebuild --data ${data}`
     : "";
 
 /** The fault with further advice. */
@@ -77,10 +77,10 @@ function advised(error: unknown, config: Config, lastGood: Position | null): unk
 }
 
 const behind = (where: string, dataDir: string, rev: number, served: number): DatabaseFault => {
-  const what = `it is at revision ${rev}, and revision ${served} was served already: changes that were acknowledged are missing`;
+  const what = `it is at revision ${rev}, but the planes have already served revision ${served}: acknowledged changes are missing`;
   return new DatabaseFault(
-    `cannot use the database ${where}: ${what}. Restore it from a newer backup; or, if an older one was put back on purpose, run: selvedge doctor --new-history --data ${dataDir}`,
-    { fault: "database_damaged", reason: `${what}; the operator finds the ways out in the log and with selvedge doctor` },
+    `cannot use the database ${where}: ${what}. Restore it from a newer backup; or, if you restored an older one on purpose, run: selvedge doctor --new-history --data ${dataDir}`,
+    { fault: "database_damaged", reason: `${what}; the server's log and selvedge doctor tell the operator what to do` },
   );
 };
 
@@ -117,8 +117,8 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
 
 /** Containers pass presets at every start. */
 const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
-  `${key} is ignored, since the first start is over: ${
+  `${key} is ignored because it applies only to the first start: ${
     isInUse
-      ? "it is in use as it is"
-      : "`selvedge token list` shows the tokens there are, `selvedge token reset` gives the first one a new secret"
+      ? "the database has this value already"
+      : "`selvedge token list` lists the tokens, `selvedge token reset` gives the first one a new secret"
   }`;

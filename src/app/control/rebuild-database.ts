@@ -36,7 +36,7 @@ export async function rebuildDatabase(config: Config, clock: Clock): Promise<Reb
   const url = databaseUrl(config);
   if (dialectOf(url) !== "sqlite")
     throw new Error(
-      `the database ${withoutCredentials(url)} is PostgreSQL, which is not rebuilt here: restore its last dump with pg_restore. Servers go on with the last good copy until then`,
+      `the database ${withoutCredentials(url)} is PostgreSQL, which this command does not rebuild: restore its last dump with pg_restore. Until then, servers use the last good copy`,
     );
   const path = url.slice(SQLITE.length);
   const files = planeFiles(config.data);
@@ -77,14 +77,14 @@ async function assertLost(url: string, path: string, at: Position): Promise<void
     const isKnown = history !== null && at.history !== NO_HISTORY;
     if (isKnown && !isSameInstallation(history, at.history))
       throw new Error(
-        `the database at ${path} is sound and of another installation than the last good copy: point --data at the right one`,
+        `the database at ${path} is intact but belongs to another installation than the last good copy: set --data to the right directory`,
       );
     if ((!isKnown || history === at.history) && rev < at.rev) return;
   } catch (error) {
     if (error instanceof DatabaseFault && error.absence.fault === "database_damaged") return;
     throw error;
   }
-  throw new Error(`the database at ${path} is sound: there is nothing to rebuild. To go back to an older state, restore a backup`);
+  throw new Error(`the database at ${path} is intact and needs no rebuilding. To return to an older state, restore a backup`);
 }
 
 /** Nothing that is sealed could be used with another key. */

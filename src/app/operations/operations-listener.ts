@@ -56,9 +56,9 @@ async function answer({ operations, allowsHost }: OperationsListenerDeps, req: I
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
   if (hosts === 1 && !allowsHost(requestedHost(req.url ?? "/", req.headers.host ?? "")))
     return send(421, TEXT, `This listener does not serve this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
-  if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
+  if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "This listener accepts only GET.\n");
   const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");
-  if (asked === undefined) return send(404, TEXT, `There are ${[...operations.keys()].join(", ")} here.\n`);
+  if (asked === undefined) return send(404, TEXT, `This listener serves ${[...operations.keys()].join(", ")}.\n`);
   const { status, type, body } = await asked();
   send(status, type, body);
 }

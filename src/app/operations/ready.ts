@@ -32,9 +32,11 @@ export function readyText(ready: ReadyLine, dataDir: string): string {
     ["AI gateway", ready.gateway],
     ["Nameserver", ready.dns && `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
     ["Edge", ready.http && `${ready.http}, ${ready.https}`],
-    ["Account", ready.account_id || (isControl ? "not known: the database cannot be used, see the log" : "")],
+    ["Account", ready.account_id || (isControl ? "unknown: the database cannot be used; see the log" : "")],
     ["State", dataDir],
-    ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once; selvedge token reset gives another`] as const]),
+    ...(ready.token === undefined
+      ? []
+      : [["API token", `${ready.token}   shown only once; selvedge token reset creates a new one`] as const]),
   ];
   const rows = all.filter(([, value]) => value !== "");
   const lines = rows.map(([label, value]) => `  ${label.padEnd(15)} ${value}`);

@@ -46,7 +46,7 @@ export function createGeoipFiles({ paths, log, onChanged, intervalMs = INTERVAL_
       file.bytes = bytes;
       return true;
     } catch (error) {
-      const use = file.bytes === null ? "its addresses have no location" : "the version read before stays in use";
+      const use = file.bytes === null ? "its addresses have no location" : "the previous version stays in use";
       log.warn({ path: file.path, err: error }, `cannot read a GeoIP database; ${use}`);
       return false;
     }
@@ -94,12 +94,13 @@ function readShared(path: string): { readonly bytes: SharedArrayBuffer; readonly
   const fd = openSync(path, "r");
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size === 0 || stats.size > FILE_BYTES_MAX) throw new Error("it is no file of a size that can be read");
+    if (!stats.isFile() || stats.size === 0 || stats.size > FILE_BYTES_MAX)
+      throw new Error("it is not a regular file, or its size is not supported");
     const bytes = new SharedArrayBuffer(stats.size);
     const view = new Uint8Array(bytes);
     for (let at = 0; at < stats.size;) {
       const count = readSync(fd, view, at, stats.size - at, at);
-      if (count === 0) throw new Error("it became shorter while it was read");
+      if (count === 0) throw new Error("it shrank while it was read");
       at += count;
     }
     return { bytes, stamp: stampFrom(stats) };

@@ -282,7 +282,7 @@ export async function startSharing(name: string, count: number, start: (name: st
 /** Throws if the plane has not reported it. */
 export function portOf(bound: Bound, transport: string): number {
   const port = bound[transport];
-  if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
+  if (port === undefined) throw new Error(`a plane did not report its port for ${transport}`);
   return port;
 }
 

@@ -33,7 +33,7 @@ test("a stall is logged, counted, and shown to the operator for an hour", (t) =>
   assert.deepEqual([counted?.labels, counted?.value], [{ thread: "nameserver-1" }, 1]);
   assert.match(
     stalls.list()[0] ?? "",
-    /^thread nameserver-1 did not respond for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; begun last: nothing$/,
+    /^thread nameserver-1 did not respond for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; last started: nothing$/,
   );
   // One that has not had the processor is counted, and says nothing of its work.
   for (let looks = 0; looks < 3; looks++) look();

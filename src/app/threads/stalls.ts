@@ -36,7 +36,7 @@ export function createStalls({
     // Waiting for the CPU or the disk is a matter of the machine, and only logged.
     if ((cpuMs ?? 0) < STALL_MS) return;
     const atMs = clock.nowMs();
-    const text = `thread ${thread} did not respond for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;
+    const text = `thread ${thread} did not respond for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; last started: ${begun}`;
     lasts.set(thread, { text, atMs });
   };
   const fields = ({ thread, begun, stalledMs, cpuMs }: Stall): object => ({

@@ -27,7 +27,7 @@ export function readCoreRulesFiles(directory: string): CoreRulesFiles {
   const rulesFolder = join(directory, "rules");
   const setup = ["crs-setup.conf", "crs-setup.conf.example"].map((name) => join(settings, name)).find((path) => existsSync(path));
   const rules = namesIn(rulesFolder, /\.conf$/);
-  if (rules.length === 0) throw new Error(`there are no rules in ${rulesFolder}: expected files such as REQUEST-901-INITIALIZATION.conf`);
+  if (rules.length === 0) throw new Error(`${rulesFolder} contains no rules: expected files such as REQUEST-901-INITIALIZATION.conf`);
   const plugins = namesIn(join(directory, "plugins"), /\.conf$/);
   const plugged = (when: string): readonly string[] => plugins.filter((path) => path.endsWith(`-${when}.conf`));
   const own = settings === directory ? [] : namesIn(settings, /^RE.*\.conf$/);

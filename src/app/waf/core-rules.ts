@@ -55,12 +55,10 @@ export function findCoreRules({ configured, installed, lastGood, followsControl 
 export function logCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
   const head = memory === null ? null : coreRulesHead(memory);
   if (directory === null)
-    log.info(`no OWASP Core Rule Set is installed: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);
+    log.info(`the OWASP Core Rule Set is not installed: the OWASP ruleset contains Selvedge's own rules; to install it: ${INSTALL_HINT}`);
   else if (problem !== null) {
     const use =
-      head === null
-        ? "the OWASP ruleset has rules of Selvedge's own"
-        : `the version that was read last (${head.digest.slice(0, 12)}) stays in use`;
+      head === null ? "the OWASP ruleset contains Selvedge's own rules" : `the previous version (${head.digest.slice(0, 12)}) stays in use`;
     log.warn({ directory, problem }, `cannot use the OWASP Core Rule Set: ${problem}; ${use}`);
   } else log.info({ directory, ...head }, "the OWASP Core Rule Set is in use");
   if (notKept !== null)

@@ -23,7 +23,7 @@ test("lists are read from files, one entry per line, and errors name file, line 
   for (const [name, content, problem] of [
     ["open_proxies.txt", "192.0.2.7\n  192.0.2.300 # no\n", /open_proxies\.txt:2:3: not an address, a block or a range: "192\.0\.2\.300"$/],
     ["vpn.txt", "example.com\n", /vpn\.txt:1:1: /],
-    ["VPN.txt", "", /VPN\.txt: the name of a list has small letters/],
+    ["VPN.txt", "", /VPN\.txt: the name of a list may have up to 50 lowercase letters/],
     ["vpn.txt", "192.0.2.1\n".repeat(250_001), /more than 250000 addresses together/],
     ["vpn.txt", `#${"x".repeat(9 << 20)}`, /larger than 8 MiB together/],
   ] as const) {
@@ -50,7 +50,7 @@ test("rules name known lists, filled or not, and others while there is a file", 
   assert.deepEqual([applies(visitor, null), scanners(visitor, null)], [false, false]);
   assert.throws(
     () => compileExpression("ip.src in $cf.scanners", PHASE),
-    /there is no list "cf\.scanners"; managed lists are cf\.anonymizer, cf\.botnetcc, cf\.malware, cf\.open_proxies, cf\.vpn/,
+    /the list "cf\.scanners" does not exist; managed lists are cf\.anonymizer, cf\.botnetcc, cf\.malware, cf\.open_proxies, cf\.vpn/,
   );
-  assert.throws(() => compileExpression("http.host in $cf.vpn", PHASE), /a list of kind ip, which holds no String/);
+  assert.throws(() => compileExpression("http.host in $cf.vpn", PHASE), /a list of kind ip, which does not contain String values/);
 });

@@ -20,11 +20,11 @@ export function readManagedLists(directory: string): ManagedLists {
     if (!file.endsWith(".txt")) continue;
     const path = join(directory, file);
     const name = NAME.exec(file)?.[1];
-    if (name === undefined) throw new Error(`${path}: the name of a list has small letters, digits and _, 50 at most`);
-    if ((bytes += statSync(path).size) > BYTES_MAX) throw new Error(`${path}: the lists are larger than ${BYTES_MAX >> 20} MiB together`);
+    if (name === undefined) throw new Error(`${path}: the name of a list may have up to 50 lowercase letters, digits and _`);
+    if ((bytes += statSync(path).size) > BYTES_MAX) throw new Error(`${path}: the lists are larger than ${BYTES_MAX >> 20} MiB in total`);
     const found = addressesIn(readFileSync(path, "latin1"), path);
     if ((addresses += found.length) > ADDRESSES_MAX)
-      throw new Error(`${path}: the lists have more than ${ADDRESSES_MAX} addresses together`);
+      throw new Error(`${path}: the lists have more than ${ADDRESSES_MAX} addresses in total`);
     lists[name] = found;
   }
   return lists;

@@ -38,7 +38,7 @@ const WRONG: readonly (readonly [text: string, says: RegExp])[] = [
   ["\n  rows = 1", /:2:10: a row is a table \[rows\.NAME\]/],
   ["[[rows]]", /:1:1: a row is a table/],
   ['[rows.a]\ntitle = "x', /:2:9: /],
-  ["[rows.A]", /:1:1: A: the name of a row has small letters, digits and -, 64 at most/],
+  ["[rows.A]", /:1:1: A: the name of a row may have up to 64 lowercase letters, digits and -/],
   ["rows.a = 1", /:1:10: a: a row is a table, \[rows\.a\]/],
   [rowText("a", { title: undefined }), /:1:1: a: title must be a text of 1 to 200 characters/],
   [rowText("a", { title: '""' }), /:2:9: a: title must be/],

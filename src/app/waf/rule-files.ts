@@ -61,7 +61,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
         return filesIn[kind](next);
       } catch (error) {
         const problem = (error as Error).message;
-        log.error({ problem }, `${problem}; what was read before stays in use`);
+        log.error({ problem }, `${problem}; the previous rules stay in use`);
         return before[kind];
       }
     };
@@ -71,7 +71,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
       logCoreRules(core, log);
       use(core, now);
     } catch (error) {
-      log.error({ err: error }, "cannot read the OWASP Core Rule Set again; what was read before stays in use");
+      log.error({ err: error }, "cannot read the OWASP Core Rule Set again; the previous rules stay in use");
       useMaterial({ ...now, coreRules: before.coreRules });
     }
     if (material.coreRules !== before.coreRules || material.lists !== before.lists || material.rows !== before.rows) onChanged(material);

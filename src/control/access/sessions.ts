@@ -155,7 +155,7 @@ async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
   if (user.password_hash !== null) throw new PlatformError("already_set_up");
   const isFirst = actor.type === "user" || (await oldestUserToken(db, user.id))?.id === actor.id;
   if (!isFirst)
-    throw new PlatformError("authentication_error", { message: "Set-up takes the first token, which the first start has printed." });
+    throw new PlatformError("authentication_error", { message: "Setting up requires the first token, which the first start printed." });
   return user;
 }
 

@@ -34,7 +34,7 @@ export function createGatewayDatasets(deps: { readonly store: Store; readonly cl
   const now = (): string => isoMicros(clock.nowMicros());
   const load = async (db: Unit["db"], key: GatewayKey, id: string): Promise<GatewayDatasetRow> => {
     const row = await namedById(db, "gateway_datasets", key, id);
-    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "There is no such dataset." });
+    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "The gateway has no such dataset." });
     return row;
   };
 

@@ -57,14 +57,14 @@ export function createGatewayEvaluations(deps: {
   const { store, clock, logs } = deps;
   const load = async (db: Unit["db"], key: GatewayKey, id: string): Promise<GatewayEvaluationRow> => {
     const row = await namedById(db, "gateway_evaluations", key, id);
-    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "There is no such evaluation." });
+    if (row === undefined) throw new PlatformError("gateway_not_found", { message: "The gateway has no such evaluation." });
     return row;
   };
   const datasetsOf = (db: Unit["db"], key: GatewayKey, ids: readonly string[]): Promise<GatewayDataset[]> =>
     Promise.all(
       [...new Set(ids)].map(async (id) => {
         const row = await namedById(db, "gateway_datasets", key, id);
-        if (row === undefined) throw invalid(`There is no dataset ${id}.`, "/dataset_ids");
+        if (row === undefined) throw invalid(`The gateway has no dataset ${id}.`, "/dataset_ids");
         return datasetView(row);
       }),
     );
@@ -128,7 +128,7 @@ function resultOf(evaluationId: string, { id, type }: EvaluationType, averages: 
 
 function evaluationType(id: string): EvaluationType {
   const type = EVALUATION_TYPES.find((one) => one.id === id);
-  if (type === undefined) throw invalid(`There is no evaluation type ${id}.`, "/evaluation_type_ids");
+  if (type === undefined) throw invalid(`The evaluation type ${id} does not exist.`, "/evaluation_type_ids");
   return type;
 }
 

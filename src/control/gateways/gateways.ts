@@ -145,7 +145,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
     urlOf: async (accountId, id, provider) => {
       await load(store.read, accountId, id);
       if (!(await isReachable(store.read, accountId, provider)))
-        throw new PlatformError("gateway_input_invalid", { message: `There is no provider ${provider}.`, source: "/provider" });
+        throw new PlatformError("gateway_input_invalid", { message: `The provider ${provider} does not exist.`, source: "/provider" });
       return `${deps.urlOfGateways?.() ?? ""}/v1/${accountId}/${id}/${provider}`;
     },
 

@@ -64,7 +64,8 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
     for (;;) {
       const found = find();
       if (found !== undefined) return found;
-      if (!isRecent || clock.monotonicMs() >= endMs) throw new PlatformError("gateway_not_found", { message: "There is no such log." });
+      if (!isRecent || clock.monotonicMs() >= endMs)
+        throw new PlatformError("gateway_not_found", { message: "The gateway has no such log." });
       await pause(ARRIVAL_PAUSE_MS);
     }
   };

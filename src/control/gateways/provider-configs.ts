@@ -45,7 +45,7 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
       commit(deps, call, async (unit) => {
         await requireGateway(unit.db, accountId, gatewayId);
         const { secret = "", alias, provider_slug, default_config, rate_limit, rate_limit_period = PERIOD_SECONDS } = body;
-        if (!isModelProvider(provider_slug)) throw invalidInput("/provider_slug", `There is no provider ${provider_slug}.`);
+        if (!isModelProvider(provider_slug)) throw invalidInput("/provider_slug", `The provider ${provider_slug} does not exist.`);
         checkSecret(provider_slug, secret);
         const others = await gatewayObjectsAt(unit.db, place(accountId, gatewayId));
         if (others.length >= CONFIGS_MAX) throw invalidInput("/alias", `A gateway can have at most ${CONFIGS_MAX} keys.`);

@@ -233,5 +233,5 @@ const settingsOf = (body: LogpushJobUpdate, before: LogpushSettings): LogpushSet
 };
 
 function requireDataset(dataset: string): void {
-  if (dataset !== LOG_DATASET) throw new PlatformError("logpush_job_not_found", { message: `There is no dataset ${dataset}.` });
+  if (dataset !== LOG_DATASET) throw new PlatformError("logpush_job_not_found", { message: `The dataset ${dataset} does not exist.` });
 }

@@ -33,7 +33,7 @@ export function createEventExceptions({ store, reads }: EventExceptionsDeps): Ev
       const event = await findEvent(reads, zoneId, id);
       if (!isRequestRuleset(event.ruleset_id))
         throw new PlatformError("invalid_input", {
-          message: `The event is not of a managed rule for requests: change the rule ${event.rule_id} itself.`,
+          message: `The event does not come from a managed rule for requests: change the rule ${event.rule_id} itself.`,
           source: "/event_id",
         });
       const ruleset = await entryPoint(store.read, { level: "zone", owner_id: zoneId }, MANAGED);
@@ -79,12 +79,12 @@ function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
   const found = matches.filter((match) => match.part !== undefined && !isMasked(match));
   if (found.length === 0 && matches.some(isMasked))
     throw new PlatformError("invalid_input", {
-      message: `The event's names of arguments are masked, since they look like sensitive data. Write the exception by hand.`,
+      message: `The event's argument names are masked because they look like sensitive data. Write the exception yourself.`,
       source: "/event_id",
     });
   if (found.length === 0)
     throw new PlatformError("invalid_input", {
-      message: `The event names no part of the request: it is from before events did. Take a newer one.`,
+      message: `An older version recorded the event without naming a part of the request. Use a newer event.`,
       source: "/event_id",
     });
   const rules = [...new Set(found.map((match) => match.rule_id))];
@@ -111,7 +111,7 @@ function pathConditions(path: string): readonly string[] {
   if (last === undefined) return [`http.request.uri.path eq ${quoted(path)}`];
   if (first === "/" && last === "" && others.every((piece) => piece === "" || piece === "/"))
     throw new PlatformError("invalid_input", {
-      message: "The event's path is masked, since it looks like sensitive data. Write the exception by hand.",
+      message: "The event's path is masked because it looks like sensitive data. Write the exception yourself.",
       source: "/event_id",
     });
   return [
@@ -150,12 +150,12 @@ const isMasked = ({ name = "" }: EventMatch): boolean => name.includes(MASK);
 function notesOf({ matches, path }: SecurityEventRow): readonly string[] {
   const isFull = matches.length >= MATCHES_MAX || new Set(matches.map(({ rule_id }) => rule_id)).size >= RULES_MAX;
   const hidden = [
-    ...(matches.some(isMasked) ? ["The event has masked names of arguments, which the draft leaves out."] : []),
-    ...(path.includes(MASK) ? ["The event's path is masked in part: the draft is for every path with the same text around it."] : []),
+    ...(matches.some(isMasked) ? ["The draft leaves out the event's masked argument names."] : []),
+    ...(path.includes(MASK)
+      ? ["The event's path is partly masked: the draft applies to every path with the same text around the masked part."]
+      : []),
   ];
-  return isFull
-    ? [...hidden, "The event does not name everything that its rules have found: the same request may be stopped again."]
-    : hidden;
+  return isFull ? [...hidden, "The event does not list all findings of its rules: the same request may be blocked again."] : hidden;
 }
 
 const quoted = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;

@@ -23,7 +23,7 @@ storeTest("a ruleset has a bound on its regular expressions, and a rule that wou
     (error: { source: string; message: string }) => {
       const at = Number(/^\/rules\/(\d+)\/expression$/.exec(error.source)?.[1]);
       assert.ok(at > 40 && at < 80, error.source);
-      assert.match(error.message, /have \d+ places once their repetitions are written out; at most 50000 are allowed/);
+      assert.match(error.message, /have \d+ positions after expanding their repetitions; at most 50000 are allowed/);
       return true;
     },
   );

@@ -31,7 +31,7 @@ const BYTE_UNITS = 2;
 
 class SurroundingsChanged extends PlatformError {
   constructor() {
-    super("ruleset_invalid", { message: "lists or rulesets that rules may name changed while these were checked; send them again" });
+    super("ruleset_invalid", { message: "a list or ruleset that rules can use changed during the check; send the request again" });
   }
 }
 

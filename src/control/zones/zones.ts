@@ -254,7 +254,7 @@ function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
   const plan = body.plan && findPlan(body.plan.id);
   if (body.plan && plan === undefined)
     throw new PlatformError("invalid_input", {
-      message: `there is no plan with the id ${JSON.stringify(body.plan.id)}`,
+      message: `the plan ${JSON.stringify(body.plan.id)} does not exist`,
       source: "/plan/id",
     });
   return {

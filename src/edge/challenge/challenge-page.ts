@@ -12,9 +12,9 @@ export function challengePage(task: string, target: string, rayId: string): stri
   return htmlDocument(
     "One moment",
     `<h1>One moment</h1>
-<p role="status" id="state">This site makes sure that you are not a robot. You need not do anything.</p>
-<progress aria-label="Looking for the answer"></progress>
-<noscript><p>Turn on JavaScript and load the page again to go on.</p></noscript>
+<p role="status" id="state">This site is checking that you are not a robot. You do not need to do anything.</p>
+<progress aria-label="Checking your browser"></progress>
+<noscript><p>Turn on JavaScript and load the page again to continue.</p></noscript>
 ${rayLine(rayId)}`,
     `(${worker.toString()})(${inScript(task)},${ZERO_BITS},${inScript(`${CHALLENGE_PATH}?to=${encodeURIComponent(target)}&task=`)})`,
   );

@@ -85,7 +85,7 @@ const eventRule = (phase: string, match: Match): EventRule => ({
 });
 
 const TOO_MANY = "The rules of this request take too many steps";
-const TOLD = { ended: `${TOO_MANY}: it was ended`, passed: `${TOO_MANY}: its response went out as it was` };
+const TOLD = { ended: `${TOO_MANY}: it was rejected`, passed: `${TOO_MANY}: its response was sent unchanged` };
 
 function exhaustedRule({ rule_description: description, ended, ...rule }: Exhausted): EventRule {
   const told = ended ? TOLD.ended : TOLD.passed;

@@ -9,7 +9,7 @@ export function htmlPage(error: EdgeError, rayId: string): string {
     `<p class="code">Error ${error.code}</p>
 <h1>${escapeHtml(error.title)}</h1>
 <p>${escapeHtml(error.message)}</p>
-<ol aria-label="How far the request came">
+<ol aria-label="How far the request got">
 ${PLACES.map(({ name, states }) => step(name, states[error.place])).join("\n")}
 </ol>
 <p>${ADVICE[error.place]}</p>
@@ -28,9 +28,9 @@ type State = keyof typeof COLOURS;
 const COLOURS = { ok: "good", failed: "bad", "not accepted": "bad", "not asked": "dim" } as const;
 
 const ADVICE: Readonly<Record<FaultSide, string>> = {
-  visitor: "Change the request, or ask the site&rsquo;s owner why it was refused. The Ray ID names this request.",
-  edge: "Try again in a moment. If it stays so, tell the site&rsquo;s owner the Ray ID, which names this request.",
-  origin: "Try again in a few minutes. If you own the site, look at its server and DNS records; the Ray ID names this request.",
+  visitor: "Change the request, or ask the site&rsquo;s owner why it was refused. The Ray ID identifies this request.",
+  edge: "Try again in a moment. If the error persists, give the site&rsquo;s owner the Ray ID, which identifies this request.",
+  origin: "Try again in a few minutes. If you own the site, check its server and DNS records; the Ray ID identifies this request.",
 };
 
 const step = (name: string, state: State): string => `<li class="${COLOURS[state]}">${name} <b>${state}</b></li>`;

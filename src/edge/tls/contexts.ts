@@ -21,7 +21,7 @@ export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): Contex
         sessionSeconds: SESSION_SECONDS,
         ticketKey: ticketKey === null ? null : extended(ticketKey),
       });
-      if (context === null) throw new Error("OpenSSL takes no such certificate");
+      if (context === null) throw new Error("OpenSSL does not accept the certificate");
       return context;
     },
     free: openSsl.freeContext,

@@ -123,7 +123,7 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
       write();
       if (waiting.length > 0) await within(timeoutMs, masker.loaded());
       write();
-      for (const { message } of waiting) lost(message, new Error("nothing could look through them for what must not be kept"));
+      for (const { message } of waiting) lost(message, new Error("they could not be checked for sensitive data"));
       settle(waiting);
       waiting = [];
     },

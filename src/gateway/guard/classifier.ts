@@ -27,7 +27,7 @@ export function createClassifier(
     hazards: async (said) => {
       const upstream = upstreams.find("", model.provider);
       const place = upstream === undefined ? undefined : requestAddressOf(upstream, "/chat/completions");
-      if (place === undefined) throw new Error(`no such provider: ${model.provider}`);
+      if (place === undefined) throw new Error(`unknown provider: ${model.provider}`);
       const { status, text } = await fetchBuffered(
         pools.get(place.origin),
         {

@@ -32,7 +32,7 @@ test("control knows the same providers by name", () => {
 });
 
 test("unknown providers and addresses of other schemes are refused at the start", () => {
-  assert.throws(() => createUpstreams({ opanai: "http://127.0.0.1" }), /no such provider: opanai \(known: openai/);
+  assert.throws(() => createUpstreams({ opanai: "http://127.0.0.1" }), /unknown provider: opanai \(known: openai/);
   assert.throws(() => createUpstreams({ openai: "file:///etc/passwd" }), /not a valid base URL for openai/);
 });
 

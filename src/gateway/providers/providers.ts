@@ -255,7 +255,7 @@ export interface Upstreams {
  */
 export function createUpstreams(overrides: Readonly<Record<string, string>>, custom?: Upstreams): Upstreams {
   const unknown = Object.keys(overrides).find((name) => !PROVIDERS.has(name));
-  if (unknown !== undefined) throw new RangeError(`no such provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
+  if (unknown !== undefined) throw new RangeError(`unknown provider: ${unknown} (known: ${[...PROVIDERS.keys()].join(", ")})`);
   const builtIn = new Map(
     Array.from(PROVIDERS.values(), (provider) => {
       const replaced = overrides[provider.name];

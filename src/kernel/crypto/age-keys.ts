@@ -53,7 +53,7 @@ function openWithPassphrase({ args, body }: Stanza, passphrase: string): Buffer 
   const [type, salt = "", factor = ""] = args;
   if (type !== "scrypt" || args.length !== 3 || !/^[1-9]\d?$/.test(factor)) return undefined;
   if (Number(factor) > WORK_FACTOR_MAX)
-    throw new Error(`the passphrase takes more work (2^${factor}) than is accepted (2^${WORK_FACTOR_MAX})`);
+    throw new Error(`the work factor of the passphrase (2^${factor}) is larger than the supported maximum (2^${WORK_FACTOR_MAX})`);
   return open(passphraseKey(passphrase, Buffer.from(salt, "base64"), Number(factor)), body);
 }
 

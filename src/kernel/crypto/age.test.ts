@@ -84,7 +84,7 @@ test("another passphrase, another kind of key, and other files give specific err
   await fails(sealed, { passphrase: "something else" }, /the passphrase is not the one/);
   await fails(Buffer.alloc(0), PASSPHRASE, /the file is empty/);
   await fails(Buffer.from("hello\n"), PASSPHRASE, /not encrypted with age/);
-  await fails(sealed.subarray(0, 30), PASSPHRASE, /damaged or not complete/);
+  await fails(sealed.subarray(0, 30), PASSPHRASE, /damaged or incomplete/);
   await fails(Buffer.concat([sealed.subarray(0, 22), Buffer.alloc(100_000, 65)]), PASSPHRASE, /too long|damaged/);
   const costly = Buffer.from(sealed.toString("latin1").replace(/^(-> scrypt \S+) 17$/m, "$1 30"), "latin1");
   await fails(costly, PASSPHRASE, /more work/);
@@ -98,14 +98,14 @@ test("a file that was cut or changed anywhere is never accepted as complete", as
   const whole = await through(plain, encryptAge({ recipients: [RECIPIENT] }));
   const start = whole.length - 2 * (CHUNK + 16);
   for (const cut of [start + 1, start + CHUNK + 16, whole.length - 1]) {
-    await assert.rejects(through(whole.subarray(0, cut), decryptAge(IDENTITY)), /damaged or not complete/, String(cut));
+    await assert.rejects(through(whole.subarray(0, cut), decryptAge(IDENTITY)), /damaged or incomplete/, String(cut));
   }
   for (const at of [start - 1, start, start + CHUNK + 16, whole.length - 1]) {
     const changed = Buffer.from(whole);
     changed[at]! ^= 1;
-    await assert.rejects(through(changed, decryptAge(IDENTITY)), /damaged or not complete/, String(at));
+    await assert.rejects(through(changed, decryptAge(IDENTITY)), /damaged or incomplete/, String(at));
   }
-  await assert.rejects(through(Buffer.concat([whole, whole.subarray(-10)]), decryptAge(IDENTITY)), /damaged or not complete/);
+  await assert.rejects(through(Buffer.concat([whole, whole.subarray(-10)]), decryptAge(IDENTITY)), /damaged or incomplete/);
 });
 
 test("invalid keys of any text are refused", () => {

@@ -51,7 +51,7 @@ export function decryptAge(key: AgeKey): Transform {
     const header = readHeader(bytes);
     if (header === "incomplete" || bytes.length < header.length + NONCE_BYTES) return null;
     const fileKey = unwrapFileKey(header.stanzas, key);
-    if (fileKey === undefined) throw new Error(`the ${"passphrase" in key ? "passphrase" : "identity"} is not the one that the file needs`);
+    if (fileKey === undefined) throw new Error(`the ${"passphrase" in key ? "passphrase" : "identity"} does not decrypt the file`);
     if (!header.isWrittenWith(fileKey)) throw new Error(DAMAGED);
     const start = header.length + NONCE_BYTES;
     const payload = payloadKey(fileKey, bytes.subarray(header.length, start));
@@ -82,7 +82,7 @@ export function decryptAge(key: AgeKey): Transform {
   });
 }
 
-const DAMAGED = "the encrypted file is damaged or not complete";
+const DAMAGED = "the encrypted file is damaged or incomplete";
 
 const payloadKey = (fileKey: Buffer, nonce: Buffer): Buffer => Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32));
 

@@ -26,9 +26,9 @@ export function sealEnvelope(publicKey: string, text: string): string {
 
 /** Throws if the text is not an envelope, was changed, or is for another key. */
 export function openEnvelope(privateKey: string, envelope: string): string {
-  if (!envelope.startsWith(PREFIX)) throw new Error(`an envelope begins with ${PREFIX}`);
+  if (!envelope.startsWith(PREFIX)) throw new Error(`an envelope must start with ${PREFIX}`);
   const bytes = Buffer.from(envelope.slice(PREFIX.length), "base64url");
-  if (bytes.length < KEY_BYTES + TAG_BYTES) throw new Error("the envelope is cut short");
+  if (bytes.length < KEY_BYTES + TAG_BYTES) throw new Error("the envelope is truncated");
   const own = privateKeyOf(privateKey);
   const sender = bytes.subarray(0, KEY_BYTES);
   const shared = diffieHellman({ privateKey: own, publicKey: publicKeyOf(sender.toString("base64")) });
@@ -71,7 +71,7 @@ const publicKeyOf = (publicKey: string): KeyObject =>
 /** RFC 8410 §7: the 32 bytes after a fixed prefix. */
 function privateKeyOf(privateKey: string): KeyObject {
   const bytes = Buffer.from(privateKey, "base64");
-  if (bytes.length !== KEY_BYTES) throw new Error("a private key is base64 of 32 bytes");
+  if (bytes.length !== KEY_BYTES) throw new Error("a private key must be base64 of 32 bytes");
   return createPrivateKey({ key: Buffer.concat([PKCS8_X25519, bytes]), format: "der", type: "pkcs8" });
 }
 

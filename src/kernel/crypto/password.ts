@@ -35,7 +35,7 @@ const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   if (running >= CONCURRENT_MAX) {
-    if (waiting.length >= WAITING_MAX) throw new Error("too many passwords are checked at once");
+    if (waiting.length >= WAITING_MAX) throw new Error("the server is checking too many passwords at once; retry in a moment");
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running++;
   try {

@@ -134,7 +134,7 @@ export const ERROR_CODES = {
     code: 10437,
     status: 401,
     message: "The session has ended; sign in again",
-    cause: "The session has expired, has not been used for too long, or was ended from elsewhere.",
+    cause: "The session expired, was unused for too long, or was ended from another session.",
     remedy: "Sign in again.",
   },
   foreign_page: {
@@ -150,13 +150,13 @@ export const ERROR_CODES = {
     status: 409,
     message: "This installation is set up already",
     cause: "The first user has a password.",
-    remedy: "Sign in with it, or with an API token.",
+    remedy: "Sign in with the password, or use an API token.",
   },
   credential_form: {
     code: 10440,
     status: 403,
     message: "This request cannot be authenticated in this form",
-    cause: "An e-mail address with a password is for signing in alone; a session does not sign in.",
+    cause: "An e-mail address and a password are accepted only for signing in, and a session cannot sign in again.",
     remedy: "Use a token, or sign in with POST /user/sessions.",
   },
   unknown_key: {
@@ -347,7 +347,7 @@ export const ERROR_CODES = {
     code: 1116,
     status: 400,
     message: "The name is below a zone of another account.",
-    cause: "Zones are active at once on this installation, and another account has a zone above the name.",
+    cause: "New zones are active at once on this installation, and another account has a zone above the name.",
     remedy: "Ask that account to add the records to its zone, or ask the operator to prove your zone: selvedge zone prove.",
   },
   zone_above_anothers: {

@@ -4,7 +4,9 @@ const Day = Type.String({ format: "date" });
 
 export const RehearsalCreate = Type.Object({
   as_of: Type.String({ maxLength: 10, description: "The day to rehearse, such as 2027-01-01." }),
-  days: Type.Optional(Type.Integer({ minimum: 1, maximum: 30, description: "Calls of so many days, today included; 7 unless given." })),
+  days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 30, description: "Number of days whose calls are used, including today; 7 by default." }),
+  ),
 });
 export type RehearsalCreate = Static<typeof RehearsalCreate>;
 

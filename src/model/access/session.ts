@@ -7,7 +7,10 @@ export const SESSION_IDLE_SECONDS = 12 * 3600;
 /** NIST SP 800-63B §3.1.1.2 requires 8; here the password is the only factor. */
 export const PASSWORD_LENGTH_MIN = 12;
 
-const Label = Type.String({ maxLength: 120, description: "What the sign-in was made with, for the list of sessions: `Firefox on Linux`." });
+const Label = Type.String({
+  maxLength: 120,
+  description: "The program that signed in, as shown in the list of sessions: `Firefox on Linux`.",
+});
 const NewPassword = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: 256 });
 
 export const SessionCreate = Type.Object({
@@ -25,7 +28,7 @@ export const Session = Type.Object({
   signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("token")]),
   ip: Type.String({ description: "The address that signed in." }),
   created_on: Type.String({ format: "date-time" }),
-  last_seen_on: Type.String({ format: "date-time", description: "To within five minutes." }),
+  last_seen_on: Type.String({ format: "date-time", description: "Accurate to five minutes." }),
   expires_on: Type.String({ format: "date-time" }),
   current: Type.Boolean({ description: "Whether it is the session of this request." }),
 });
@@ -45,5 +48,5 @@ export const PasswordChange = Type.Object({ current_password: Type.String({ maxL
 export type PasswordChange = Static<typeof PasswordChange>;
 
 export const PasswordChanged = Type.Object({
-  sessions_ended: Type.Integer({ description: "All of the user's, but the one of this request." }),
+  sessions_ended: Type.Integer({ description: "All sessions of the user except the one that made this request." }),
 });

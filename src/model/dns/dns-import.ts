@@ -9,7 +9,7 @@ export const ImportLine = Type.Object({
   line: Type.Integer(),
   action: Type.Enum(["added", "clamped", "unchanged", "ignored", "skipped"], {
     description:
-      "clamped: added with other values; unchanged: the zone has it already; ignored: the server makes it itself; skipped: it is wrong. An import lists clamped and skipped lines, a dry run all of them, up to 1,000.",
+      "clamped: added with other values; unchanged: the zone has it already; ignored: the server creates it itself; skipped: it is invalid. An import lists clamped and skipped lines, a dry run all of them, up to 1,000.",
   }),
   code: Type.Optional(Type.Integer()),
   message: Type.Optional(Type.String()),

@@ -95,7 +95,7 @@ function checkLabels(relative: string, rule: NameRule): void {
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
   if (rule === "letter_first" && first !== undefined && !ADDRESS_START.test(first))
-    throw invalid("the name of an address must start with a letter (a server with dns.names = rfc1123 also takes a digit)");
+    throw invalid("the name of an address must start with a letter (a server with dns.names = rfc1123 also allows a digit)");
 }
 
 /** Names, relative to the zone, at which a type can exist; empty: the apex. */

@@ -11,7 +11,7 @@ const Line = Type.Object({
   name: Type.String(),
   ttl: Type.Integer(),
   type: Type.String(),
-  content: Type.String({ description: "As a zone file has it; unknown types as RFC 3597 has them." }),
+  content: Type.String({ description: "In zone file format; unknown types as in RFC 3597." }),
 });
 
 /** Where the data of an answer came from. */
@@ -40,7 +40,7 @@ export const DnsQueryResult = Type.Object({
     Type.Object({
       cause: Type.Enum([...ANSWER_CAUSES]),
       message: Type.String(),
-      record_id: Type.Optional(Type.String({ description: "The zone's record that it comes from." })),
+      record_id: Type.Optional(Type.String({ description: "The zone's record that it was created from." })),
     }),
     { description: "From the zone's records, why the answer is as it is." },
   ),

@@ -53,7 +53,7 @@ export const ALERT_TYPES = [
     product: "Traffic Monitoring",
     spike: "edge_errors",
     display_name: "Edge Error Rate Alert",
-    description: "The edge returns far more errors of its own for a zone, because origins do not respond, than usual at this hour.",
+    description: "The edge itself returns far more errors for a zone than usual at this hour, because origins do not respond.",
     filters: ["zones", "slo"],
   },
   {
@@ -95,7 +95,7 @@ export const ALERT_TYPES = [
     type: "api_deprecation_ending",
     product: "API",
     display_name: "API Deprecation Alert",
-    description: "Tokens still call what ends in 90, 30, 7 days or 1 day.",
+    description: "Tokens still use parts of the API that end in 90, 30 or 7 days or in 1 day.",
     filters: [],
   },
 ] as const satisfies readonly AlertType[];

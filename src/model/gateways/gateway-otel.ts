@@ -5,7 +5,11 @@ export const HIDDEN = "********";
 
 const ContentType = Type.Enum(["json", "protobuf"], { default: "json" });
 const Endpoint = Type.Object({
-  url: Type.String({ maxLength: 2048, format: "uri", description: "Takes OTLP over HTTP, such as https://collector.example/v1/traces." }),
+  url: Type.String({
+    maxLength: 2048,
+    format: "uri",
+    description: "An OTLP endpoint over HTTP, such as https://collector.example/v1/traces.",
+  }),
   headers: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.String({ maxLength: 4096 }), {
       maxProperties: 32,

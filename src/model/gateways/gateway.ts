@@ -45,10 +45,10 @@ const CHOICES = {
  * explains the refusal. Settings listed here that are not stored read as null.
  */
 export const UNAVAILABLE_SETTINGS = {
-  stripe: { taken: [], why: "the gateway does no billing" },
+  stripe: { taken: [], why: "the gateway does not bill" },
   log_classification: { taken: [false], why: "log classification is not supported" },
   store_id: { taken: [], why: "provider_configs store the keys themselves" },
-  workers_ai_billing_mode: { taken: ["postpaid"], why: "the gateway does no billing" },
+  workers_ai_billing_mode: { taken: ["postpaid"], why: "the gateway does not bill" },
   zdr: { taken: [false], why: "the gateway does not know which providers retain no data" },
 } as const satisfies Readonly<Record<string, { readonly taken: readonly unknown[]; readonly why: string }>>;
 

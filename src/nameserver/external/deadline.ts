@@ -7,7 +7,7 @@ export async function underDeadline<T>(timeoutMs: number, above: AbortSignal, wo
   const controller = new AbortController();
   const abort = (): void => controller.abort(above.reason);
   above.addEventListener("abort", abort, { once: true });
-  const timer = setTimeout(() => controller.abort(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(() => controller.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
   try {
     return await work(controller.signal);
   } finally {

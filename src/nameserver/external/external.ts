@@ -42,6 +42,6 @@ export function createExternalLookups({ resolvers, zones, clock, metrics, limits
     findNow: names.findNow,
     complete: names.complete,
     prepare: (snapshot, ops) => names.warm(externalTargets(zones, snapshot, ops)),
-    close: () => closing.abort(new Error("the nameserver closes")),
+    close: () => closing.abort(new Error("the nameserver is shutting down")),
   };
 }

@@ -74,7 +74,7 @@ function firstAnswer(socket: UdpSocket, id: number, question: ServerQuestion, si
       if (message && echoes(message, question)) return resolve(message);
     }
     forgeries += 1;
-    if (forgeries >= FORGERIES_MAX) reject(new Error("too many datagrams that answer something else"));
+    if (forgeries >= FORGERIES_MAX) reject(new Error("too many responses to other queries"));
   });
   return promise;
 }
@@ -88,7 +88,7 @@ function askOverTcp({ ip, port }: Server, question: ServerQuestion, signal: Abor
   signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   const pending = new PendingBytes();
   socket.on("error", reject);
-  socket.on("close", () => reject(new Error("the connection ended without an answer")));
+  socket.on("close", () => reject(new Error("the connection closed before the response")));
   socket.on("data", (chunk) => {
     pending.append(chunk, 0, chunk.length);
     const buffer = pending.buffer.subarray(0, pending.end);
@@ -96,7 +96,7 @@ function askOverTcp({ ip, port }: Server, question: ServerQuestion, signal: Abor
     const packet = buffer.subarray(LENGTH_BYTES, LENGTH_BYTES + buffer.readUInt16BE(0));
     const message = isReplyTo(packet, id) ? attemptDecode(packet) : undefined;
     if (message && echoes(message, question)) resolve(message);
-    else reject(new Error("the answer is to another question"));
+    else reject(new Error("the response belongs to another query"));
   });
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt16BE(bytes.length, 0);

@@ -51,7 +51,7 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
       try {
         const message = await underDeadline(limits.serverTimeoutMs, overall, (signal) => queryServer(server, question, signal));
         if (isUsable(message)) return message;
-        failure = new Error(`the resolver answers with code ${message.flags & 0xf}`);
+        failure = new Error(`it responded with RCODE ${message.flags & 0xf}`);
       } catch (error) {
         failure = error;
       }
@@ -110,7 +110,7 @@ function follow({ answers }: Message, name: DnsName, type: number, isOurs: (key:
     ttl = Math.min(ttl, alias.ttl);
     target = Buffer.from(alias.rdata);
   }
-  throw new Error("the aliases lead round in a circle");
+  throw new Error("the aliases form a loop");
 }
 
 /** RFC 2308 §5; undefined if the response is not negative. */

@@ -54,7 +54,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, respond: Respon
   try {
     const packet = await readQuestion(req);
     const response = await respond(packet, clientOf("doh", forwardedFor(req), 0));
-    if (response === undefined) throw new DohError(400, "The message is no question.");
+    if (response === undefined) throw new DohError(400, "The message is not a DNS query.");
     // RFC 8484 §5.1: caches may keep the answer for as long as its lowest TTL at most.
     const headers = { "content-type": MEDIA_TYPE, "cache-control": `max-age=${minTtl(response)}`, "content-length": response.length };
     res.writeHead(200, headers).end(response);
@@ -72,9 +72,9 @@ const forwardedFor = (req: IncomingMessage): string | undefined => {
 
 function readQuestion(req: IncomingMessage): Promise<Buffer> {
   const url = new URL(req.url ?? "/", "http://edge");
-  if (url.pathname !== DOH_PATH) throw new DohError(404, `Questions are taken at ${DOH_PATH}.`);
+  if (url.pathname !== DOH_PATH) throw new DohError(404, `DNS queries go to ${DOH_PATH}.`);
   if (req.method === "GET" || req.method === "HEAD") return Promise.resolve(fromParameter(url.searchParams.get("dns")));
-  if (req.method !== "POST") throw new DohError(405, "Questions come by GET or POST.", { allow: "GET, HEAD, POST" });
+  if (req.method !== "POST") throw new DohError(405, "Only GET and POST are supported.", { allow: "GET, HEAD, POST" });
   if (req.headers["content-type"]?.toLowerCase() !== MEDIA_TYPE) throw new DohError(415, `The content type must be ${MEDIA_TYPE}.`);
   return readBody(req);
 }
@@ -82,7 +82,7 @@ function readQuestion(req: IncomingMessage): Promise<Buffer> {
 /** RFC 8484 §6: base64url without padding. */
 function fromParameter(text: string | null): Buffer {
   if (text === null || text === "" || !/^[A-Za-z0-9_-]+$/.test(text))
-    throw new DohError(400, 'The parameter "dns" must hold a message in base64url without padding.');
+    throw new DohError(400, 'The parameter "dns" must be a DNS message in base64url without padding.');
   return bounded(Buffer.from(text, "base64url"));
 }
 
@@ -97,7 +97,7 @@ async function readBody(req: IncomingMessage): Promise<Buffer> {
   return bounded(Buffer.concat(chunks));
 }
 
-const TOO_LARGE = new DohError(413, `A message has at most ${MESSAGE_BYTES_MAX} bytes.`);
+const TOO_LARGE = new DohError(413, `A DNS message can have at most ${MESSAGE_BYTES_MAX} bytes.`);
 
 function bounded(packet: Buffer): Buffer {
   if (packet.length > MESSAGE_BYTES_MAX) throw TOO_LARGE;

@@ -43,7 +43,7 @@ export function createTransferAccount({
     const serial = serialOf(zone);
     let [messages, bytes] = [0, 0];
     let state: "open" | "sent" | "closed" = "open";
-    let reason = "the other server ended the connection, or was too slow";
+    let reason = "the other server closed the connection or was too slow";
     const tell = (result: "sent" | "broken"): void => {
       total(kind, result).value += 1;
       sentBytes.value += bytes;

@@ -33,7 +33,7 @@ const fromValue = object(
   {
     target_url: source({
       pattern: /^(?:https?:\/\/\S+|\/\S*)$/i,
-      what: "an address that begins with http://, https:// or /",
+      what: "a URL that starts with http://, https:// or /",
       bytesMax: 8192,
     }),
     status_code: oneOf(301, 302, 303, 307, 308),
@@ -49,8 +49,10 @@ const redirectList: Shape = (value, at, place) => {
   const problems = LIST_NAME(value, at, place);
   if (problems.length > 0) return problems;
   const kind = place.around.lists.find(String(value))?.kind;
-  if (kind === undefined) return [problem(at, `there is no list "${String(value)}"`)];
-  return kind === "redirect" ? [] : [problem(at, `the list "${String(value)}" is of kind ${kind}, and redirect is needed here`)];
+  if (kind === undefined) return [problem(at, `the list "${String(value)}" does not exist`)];
+  return kind === "redirect"
+    ? []
+    : [problem(at, `the list "${String(value)}" is of kind ${kind}, but this action needs a list of kind redirect`)];
 };
 
 const fromList = object({ name: redirectList, key: valueExpression }, { required: ["name", "key"] });

@@ -22,7 +22,7 @@ const headerName = { pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, what: "the 
 const keyedHeader: Shape = (value, at, place) => {
   const problems = text(headerName)(value, at, place);
   if (problems.length > 0 || String(value).toLowerCase() !== "cookie") return problems;
-  return [problem(at, "cookies are part of the key by cookie.include, which names them one by one")];
+  return [problem(at, "name each cookie in cookie.include")];
 };
 const headerNames = array(keyedHeader);
 
@@ -48,7 +48,7 @@ const customKey = object(
     }),
     cookie: object({ include: names, check_presence: names }),
     user: object({ device_type: flag, geo: flag, lang: flag }),
-    host: object({ resolved: never(true, "host names are kept apart in the cache; resolved can be false") }),
+    host: object({ resolved: never(true, "the cache stores responses per host name; resolved can only be false") }),
   },
   { some: ["query_string", "header", "cookie", "user", "host"] },
 );
@@ -93,7 +93,7 @@ export const setCacheSettings = object(
     serve_stale: object({ disable_stale_while_updating: flag }),
     respect_strong_etags: flag,
     origin_error_page_passthru: flag,
-    origin_cache_control: never(false, "what origins say is heeded as RFC 9111 has it; origin_cache_control can be true"),
+    origin_cache_control: never(false, "the edge follows the origin's headers (RFC 9111); origin_cache_control can only be true"),
     read_timeout: whole(100, 6000),
     additional_cacheable_ports: array(whole(1, 65_535)),
     strip_etags: flag,

@@ -13,7 +13,7 @@ export const route = object(
 
 const uri = object(
   {
-    path: source({ pattern: /^\/[\x21-\x7e]*$/, what: "a path that begins with / and holds visible characters only" }),
+    path: source({ pattern: /^\/[\x21-\x7e]*$/, what: "a path that starts with / and contains only visible characters" }),
     query: source({ pattern: /^[\x21-\x7e]*$/, what: "a query of visible characters, without the question mark", empty: true }),
   },
   { some: ["path", "query"] },
@@ -27,7 +27,7 @@ const headerEdit: Shape = (value, at, place) => {
   const operation = oneOf("set", "add", "remove");
   if (removes) return object({ operation })(value, at, place);
   const members = { operation, value: text(HEADER_VALUE), expression: source(HEADER_VALUE) };
-  if (!isObject(value)) return [problem(at, "a header's change must be an object")];
+  if (!isObject(value)) return [problem(at, "the change to a header must be an object")];
   const { operation: given, ...rest } = value;
   const written = source(HEADER_VALUE)(rest, at, place);
   return given === undefined
@@ -59,7 +59,7 @@ const headers: Shape = (value, at, place) => {
   );
   if (!isObject(value)) return problems;
   const kept = Object.keys(value).filter((name) => KEPT_HEADERS.has(name.toLowerCase()) || /^cf-/i.test(name));
-  return [...problems, ...kept.map((name) => problem(`${at}/${name}`, `the header ${name} is the edge's own and cannot be changed`))];
+  return [...problems, ...kept.map((name) => problem(`${at}/${name}`, `the edge controls the header ${name}, so rules cannot change it`))];
 };
 
 /** Each rewriting phase changes one part of the message. */
@@ -78,13 +78,13 @@ const SETTINGS = {
 } as const satisfies Readonly<Record<(typeof SETTABLE)[number], Shape>>;
 
 const REWRITING = "bodies pass through unchanged";
-const NO_PRODUCT = "there is no such product here";
+const NO_PRODUCT = "this installation does not have this product";
 
 /** Vendor settings that are fixed here: a rule may name them, but only with this value. */
 const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = {
   automatic_https_rewrites: [false, REWRITING],
   autominify: [{ css: false, html: false, js: false }, REWRITING],
-  bic: [false, "visitors are not judged by their browser; use rules that challenge"],
+  bic: [false, "the edge does not check visitors' browsers; use rules with managed_challenge"],
   content_converter: [false, REWRITING],
   disable_apps: [true, NO_PRODUCT],
   disable_pay_per_crawl: [true, NO_PRODUCT],
@@ -97,10 +97,10 @@ const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = 
   opportunistic_encryption: [false, "use always_use_https of the zone"],
   polish: ["off", REWRITING],
   redirects_for_ai_training: [false, "use redirect rules"],
-  request_body_buffering: ["none", "requests are streamed"],
-  response_body_buffering: ["none", "responses are streamed"],
+  request_body_buffering: ["none", "the edge streams requests"],
+  response_body_buffering: ["none", "the edge streams responses"],
   rocket_loader: [false, REWRITING],
-  security_level: ["off", "visitors are not scored; use rules that challenge"],
+  security_level: ["off", "the edge does not score visitors; use rules with managed_challenge"],
   server_side_excludes: [false, REWRITING],
   sxg: [false, NO_PRODUCT],
 };

@@ -54,7 +54,7 @@ export const skip: Shape = (value, at, around) => {
   if (problems.length > 0 || !isObject(value) || value["matched"] === undefined) return problems;
   const others = ["ruleset", "phase", "phases", "products", "rulesets"].filter((key) => value[key] !== undefined);
   // `some` requires one of the members, so without these it is `rules`.
-  if (others.length > 0) return [problem(`${at}/${others[0]}`, `matched is for rules; ${others[0]} cannot stand beside it`)];
+  if (others.length > 0) return [problem(`${at}/${others[0]}`, `matched applies to rules and cannot be combined with ${others[0]}`)];
   const unknown = Object.keys(value["rules"] as object).filter((id) => !isRequestRuleset(id));
-  return unknown.map((id) => problem(`${at}/rules/${id}`, "matched is for rules of managed rulesets for requests"));
+  return unknown.map((id) => problem(`${at}/rules/${id}`, "matched applies only to rules of managed rulesets for requests"));
 };

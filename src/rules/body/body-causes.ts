@@ -16,37 +16,37 @@ export interface BodyCauseRow {
  */
 export const BODY_CAUSES = {
   size: {
-    title: "A body longer than what rules read of it",
+    title: "A body that is longer than the part that rules read",
     hint: "raise edge.rule_body_bytes_max, or refuse long bodies where none belong",
     isUnread: false,
   },
   "content-type": {
-    title: "A Content-Type that programs read differently",
-    hint: "send one Content-Type: a type, and parameters behind semicolons",
+    title: "A Content-Type that programs interpret differently",
+    hint: "send one Content-Type: a type, then parameters after semicolons",
     isUnread: true,
   },
   boundary: {
-    title: "A multipart body whose boundary programs read differently",
+    title: "A multipart body whose boundary programs interpret differently",
     hint: "send one boundary parameter, of 1 to 70 characters of RFC 2046",
     isUnread: true,
   },
   delimiters: {
-    title: "A multipart body whose parts programs tell apart differently",
-    hint: "put each delimiter on a line of its own, ended by CR LF, and choose a boundary that stands nowhere else",
+    title: "A multipart body that programs split into different parts",
+    hint: "put each delimiter on its own line, ended by CR LF, and choose a boundary that occurs nowhere else",
     isUnread: true,
   },
   end: {
-    title: "A multipart body without its end, or with something behind it",
+    title: "A multipart body without its final delimiter, or with data after it",
     hint: "end the body with the boundary between two pairs of dashes",
     isUnread: true,
   },
   "part-head": {
-    title: "A part of a multipart body whose header programs read differently",
+    title: "A part of a multipart body whose header programs interpret differently",
     hint: "send at most 16 header lines in a part, each a name, a colon and a value, ended by CR LF",
     isUnread: true,
   },
   disposition: {
-    title: "A part of a multipart body whose name programs read differently",
+    title: "A part of a multipart body whose name programs interpret differently",
     hint: "send one Content-Disposition in each part: form-data, one name, and at most one filename",
     isUnread: true,
   },
@@ -57,21 +57,21 @@ export const BODY_CAUSES = {
   },
   coding: {
     title: "A compressed body that cannot be decompressed to its end",
-    hint: "send one whole gzip, deflate, br or zstd body and nothing behind it",
+    hint: "send one complete gzip, deflate, br or zstd body and nothing after it",
     isUnread: true,
   },
   "coding-unknown": {
-    title: "A body in a content coding that is not known here",
+    title: "A body with an unsupported content coding",
     hint: "send gzip, deflate, br or zstd, or no Content-Encoding",
     isUnread: false,
   },
   "json-invalid": {
-    title: "A JSON body that is no JSON",
+    title: "A JSON body that is not valid JSON",
     hint: "send one JSON document (RFC 8259); lines of JSON as application/x-ndjson",
     isUnread: true,
   },
   "json-repeated": {
-    title: "A JSON body with a name twice in one object",
+    title: "A JSON body in which an object contains a name twice",
     hint: "send each name once: some programs take the first value, others the last",
     isUnread: false,
   },
@@ -81,28 +81,28 @@ export const BODY_CAUSES = {
     isUnread: true,
   },
   "json-utf8": {
-    title: "A JSON body that is no UTF-8",
+    title: "A JSON body that is not valid UTF-8",
     hint: "send UTF-8 (RFC 8259 §8.1)",
     isUnread: false,
   },
   "json-bom": {
     title: "A JSON body with a byte order mark",
-    hint: "leave the mark out (RFC 8259 §8.1)",
+    hint: "leave out the mark (RFC 8259 §8.1)",
     isUnread: false,
   },
   "json-depth": {
-    title: "A JSON body that is nested too deep",
+    title: "A JSON body that is nested too deeply",
     hint: "nest at most 512 objects and arrays",
     isUnread: true,
   },
   "xml-invalid": {
     title: "An XML body that ends within a tag, a comment or a section",
-    hint: "send a whole document",
+    hint: "send a complete document",
     isUnread: true,
   },
   "xml-doctype": {
     title: "An XML body with a document type",
-    hint: "leave DOCTYPE out: programs that fetch it can be made to fetch anything",
+    hint: "leave out DOCTYPE: it can make programs fetch any URL",
     isUnread: false,
   },
   "xml-declarations": {

@@ -71,7 +71,7 @@ const zlibWith =
   (bytes, maxOutputLength, isPart) => {
     const finishFlush = isPart ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
     const { buffer, engine } = sync(bytes, { maxOutputLength, finishFlush, info: true } as object) as unknown as Engine;
-    if (!isPart && engine.bytesWritten < bytes.length) throw new Error("something follows what is compressed");
+    if (!isPart && engine.bytesWritten < bytes.length) throw new Error("data follows the compressed body");
     return buffer;
   };
 

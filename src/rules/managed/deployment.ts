@@ -25,7 +25,7 @@ import { isVendorCategory, isVendorRuleId, VENDOR_RULESETS } from "./vendor-name
 /** The parameters of an `execute` rule: which ruleset, and how its rules are changed. */
 export const execute: Shape = (parameters, at, place) => {
   const { id } = parameters as Readonly<Record<string, unknown>>;
-  if (typeof id !== "string") return [problem(`${at}/id`, "execute needs the id of a ruleset")];
+  if (typeof id !== "string") return [problem(`${at}/id`, "execute requires the id of a ruleset")];
   // Entry points execute, and what they execute does not: so nothing can execute itself.
   if (place.around.kind === "custom") return [problem(at, "a custom ruleset cannot execute another ruleset")];
   if (id === SECLANG_RULESET_ID) return secLangExecution(parameters, at, place);
@@ -53,10 +53,10 @@ function customProblems(
   place: ParameterPlace,
 ): RuleProblem[] {
   if (place.around.kind !== "root")
-    return [problem(`${at}/id`, "custom rulesets are executed by rules of the account, with an expression that names the zones")];
+    return [problem(`${at}/id`, "only rules of the account, with an expression that names the zones, can execute custom rulesets")];
   if (custom.phase !== place.phase) return [problem(`${at}/id`, `${custom.name} is for phase ${custom.phase}, not for ${place.phase}`)];
   const overrides: Shape = (_, here) => [
-    problem(here, "overrides are for managed rulesets; change the rules of the custom ruleset instead"),
+    problem(here, "overrides apply only to managed rulesets; change the rules of the custom ruleset instead"),
   ];
   return object({ id: anyId, version: latest, overrides })(parameters, at, place);
 }
@@ -144,7 +144,9 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
   const ids = new Map(ruleset.rules.map((rule) => [rule.id, rule]));
   const tags = new Set(ruleset.rules.flatMap((rule) => rule.categories));
   const action: Shape = (value, at) =>
-    ruleset.actions.includes(value as string) ? [] : [problem(at, `rules of ${ruleset.name} can only ${ruleset.actions.join(" or ")}`)];
+    ruleset.actions.includes(value as string)
+      ? []
+      : [problem(at, `rules of ${ruleset.name} can only have the action ${ruleset.actions.join(" or ")}`)];
   const changes = {
     action,
     enabled: flag,

@@ -87,7 +87,7 @@ const SUSPICIONS: Readonly<Record<Certainty, number>> = { certain: 1, likely: 2,
 export const managedOf = ({ rows, signatures }: RequestMaterial): ManagedRuleset => ({
   id: MANAGED_RULESET_ID,
   name: "Managed Ruleset",
-  description: "Blocks requests that are attacks by their form",
+  description: "Blocks requests whose form shows an attack",
   phase: PHASE,
   version: "1",
   actions: ACTIONS,
@@ -130,7 +130,7 @@ export const ownScoresOf = ({ rows, signatures }: RequestMaterial): ManagedRules
   id: SCORES_RULESET_ID,
   name: "OWASP Core Ruleset",
   description:
-    "Adds up signs of attacks by the paranoia levels of the Core Rule Set. These are Selvedge's own rules; to install the Core Rule Set itself, run: selvedge waf crs install FILE.tar.gz",
+    "Scores signs of attacks by the paranoia levels of the Core Rule Set. These are Selvedge's own rules; to install the Core Rule Set itself, run: selvedge waf crs install FILE.tar.gz",
   phase: PHASE,
   version: "own-1",
   actions: ACTIONS,
@@ -159,7 +159,7 @@ export const SCORES = ownScoresOf(OWN);
 /** The Core Rule Set itself: its rules that add to the score of requests, and the rule that acts on the sum. */
 export const scoresOf = (core: CoreRuleSet): ManagedRuleset => ({
   ...SCORES,
-  description: "Adds up signs of attacks by the rules of the OWASP Core Rule Set",
+  description: "Scores signs of attacks with the rules of the OWASP Core Rule Set",
   version: core.program.components[0] ?? core.digest.slice(0, 12),
   rules: [
     ...coreRows(core.program, "request").map(({ number, title, paranoia, score, categories }) => ({

@@ -22,7 +22,7 @@ export const SENSITIVE_DATA_RULESET_ID = "e22d83c647c64a3eae91b71b499d988e";
 const SENSITIVE_DATA: ManagedRuleset = {
   id: SENSITIVE_DATA_RULESET_ID,
   name: "Sensitive Data Detection",
-  description: "Logs responses that carry personal data, financial data or secrets",
+  description: "Logs responses that contain personal data, financial data or secrets",
   phase: "http_response_firewall_managed",
   version: "1",
   // SPEC 6: a response that has been sent cannot be blocked.

@@ -66,7 +66,7 @@ function rulesetOf(program: Program, phase: SecLangPhase, digest: string, bytes:
   return {
     id: SECLANG_RULESET_ID,
     name: "SecLang Rules",
-    description: "Rules in SecLang that the rule executing them carries",
+    description: "Rules in SecLang, defined in the rule that executes them",
     phase,
     version: digest.slice(0, 12),
     actions: [],

@@ -33,7 +33,7 @@ export const VENDOR_RULESETS: ReadonlyMap<string, VendorRuleset> = new Map(
       id: "c2e184081120413c86c3ab7e14069605",
       name: "Exposed Credentials Check",
       phase: PHASE,
-      instead: "nothing here knows leaked credentials",
+      instead: "this server has no data about leaked credentials",
     },
   ].map((row) => [row.id, row]),
 );

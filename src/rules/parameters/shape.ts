@@ -33,7 +33,7 @@ export const object =
     if (!isObject(value)) return [problem(at, `${nameOf(at)} must be an object`)];
     const unknown = Object.keys(value).filter((key) => !Object.hasOwn(members, key));
     const known = Object.keys(members);
-    const hint = known.length === 0 ? "; this action has none" : `; known are ${known.join(", ")}`;
+    const hint = known.length === 0 ? "; this action has no parameters" : `; known are ${known.join(", ")}`;
     return [
       ...unknown.map((key) => problem(`${at}/${escapePointer(key)}`, `unknown parameter "${key}"${hint}`)),
       ...presence(value, at, rules),
@@ -87,7 +87,7 @@ export const array =
   (value, at, place) => {
     if (!Array.isArray(value)) return [problem(at, `${nameOf(at)} must be an array`)];
     if (value.length > max) return [problem(at, `${nameOf(at)} has more than ${max} entries`)];
-    if (value.length < min) return [problem(at, `${nameOf(at)} must have an entry`)];
+    if (value.length < min) return [problem(at, `${nameOf(at)} must have at least one entry`)];
     return value.flatMap((entry, index) => item(entry, `${at}/${index}`, place));
   };
 

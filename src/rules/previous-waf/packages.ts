@@ -113,7 +113,7 @@ const ruleOf = (packageId: string, { slug, title, categories, decides }: Request
 const TRADITIONAL: WafPackage = {
   id: TRADITIONAL_PACKAGE_ID,
   name: "Managed rules (previous version)",
-  description: "Rules that act by themselves",
+  description: "Rules that act independently",
   detection_mode: "traditional",
   groups: groupsOf(TRADITIONAL_PACKAGE_ID),
   rules: rulesOf(TRADITIONAL_PACKAGE_ID, MANAGED_RULESET_ID),
@@ -139,7 +139,7 @@ const scoreRule = (which: "plain" | "script", expression: string): ManagedRule =
 const ANOMALY: WafPackage = {
   id: ANOMALY_PACKAGE_ID,
   name: "OWASP rules (previous version)",
-  description: "Rules that add up to a score",
+  description: "Rules that add to a score",
   detection_mode: "anomaly",
   groups: groupsOf(ANOMALY_PACKAGE_ID),
   rules: rulesOf(ANOMALY_PACKAGE_ID, SCORES_RULESET_ID),

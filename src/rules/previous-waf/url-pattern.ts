@@ -20,7 +20,7 @@ export function urlPatternProblem(pattern: string): string | null {
     return String.raw`must be printable ASCII without spaces and without " \ #`;
   if (pattern.includes("**")) return "must not have two stars in a row";
   const { host } = partsOf(pattern);
-  return /^[a-z0-9.*_:-]+$/i.test(host) ? null : "must begin with a host name, in which * stands for any part";
+  return /^[a-z0-9.*_:-]+$/i.test(host) ? null : "must start with a host name, in which * matches any part";
 }
 
 export const PATTERN_CHARACTERS_MAX = 1024;

@@ -100,7 +100,7 @@ class Reader {
       const flag = FLAGS[letter];
       if (letter === "-") on = false;
       else if (letter === "u" && !on) continue;
-      else if (letter === "u") this.#fail("(?u) stands at the very start of the expression");
+      else if (letter === "u") this.#fail("(?u) is allowed only at the start of the expression");
       else if (flag === undefined) this.#fail(`unknown flag "${letter}"; known are i, m, s, U, x and u`);
       else changed[flag] = on;
     }
@@ -138,7 +138,7 @@ class Reader {
     if (!this.#takes("}") || (first === "" && last === "")) this.#fail("expected {n}, {n,} or {n,m}", start);
     const min = first === "" ? 0 : Number(first);
     const max = hasComma && last === "" ? null : Number(last);
-    if (max !== null && max < min) this.#fail("the repetition ends before it begins", start);
+    if (max !== null && max < min) this.#fail("the repetition's maximum is below its minimum", start);
     if (Math.max(min, max ?? 0) > REPEATS_MAX) this.#fail(`repeated more than ${REPEATS_MAX} times`, start);
     return { min, max };
   }

@@ -49,7 +49,7 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
     places += more;
     if (places > placesMax)
       throw new RegexError(
-        `with it the regular expressions of this ruleset have ${places} places once their repetitions are written out; at most ${placesMax} are allowed`,
+        `with it, the regular expressions of this ruleset have ${places} positions after expanding their repetitions; at most ${placesMax} are allowed`,
         0,
       );
   };
@@ -61,7 +61,7 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
     if (/^\(\?[ims]*u/.test(pattern)) characterPlaces += found.size + CLASS_PLACES * (pattern.split(/\\p/i).length - 1);
     if (characterPlaces > CHARACTER_PLACES_MAX)
       throw new RegexError(
-        `with it the regular expressions with (?u) of this rule have ${characterPlaces} places once their repetitions are written out, with ${CLASS_PLACES} for each \\p{…}; at most ${CHARACTER_PLACES_MAX} are allowed`,
+        `with it, the regular expressions with (?u) of this rule have ${characterPlaces} positions after expanding their repetitions, counting ${CLASS_PLACES} for each \\p{…}; at most ${CHARACTER_PLACES_MAX} are allowed`,
         0,
       );
     known.set(pattern, found);

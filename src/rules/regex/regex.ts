@@ -157,7 +157,7 @@ function compileTree(regex: Regex, size: number, states: LearnedStates): { autom
   };
 }
 
-const TOO_LARGE = "the regular expression is too large once its repetitions are written out";
+const TOO_LARGE = "the regular expression is too large after expanding its repetitions";
 
 type Engine = RegexTest["engine"];
 

@@ -68,14 +68,14 @@ export async function readBaseFile(path: string, onOp: (line: Buffer) => void): 
     }
     last = line;
   }
-  if (at === null || last === null) throw new Error("it is cut off");
+  if (at === null || last === null) throw new Error("it is truncated");
   return { ...at, ops, sha256: checkedFooter(last, ops, hash) };
 }
 
 function headerPosition(line: Buffer): Position {
   const { format, history = NO_HISTORY, rev } = JSON.parse(line.toString()) as { format?: unknown; history?: unknown; rev?: unknown };
   if (format !== FORMAT || typeof rev !== "number") throw new Error(`its format is ${String(format)}, not ${FORMAT}`);
-  if (typeof history !== "string") throw new Error("it does not say of which history it is");
+  if (typeof history !== "string") throw new Error("it does not name its history");
   return { history, rev };
 }
 

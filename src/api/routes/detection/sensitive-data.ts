@@ -64,7 +64,7 @@ export const SENSITIVE_DATA_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/zones/:zone_id/sensitive_data/values",
     id: "sensitive-data-values",
-    summary: "List the sensitive values that a zone's events tell of: when each was first and last seen, and how often",
+    summary: "List the sensitive values in a zone's events: when each was first and last seen, and how often",
     scope: "zone",
     permissions: [...READ, "Analytics Read", "Logs Read"],
     query: SensitiveDataValuesQuery,

@@ -7,7 +7,7 @@ export const DNS_QUERY_ROUTES: readonly Route[] = [
     method: "POST",
     path: "/zones/:zone_id/dns_query",
     id: "dns-query",
-    summary: "Ask the nameserver, and why it answers so",
+    summary: "Query the nameserver, and explain its answer",
     scope: "zone",
     permissions: ["DNS Read", "DNS Write"],
     body: DnsQuery,

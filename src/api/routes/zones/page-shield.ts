@@ -65,7 +65,7 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       result: PageShieldScript,
       paging: "one",
       handler: async () => {
-        throw new PlatformError("not_found", { message: "There is no script with this identifier." });
+        throw new PlatformError("not_found", { message: "No script has this identifier." });
       },
     }),
   ];

@@ -35,7 +35,7 @@ export async function doctor(
   const config = loadConfig(configInput(flags));
   if (newHistory && isRebuild)
     throw new CliError("use either --new-history, for a database that you restored, or --rebuild, for one that is lost", EXIT.usage);
-  if (!existsSync(config.data)) throw new CliError(`there is no data directory at ${config.data}`);
+  if (!existsSync(config.data)) throw new CliError(`the data directory ${config.data} does not exist`);
   const lock = lockOrComplain(config.data);
   try {
     if (isRebuild) return await rebuild(config);
@@ -69,7 +69,7 @@ export async function doctor(
     note(
       "last backup",
       null,
-      last === null ? "none: make one with selvedge backup" : `${last.created_on}, ${last.file} (${last.bytes} bytes)`,
+      last === null ? "none: create one with selvedge backup" : `${last.created_on}, ${last.file} (${last.bytes} bytes)`,
     );
     const isGood = findings.every((one) => one.isGood);
     print(config.json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));

@@ -5,20 +5,20 @@ import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.
 
 /** Not part of the planes' copy, because they never read it. */
 const NOT_IN_COPY = [
-  "users and memberships, passwords, sessions, and the names and settings of accounts",
-  "what tokens may do besides running gateways, and tokens that may run none",
+  "users, memberships, passwords and sessions, and the names and settings of accounts",
+  "permissions of tokens other than running gateways, and tokens without that permission",
   "the audit log, versions of DNS records and of rulesets, and import jobs",
   "comments and tags of DNS records, and descriptions and comments of rulesets and lists",
   "settings, providers, costs and routes of gateways that were turned off, and evaluations",
-  "the firewall before rulesets, access applications, notifications, log push jobs, zone holds and custom name servers of accounts",
+  "the previous firewall, access applications, notifications, log push jobs, zone holds and custom name servers of accounts",
   "certificate orders, accounts at certificate authorities, and the key of the local authority",
 ] as const;
 
 const NEXT = [
   "start the server; it prints a new first token, which owns every account",
-  "make the users and tokens that are missing, and look through each zone's settings",
-  "clients that trust ca.pem need the new one; visitors see the certificates from before until they are renewed",
-  "keep a backup from now on, and delete the directory with the damaged files when nothing is missing",
+  "create the missing users and tokens again, and check the settings of each zone",
+  "give the new ca.pem to clients that trust the old one; visitors see the earlier certificates until they are renewed",
+  "make backups from now on, and delete the directory with the damaged files once nothing is missing",
 ] as const;
 
 /** Writes a new database from the last good copy, and reports the restored data, the lost data, and the next steps. */
@@ -29,7 +29,7 @@ export async function rebuild(config: Config): Promise<ExitCode> {
   const rows = kinds.map(({ what, held, recovered }) => [what, String(held), String(recovered)]);
   print(config.json, { rebuilt: true, revision: at.rev, kinds, not_in_copy: NOT_IN_COPY, next: NEXT, aside, complaints }, [
     `The database was rebuilt from the last good copy, at revision ${at.rev}.`,
-    ...complaints.map((complaint) => `The copy could be used in part only: ${complaint}`),
+    ...complaints.map((complaint) => `Only a part of the copy could be used: ${complaint}`),
     "",
     ...columns([["", "IN THE COPY", "AS BEFORE"], ...rows]),
     "",
@@ -39,7 +39,7 @@ export async function rebuild(config: Config): Promise<ExitCode> {
     "Next:",
     ...NEXT.map((line) => `- ${line}`),
     "",
-    `What was there before is in ${aside}`,
+    `The previous files are in ${aside}`,
   ]);
   return EXIT.ok;
 }

@@ -26,7 +26,7 @@ export async function reload(flags: readonly string[]): Promise<ExitCode> {
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const outcome = readRunFile(data)?.last_reload;
     if (outcome !== undefined && outcome.number > before) return told(outcome, json);
-    if (!isAlive(run.pid)) throw new CliError(`the server (process ${run.pid}) ended instead of reloading; its log says why`);
+    if (!isAlive(run.pid)) throw new CliError(`the server (process ${run.pid}) stopped instead of reloading; its log states the reason`);
     await delay(LOOK_EVERY_MS);
   }
   throw new CliError(
@@ -38,11 +38,11 @@ function told(outcome: ReloadOutcome, json: boolean): ExitCode {
   const { problems, changed, need_restart, has_new_certificate } = outcome;
   if (problems.length > 0) {
     if (json) print(true, outcome, []);
-    else complain([...problems, "nothing was changed: the server goes on with its present configuration"]);
+    else complain([...problems, "nothing was changed: the server keeps its current configuration"]);
     return EXIT.failed;
   }
   print(json, outcome, [
-    changed.length === 0 ? "nothing has changed that the server applies while it runs" : `changed: ${changed.join(", ")}`,
+    changed.length === 0 ? "no setting that the server applies while it runs has changed" : `changed: ${changed.join(", ")}`,
     ...(has_new_certificate ? ["new connections get the new certificate"] : []),
     ...(need_restart.length === 0 ? [] : [`after a restart: ${need_restart.join(", ")}`]),
   ]);

@@ -59,8 +59,7 @@ export const requireZone = async (api: ApiClient, name: string): Promise<string>
       if (error instanceof ApiFailure && error.has(NO_PERMISSION)) return undefined;
       throw error;
     });
-    if (id === undefined)
-      throw new CliError(`there is no zone ${name} that this token can access; without Zone Read, use the identifier of the zone`);
+    if (id === undefined) throw new CliError(`this token cannot access a zone ${name}; without Zone Read, use the identifier of the zone`);
     return id;
   });
 

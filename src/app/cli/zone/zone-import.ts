@@ -113,7 +113,7 @@ const zoneIdOf = (api: ApiClient, name: string, options: ZoneImportOptions): Pro
   explained(`zone ${name}`, async () => {
     const found = await findZone(api, name);
     if (found !== undefined) return found;
-    if (!options.create) throw new CliError(`there is no zone ${name} that this token can access; --create creates it`);
+    if (!options.create) throw new CliError(`this token cannot access a zone ${name}; --create creates it`);
     const account = { id: options.account ?? (await onlyAccount(api)) };
     const { id } = (await api.call("POST", "/zones", { name, type: "full", account })) as { id: string };
     return id;

@@ -37,14 +37,14 @@ function sourceOf({ name, type, owners, rows, message }: Answered): Causes {
     const cut = rows.find((row) => row.type === "NS" && owners.includes(row.name));
     return [cause("delegation", `Names at and below ${cut?.name ?? "the cut"} are served by other name servers.`, cut)];
   }
-  if ((flags & 0xf) === RCODE.NXDOMAIN) return [cause("no_name", `The zone has no record ${name}, and no wildcard stands for it.`)];
+  if ((flags & 0xf) === RCODE.NXDOMAIN) return [cause("no_name", `The zone has no record ${name}, and no wildcard matches it.`)];
   const exact = rows.filter((row) => row.name === name);
   const answered = answers.filter((record) => record.type !== TYPE.RRSIG);
   if (answered.length === 0)
     return [cause("no_type", exact.length === 0 ? `${name} has no records itself.` : `${name} has ${typesOf(exact)}, and no ${type}.`)];
   const owner = exact.length > 0 ? name : owners.find((one) => one.startsWith("*.") && rows.some((row) => row.name === one));
   const own = rows.filter((row) => row.name === owner);
-  const wildcard = owner !== undefined && owner !== name ? [cause("wildcard", `${owner} stands for ${name}.`)] : [];
+  const wildcard = owner !== undefined && owner !== name ? [cause("wildcard", `The wildcard ${owner} matches ${name}.`)] : [];
   return [...wildcard, ...own.flatMap((row) => contributionOf(row, type, answered))];
 }
 
@@ -52,11 +52,11 @@ function contributionOf(row: FoundRow, type: string, answered: Message["answers"
   const isAddress = type === "A" || type === "AAAA";
   const hasAlias = answered.some((record) => record.type === TYPE.CNAME);
   if (row.proxied === 1 && (isAddress || type === "ANY") && !hasAlias)
-    return [cause("proxied", `The record ${row.name} ${row.type} goes through the edge, so the answer has the edge's addresses.`, row)];
+    return [cause("proxied", `The record ${row.name} ${row.type} is proxied, so the answer contains the edge's addresses.`, row)];
   if (row.type === "CNAME" && type !== "CNAME")
     return hasAlias
       ? [cause("alias", `${row.name} is an alias.`, row)]
-      : [cause("flattened", `${row.name} is an alias; the answer has what is behind it.`, row)];
+      : [cause("flattened", `${row.name} is an alias; the answer contains the records of its target.`, row)];
   const code = typeCode(row.type);
   return answered.some((record) => record.type === code) ? [cause("record", `The record ${row.name} ${row.type} of the zone.`, row)] : [];
 }

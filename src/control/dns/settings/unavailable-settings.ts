@@ -18,7 +18,7 @@ const UNAVAILABLE: readonly { readonly source: string; is(change: Change, pointe
   {
     source: "/internal_dns/reference_zone_id",
     is: (change) => (change.internal_dns?.reference_zone_id ?? "") !== "",
-    why: "Internal zones are not supported, so there is no reference zone to fall back to.",
+    why: "Internal zones are not supported, so a zone cannot fall back to a reference zone.",
   },
   {
     source: "/zone_mode",

@@ -88,7 +88,7 @@ export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: Certificat
 /** `reason`: why the name no longer belongs to the zone; `status`: the zone's new status. */
 export const movedAlert = (zone: ZoneFacts, reason: string, status: "moved" | "pending"): Alert => ({
   subject: status === "moved" ? `Zone ${zone.name} has moved` : `Zone ${zone.name} waits for a proof again`,
-  text: `${reason} ${status === "moved" ? "The edge no longer serves the zone, and it is deleted after 7 days unless it is proved anew." : "The zone is pending and is not served until it is proved anew."} GET /zones/${zone.id} says how.`,
+  text: `${reason} ${status === "moved" ? "The edge no longer serves the zone, and it is deleted after 7 days unless it is proved again." : "The zone is pending and is not served until it is proved again."} GET /zones/${zone.id} says how.`,
   data: { ...zoneData(zone), event: status, reason },
 });
 
@@ -119,7 +119,7 @@ export function deprecationAlert({ id, date, replacement }: DeprecationFacts, da
   const calls = callers.reduce((sum, caller) => sum + caller.calls, 0);
   return {
     subject: `API: ${id} ends in ${days}`,
-    text: `What ${id} describes ends on ${date}. In the last 30 days, ${NUMBER.format(calls)} calls depended on it, by ${shown}: ${routes}. ${replacement === null ? "Nothing takes its place." : `Use instead: ${replacement}.`} GET /deprecations/${id} describes it.`,
+    text: `The deprecation ${id} takes effect on ${date}. In the last 30 days, ${NUMBER.format(calls)} calls depended on it, by ${shown}: ${routes}. ${replacement === null ? "It has no replacement." : `Use instead: ${replacement}.`} GET /deprecations/${id} describes it.`,
     data: { event: "ending", deprecation_id: id, ends: date, days_left: daysLeft, calls, tokens: shown, routes },
   };
 }

@@ -78,7 +78,7 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
       if (!isAlertService(text))
         throw invalid(
           "/filters/services",
-          `service ${text} does not exist; it must be one of ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}, or another of the vendor's names, which has no events here`,
+          `service ${text} does not exist; it must be one of ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}, or another service name of the vendor, for which this server records no events`,
         );
   },
   slo: async (_db, _accountId, _type, values) => {

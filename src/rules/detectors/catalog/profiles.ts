@@ -16,7 +16,7 @@ export const PROFILES: readonly Profile[] = [
   {
     id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a01",
     name: "Financial Information",
-    description: "Payment cards, bank accounts and other numbers of money",
+    description: "Payment cards, bank accounts and other financial numbers",
     detectors: chosen(({ category, enabled }) => category === "financial" && enabled),
   },
   {
@@ -28,7 +28,7 @@ export const PROFILES: readonly Profile[] = [
   {
     id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a03",
     name: "Personal Identifiers",
-    description: "Numbers of passports, identity cards, health, social security and tax",
+    description: "Passport, identity card, health, social security and tax numbers",
     detectors: chosen((detector) => detector.category === "pii" && detector.enabled && !isContact(detector)),
   },
   {

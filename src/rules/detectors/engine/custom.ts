@@ -91,13 +91,13 @@ const charactersIn = (bytes: string): number => Buffer.from(bytes, "latin1").toS
 
 /** In Unicode mode, the first bytes of a match cannot be known without character tables. */
 const UNICODE = /^\(\?[imsUx]*u/;
-const NO_UNICODE = "(?u) is not taken here: characters beyond ASCII stand for themselves, and (?:ä|ö) for one of several";
+const NO_UNICODE = "(?u) is not supported here: write non-ASCII characters as they are, and alternatives as (?:ä|ö)";
 const LITERAL_CHARACTERS_MIN = 3;
 /** An automaton's time is linear in its size: the largest, with 1,000 states, takes over a millisecond for a try at 512 bytes. */
 const TRY_SIZE = 64;
 /** The runtime's own engine takes a third of a microsecond, like managed rules, so even a page full of numbers may be tried. */
 const NATIVE_TRIES = 1 / 32;
-const NO_START = `the pattern must begin with at least ${LITERAL_CHARACTERS_MIN} characters that stand for themselves, such as EMP-, or with a digit`;
+const NO_START = `the pattern must begin with at least ${LITERAL_CHARACTERS_MIN} literal characters, such as EMP-, or with a digit`;
 
 const VALIDATORS: Readonly<Record<CustomPattern["validator"], (text: string) => boolean>> = {
   none: () => true,

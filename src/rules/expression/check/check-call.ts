@@ -41,7 +41,7 @@ function findFunction(checker: Checker, at: Call): LanguageFunction {
   const { phase, use } = checker.context;
   const called = functionNamed(at.name);
   if (called === undefined) {
-    if (fieldNamed(at.name) !== undefined) return checker.fail(at.name_span, `${at.name} is a field, and takes no arguments`);
+    if (fieldNamed(at.name) !== undefined) return checker.fail(at.name_span, `${at.name} is a field and has no arguments`);
     const near = nearest(
       at.name,
       FUNCTIONS.map((known) => known.name),
@@ -50,10 +50,10 @@ function findFunction(checker: Checker, at: Call): LanguageFunction {
   }
   const where = use === "filter" ? called.filters : called.values;
   if (!isAvailable(where, phase.name))
-    return checker.fail(at.name_span, `${at.name}() may not be called in ${placeName(use)} of phase ${phase.name}`);
+    return checker.fail(at.name_span, `${at.name}() cannot be called in ${placeName(use)} of phase ${phase.name}`);
   if (called.once !== undefined) {
     if (checker.calledOnce.has(called.once))
-      return checker.fail(at.name_span, "regex_replace() and wildcard_replace() may stand once in an expression, and not both");
+      return checker.fail(at.name_span, "an expression can call regex_replace() or wildcard_replace() only once, and not both");
     checker.calledOnce.add(called.once);
   }
   return called;
@@ -77,14 +77,14 @@ function checkOne(checker: Checker, called: LanguageFunction, at: ArgumentNode, 
   const parameter = called.parameters[index] ?? called.rest;
   const value = checker.argument(at);
   if (parameter === undefined) return value;
-  if (value.unpacked && index > 0) checker.fail(at, "[*] may stand in the first argument only");
+  if (value.unpacked && index > 0) checker.fail(at, "[*] is allowed only in the first argument");
   if (!parameter.takes.some((kind) => isOfKind(value.type, kind)))
     checker.fail(at, `${called.name}() takes ${wanted(parameter)} here, found ${typeName(value.type)}`);
   const literal = value.kind === "literal";
-  if (parameter.only === "literal" && !literal) checker.fail(at, `${called.name}() takes a literal here: ${parameter.name}`);
-  if (parameter.only === "field" && literal) checker.fail(at, `${called.name}() takes no literal here: ${parameter.name}`);
+  if (parameter.only === "literal" && !literal) checker.fail(at, `${called.name}() requires a literal for ${parameter.name}`);
+  if (parameter.only === "field" && literal) checker.fail(at, `${called.name}() does not accept a literal for ${parameter.name}`);
   if (parameter.fields !== undefined && !parameter.fields.includes(value.text))
-    checker.fail(at, `${called.name}() takes only ${parameter.fields.join(" or ")} here`);
+    checker.fail(at, `${called.name}() accepts only ${parameter.fields.join(" or ")} here`);
   return value;
 }
 

@@ -28,19 +28,19 @@ export function checkCompared(checker: Checker, at: Compared): TypedNode {
   const kind = comparable(checker, at, value, at.left);
   if (kind === "ip" && at.operator !== "eq" && at.operator !== "ne") checker.fail(at.operator_span, ADDRESS_OPERATORS);
   const other = checker.value(at.right);
-  if (other.unpacked) checker.fail(at.right, "[*] may stand on the left of a comparison only");
+  if (other.unpacked) checker.fail(at.right, "[*] is allowed only on the left of a comparison");
   if (!sameType(value.type, other.type)) checker.fail(at.right, `expected ${typeName(value.type)}, found ${typeName(other.type)}`);
   return { kind: "compared", many: value.unpacked, value, relation: at.operator, other };
 }
 
 function comparable(checker: Checker, at: Comparison | Compared, { type }: TypedValue, side: Span): Comparable {
-  if (type.kind === "boolean") return checker.fail(at.operator_span, "a Boolean needs no comparison; use the value itself, or not");
+  if (type.kind === "boolean") return checker.fail(at.operator_span, "a Boolean cannot be compared; use it alone or with not");
   if (type.kind === "array" || type.kind === "map")
-    return checker.fail(side, `${typeName(type)} cannot be compared; take an item, or unpack it by [*] in any() or all()`);
+    return checker.fail(side, `${typeName(type)} cannot be compared; select an item, or use [*] within any() or all()`);
   return type.kind;
 }
 
-const ADDRESS_OPERATORS = "addresses are compared by eq, ne and in";
+const ADDRESS_OPERATORS = "addresses can be compared only with eq, ne and in";
 
 const LIST_TYPES: Readonly<Record<ListKind, Comparable>> = { ip: "ip", asn: "integer", hostname: "string", redirect: "string" };
 
@@ -51,11 +51,11 @@ export function checkListed(checker: Checker, at: Listed): TypedNode {
   const list = isManaged ? managedList(at.list) : checker.context.lists?.find(at.list);
   if (list === undefined) {
     const known = isManaged ? `; managed lists are ${managedListNames().join(", ")}` : "";
-    return checker.fail(at.list_span, `there is no list "${at.list}"${known}`);
+    return checker.fail(at.list_span, `the list "${at.list}" does not exist${known}`);
   }
   const needed = LIST_TYPES[list.kind];
   if (value.type.kind !== needed)
-    return checker.fail(at.list_span, `"${at.list}" is a list of kind ${list.kind}, which holds no ${typeName(value.type)}`);
+    return checker.fail(at.list_span, `"${at.list}" is a list of kind ${list.kind}, which does not contain ${typeName(value.type)} values`);
   return { kind: "test", many: value.unpacked, value, test: { kind: "list", list } };
 }
 
@@ -66,7 +66,7 @@ const TESTS: Readonly<Record<Comparable, (checker: Checker, at: Comparison) => T
 };
 
 function stringTest(checker: Checker, at: Comparison): TypedTest {
-  if (at.operator === "bitwise_and") return checker.fail(at.operator_span, "bitwise_and takes Integers, not String");
+  if (at.operator === "bitwise_and") return checker.fail(at.operator_span, "bitwise_and accepts Integers, not Strings");
   const texts = at.right.map((literal) => stringOf(checker, literal));
   const text = texts[0] ?? "";
   if (at.operator === "in") return { kind: "strings", items: texts };
@@ -83,7 +83,7 @@ function regexTest(checker: Checker, at: Comparison, pattern: string): TypedTest
     return { kind: "matches", pattern, regex: checker.context.regexes.test(pattern) };
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
-    return checker.fail(at.right[0] ?? at, `the regular expression is wrong at its character ${error.at + 1}: ${error.message}`);
+    return checker.fail(at.right[0] ?? at, `the regular expression has an error at its character ${error.at + 1}: ${error.message}`);
   }
 }
 
@@ -97,7 +97,7 @@ function integerTest(checker: Checker, at: Comparison): TypedTest {
   if (at.operator === "in") return { kind: "integers", items: at.right.map((literal) => integerRange(checker, literal)) };
   const [literal] = at.right;
   if (at.operator !== "bitwise_and" && !isRelation(at.operator))
-    return checker.fail(at.operator_span, `${at.operator} takes Strings, not Integer`);
+    return checker.fail(at.operator_span, `${at.operator} accepts Strings, not Integers`);
   if (literal?.kind !== "integer") return wrong(checker, literal ?? at, { kind: "integer" });
   if (at.operator === "bitwise_and") return { kind: "bits", mask: literal.value };
   return { kind: "integer", relation: at.operator, bound: literal.value };
@@ -107,7 +107,7 @@ function integerRange(checker: Checker, literal: LiteralNode): IntegerRange {
   if (literal.kind === "integer") return { first: literal.value, last: literal.value };
   if (literal.kind !== "range" || literal.first.kind !== "integer" || literal.last.kind !== "integer")
     return wrong(checker, literal, { kind: "integer" });
-  if (literal.last.value < literal.first.value) checker.fail(literal, "the range ends before it begins");
+  if (literal.last.value < literal.first.value) checker.fail(literal, "the end of the range is before its start");
   return { first: literal.first.value, last: literal.last.value };
 }
 
@@ -123,7 +123,7 @@ function addressRange(checker: Checker, literal: LiteralNode, inSet: boolean): A
     return range ?? checker.fail(literal, "a range of addresses goes from one to a later one of the same family");
   }
   if (literal.kind !== "word") return wrong(checker, literal, { kind: "ip" });
-  if (!inSet && literal.text.includes("/")) return checker.fail(literal, "an address block stands in { } after in");
+  if (!inSet && literal.text.includes("/")) return checker.fail(literal, "an address block must be in { } after in");
   return parseAddressRange(literal.text) ?? checker.fail(literal, "not an address or block");
 }
 

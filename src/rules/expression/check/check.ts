@@ -16,7 +16,7 @@ import { parseAddressRange } from "#rules/expression/values/address-set.ts";
 export function checkExpression(at: Node, context: CheckContext): TypedNode {
   const checker = createChecker(context);
   const node = checker.node(at);
-  if (node.many) checker.fail(at, "gives one answer for each item; put it into any() or all()");
+  if (node.many) checker.fail(at, "returns one result for each item; use it within any() or all()");
   return node;
 }
 
@@ -24,9 +24,9 @@ export function checkExpression(at: Node, context: CheckContext): TypedNode {
 export function checkValue(at: ArgumentNode, types: readonly ValueType[], context: CheckContext): TypedValue {
   const checker = createChecker(context);
   const value = checker.argument(at);
-  if (value.unpacked) checker.fail(at, "gives one value for each item; take one of them, as in [0]");
+  if (value.unpacked) checker.fail(at, "returns one value for each item; select one, as in [0]");
   if (!types.some((type) => sameType(value.type, type)))
-    checker.fail(at, `is ${typeName(value.type)}, and ${types.map(typeName).join(" or ")} is needed here`);
+    checker.fail(at, `has type ${typeName(value.type)}, but ${types.map(typeName).join(" or ")} is required here`);
   return value;
 }
 
@@ -62,11 +62,9 @@ function checkConnective(checker: Checker, at: Node & { readonly kind: "and" | "
   const many = operands[0]?.many ?? false;
   const bases = new Set<string>();
   for (const [i, operand] of operands.entries()) {
-    if (operand.many !== many)
-      checker.fail(at.operands[i] ?? at, `${at.kind} joins single answers or arrays of answers, not one with the other`);
+    if (operand.many !== many) checker.fail(at.operands[i] ?? at, `${at.kind} joins either single results or arrays of results, not both`);
     if (many) for (const base of basesOf(operand)) bases.add(base);
-    if (bases.size > 1)
-      checker.fail(at.operands[i] ?? at, `[*] may stand several times only with the same array: ${[...bases].join(", ")}`);
+    if (bases.size > 1) checker.fail(at.operands[i] ?? at, `[*] can be repeated only for the same array: ${[...bases].join(", ")}`);
   }
   return { kind: at.kind, many, operands };
 }
@@ -82,7 +80,7 @@ function checkTruth(checker: Checker, at: ValueNode): TypedNode {
   const value = checker.value(at);
   if (value.type.kind === "boolean") return { kind: "truth", many: value.unpacked, value };
   if (value.type.kind === "array" && value.type.of.kind === "boolean" && !value.unpacked) return { kind: "truth", many: true, value };
-  return checker.fail(at, `is ${typeName(value.type)}, which needs a comparison`);
+  return checker.fail(at, `has type ${typeName(value.type)}, which must be compared`);
 }
 
 function checkArgument(checker: Checker, at: ArgumentNode): TypedValue {
@@ -152,8 +150,8 @@ function checkIndex(checker: Checker, of: TypedValue, index: Index, at: ValueNod
   if (type.kind === "array" && typeof key === "number")
     return { kind: "index", of, key, type: type.of, unpacked: of.unpacked, text, base: of.base };
   if (type.kind === "map")
-    return checker.fail(index, `${typeName(type)} takes a name, as in ${at.kind === "field" ? at.name : of.text}["name"]`);
-  if (type.kind === "array") return checker.fail(index, `${typeName(type)} takes the number of an item, as in [0]`);
+    return checker.fail(index, `${typeName(type)} needs a name as index, as in ${at.kind === "field" ? at.name : of.text}["name"]`);
+  if (type.kind === "array") return checker.fail(index, `${typeName(type)} needs a number as index, as in [0]`);
   return checker.fail(index, `${typeName(type)} has no index`);
 }
 

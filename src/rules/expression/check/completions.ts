@@ -113,10 +113,10 @@ export const OPERATORS: readonly { readonly label: string; readonly types: reado
   { label: "ge", types: ["string", "integer"], summary: "greater than or equal" },
   { label: "contains", types: ["string"], summary: "has the text in it" },
   { label: "matches", types: ["string"], summary: "matches a regular expression" },
-  { label: "wildcard", types: ["string"], summary: "fits a text with *, whatever the case" },
-  { label: "strict wildcard", types: ["string"], summary: "fits a text with *, case and all" },
-  { label: "bitwise_and", types: ["integer"], summary: "has at least one of the bits" },
-  { label: "in", types: ["string", "integer", "ip"], summary: "is one of a set or list" },
+  { label: "wildcard", types: ["string"], summary: "matches a pattern with *, ignoring case" },
+  { label: "strict wildcard", types: ["string"], summary: "matches a pattern with *, respecting case" },
+  { label: "bitwise_and", types: ["integer"], summary: "has at least one of these bits set" },
+  { label: "in", types: ["string", "integer", "ip"], summary: "is in a set or list" },
 ];
 
 /** Operators whose right side may also be a field. */

@@ -63,7 +63,7 @@ export const BODY_FIELDS: readonly Field[] = [
   row("multipart.content_types", LISTS, "Content-Type of each part.", (request) => multipart(request)?.types),
   row("multipart.filenames", LISTS, "File names of each part.", (request) => multipart(request)?.filenames),
   row("multipart.names", LISTS, "Names of each part.", (request) => multipart(request)?.names),
-  row("multipart.values", STRINGS, "What each part holds.", (request) => multipart(request)?.values),
+  row("multipart.values", STRINGS, "Content of each part.", (request) => multipart(request)?.values),
   row("raw", STRING, "The body, as far as it is kept; decompressed where it has a Content-Encoding.", (request) =>
     request.body === undefined ? undefined : bodyText(request),
   ),
@@ -71,7 +71,7 @@ export const BODY_FIELDS: readonly Field[] = [
   row(
     "truncated",
     BOOLEAN,
-    "Whether there is more of the body than rules read, or something in it that programs read differently.",
+    "Whether the body is longer than the part that rules read, or contains something that programs interpret differently.",
     (request) => (request.body === undefined ? undefined : request.body.truncated || bodyReading(request).causes.size > 0),
   ),
 ];

@@ -39,10 +39,20 @@ const certificateFlags = ["presented", "verified", "revoked", "rfc9440_too_large
 
 const certificateFields = [
   ...certificateTexts.map((name) =>
-    row(`cf.tls_client_auth.cert_${name}`, STRING, "Of the client's certificate; empty, since none is asked for.", () => ""),
+    row(
+      `cf.tls_client_auth.cert_${name}`,
+      STRING,
+      "Of the client's certificate; always empty because the edge does not request one.",
+      () => "",
+    ),
   ),
   ...certificateFlags.map((name) =>
-    row(`cf.tls_client_auth.cert_${name}`, BOOLEAN, "Of the client's certificate; false, since none is asked for.", () => false),
+    row(
+      `cf.tls_client_auth.cert_${name}`,
+      BOOLEAN,
+      "Of the client's certificate; always false because the edge does not request one.",
+      () => false,
+    ),
   ),
 ];
 
@@ -58,16 +68,16 @@ export const CONNECTION_FIELDS: readonly Field[] = [
   row(
     "cf.edge.client_port",
     INTEGER,
-    "The port of the client; behind a balancer, as its PROXY header says.",
+    "The client's port; behind a load balancer, the one in its PROXY header.",
     (request) => request.client_port,
   ),
   row(
     "cf.edge.client_tcp",
     BOOLEAN,
-    "Whether the request came over TCP: always, without HTTP/3.",
+    "Whether the request arrived over TCP; always true because HTTP/3 is not supported.",
     (request) => request.http_version !== "HTTP/3",
   ),
-  row("cf.edge.l4.delivery_rate", INTEGER, "Bytes a second to the client; 0, as nothing measures it.", () => 0),
+  row("cf.edge.l4.delivery_rate", INTEGER, "Bytes per second to the client; always 0 because it is not measured.", () => 0),
   row("cf.edge.server_ip", IP, "The address at which the request arrived.", (request) => request.server_ip),
   row("cf.edge.server_port", INTEGER, "The port at which the request arrived.", (request) => request.server_port),
   row(
@@ -78,12 +88,17 @@ export const CONNECTION_FIELDS: readonly Field[] = [
   ),
   row("cf.random_seed", STRING, "16 random bytes of the request, for uuidv4().", (request) => request.random_seed),
   row("cf.ray_id", STRING, "The identifier of the request.", (request) => request.ray_id),
-  row("cf.threat_score", INTEGER, "Always 0, as with the service that the name comes from.", () => 0),
-  row("cf.timings.client_quic_rtt_msec", INTEGER, "Round trip over QUIC; 0, without HTTP/3.", () => 0),
-  row("cf.timings.worker_msec", INTEGER, "Time spent in functions at the edge; 0, as there are none.", () => 0),
+  row("cf.threat_score", INTEGER, "Always 0, as at the vendor.", () => 0),
+  row("cf.timings.client_quic_rtt_msec", INTEGER, "Round-trip time over QUIC; always 0 because HTTP/3 is not supported.", () => 0),
+  row("cf.timings.worker_msec", INTEGER, "Time spent in edge functions; always 0 because the edge does not run functions.", () => 0),
   row("cf.tls_cipher", STRING, "Cipher of the connection, by OpenSSL's name.", (request) => request.tls?.cipher),
   row("cf.tls_version", STRING, "Version of TLS: TLSv1.2 or TLSv1.3.", (request) => request.tls?.version),
-  row("cf.worker.upstream_zone", STRING, "Zone of the function that sent the request; empty, as there are none.", () => ""),
+  row(
+    "cf.worker.upstream_zone",
+    STRING,
+    "Zone of the edge function that sent the request; always empty because the edge does not run functions.",
+    () => "",
+  ),
   row("cf.zone.name", STRING, "Name of the zone.", (request) => request.zone_name),
   row("cf.zone.plan", STRING, "Plan of the zone: FREE, PRO, BIZ or ENT.", (request) =>
     request.zone_plan === undefined ? undefined : PLANS[request.zone_plan],

@@ -51,15 +51,13 @@ const headers: Read<ValueMap> = (request) => headerMap(request);
 
 export const REQUEST_FIELDS: readonly Field[] = (
   [
-    text("http.cookie", "All of the Cookie header.", (request) => joined(request.headers("cookie"))),
+    text("http.cookie", "The whole Cookie header.", (request) => joined(request.headers("cookie"))),
     text("http.host", "The host name of the request, in lower case, without a port.", (request) => request.host),
     text("http.referer", "The Referer header; empty without one.", (request) => request.headers("referer")[0] ?? ""),
-    strings("http.request.accepted_languages", "Languages of Accept-Language, most wanted first.", (request) =>
+    strings("http.request.accepted_languages", "Languages of Accept-Language, most preferred first.", (request) =>
       languages(request.headers("accept-language")),
     ),
-    lists("http.request.cookies", "Cookies by their names, which are URL decoded.", (request) =>
-      cookies(joined(request.headers("cookie"))),
-    ),
+    lists("http.request.cookies", "Cookies by their URL-decoded names.", (request) => cookies(joined(request.headers("cookie")))),
     text("http.request.full_uri", "Scheme, host, path and query.", (request) =>
       fullUriOf(originOf(request.scheme, request.host), uriOf(request.path, request.query)),
     ),
@@ -71,7 +69,7 @@ export const REQUEST_FIELDS: readonly Field[] = (
     {
       name: "http.request.headers.truncated",
       type: BOOLEAN,
-      summary: "Whether there were too many headers: never, since such requests are refused.",
+      summary: "Whether there were too many headers; always false because the edge refuses such requests.",
       read: () => false,
     },
     strings(
@@ -79,8 +77,8 @@ export const REQUEST_FIELDS: readonly Field[] = (
       "Values of all headers, in the order of the names.",
       (request) => request.header_fields?.().values,
     ),
-    text("http.request.method", "The method, in capitals.", (request) => request.method),
-    integer("http.request.timestamp.msec", "Milliseconds of the time of arrival, 0 to 999.", (request) =>
+    text("http.request.method", "The method in upper case.", (request) => request.method),
+    integer("http.request.timestamp.msec", "Millisecond part of the arrival time, 0 to 999.", (request) =>
       request.at_ms === undefined ? undefined : request.at_ms % 1000,
     ),
     integer("http.request.timestamp.sec", "Time of arrival in seconds of Unix time.", (request) =>
@@ -91,13 +89,13 @@ export const REQUEST_FIELDS: readonly Field[] = (
     strings("http.request.uri.args.names", "Names of all query arguments, in order.", (request) => args(request).names),
     strings("http.request.uri.args.values", "Values of all query arguments, in order.", (request) => args(request).all),
     text("http.request.uri.path", "The path.", (request) => request.path),
-    text("http.request.uri.path.extension", "What stands behind the last dot of the path's last segment, in lower case.", (request) =>
+    text("http.request.uri.path.extension", "The part of the path's last segment after its last dot, in lower case.", (request) =>
       extensions(request.path),
     ),
     text("http.request.uri.query", "The query, without the question mark.", (request) => request.query),
     text("http.request.version", "The version of HTTP: HTTP/1.1, HTTP/2 and so on.", (request) => request.http_version),
     text("http.user_agent", "The User-Agent header; empty without one.", (request) => request.user_agent),
-    text("http.x_forwarded_for", "All of the X-Forwarded-For header.", (request) => forwarded(request.headers("x-forwarded-for"))),
+    text("http.x_forwarded_for", "The whole X-Forwarded-For header.", (request) => forwarded(request.headers("x-forwarded-for"))),
     text("raw.http.request.full_uri", "Scheme, host, path and query as received.", (request) =>
       receivedFullUri(originOf(request.scheme, request.host), receivedUri(receivedPath(request), receivedQuery(request))),
     ),
@@ -114,7 +112,7 @@ export const REQUEST_FIELDS: readonly Field[] = (
       (request) => receivedPairs(receivedQuery(request)).all,
     ),
     text("raw.http.request.uri.path", "The path as received.", receivedPath),
-    text("raw.http.request.uri.path.extension", "The path's extension as received, in its own case.", (request) =>
+    text("raw.http.request.uri.path.extension", "The path's extension as received, with its case unchanged.", (request) =>
       receivedExtensions(receivedPath(request)),
     ),
     text("raw.http.request.uri.query", "The query as received.", receivedQuery),

@@ -30,20 +30,16 @@ const headers = (name: string, summary: string, of: Source): Field => ({
 export const RESPONSE_FIELDS: readonly Field[] = [
   integer(
     "cf.response.1xxx_code",
-    "The 1xxx code of an error page of the edge; 0 for other answers.",
+    "The 1xxx code of an error page of the edge; 0 for other responses.",
     (response) => response.error_code ?? 0,
   ),
   text(
     "cf.response.error_type",
-    "Who made an error page: waf, ratelimit, 1xxx, 5xx and so on; empty for other answers.",
+    "The source of an error page: waf, ratelimit, 1xxx, 5xx and so on; empty for other responses.",
     (response) => response.error_type ?? "",
   ),
-  integer("cf.timings.edge_msec", "How long the edge itself took, in milliseconds.", (response) => response.edge_ms),
-  integer(
-    "cf.timings.origin_ttfb_msec",
-    "How long the origin took to its first byte, in milliseconds.",
-    (response) => response.origin_ttfb_ms,
-  ),
+  integer("cf.timings.edge_msec", "Time that the edge itself took, in milliseconds.", (response) => response.edge_ms),
+  integer("cf.timings.origin_ttfb_msec", "Time until the origin's first byte, in milliseconds.", (response) => response.origin_ttfb_ms),
   integer("http.response.code", "The status code.", (response) => response.status),
   text("http.response.content_type.media_type", "The media type in lower case, without parameters.", (response) => response.content_type),
   headers("http.response.headers", "Header values by the header's name in lower case.", shown),
@@ -53,7 +49,7 @@ export const RESPONSE_FIELDS: readonly Field[] = [
     "Values of all headers, in the order of the names.",
     (response) => response.header_fields?.().values,
   ),
-  headers("raw.http.response.headers", "The same before any transform.", raw),
-  strings("raw.http.response.headers.names", "The same before any transform.", (response) => raw(response).header_fields?.().names),
-  strings("raw.http.response.headers.values", "The same before any transform.", (response) => raw(response).header_fields?.().values),
+  headers("raw.http.response.headers", "The same, before any transform.", raw),
+  strings("raw.http.response.headers.names", "The same, before any transform.", (response) => raw(response).header_fields?.().names),
+  strings("raw.http.response.headers.values", "The same, before any transform.", (response) => raw(response).header_fields?.().values),
 ];

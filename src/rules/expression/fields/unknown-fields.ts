@@ -13,7 +13,7 @@ const claims = (name: string, type: ValueType): readonly Field[] => [
     mapOf(arrayOf(type)),
     `http.request.jwt.claims.${name}`,
   ),
-  ...unknown("Configurations of which the token has this claim.", arrayOf(STRING), `http.request.jwt.claims.${name}.names`),
+  ...unknown("Configurations whose token has this claim.", arrayOf(STRING), `http.request.jwt.claims.${name}.names`),
   ...unknown("Values of this claim.", arrayOf(type), `http.request.jwt.claims.${name}.values`),
 ];
 
@@ -21,7 +21,7 @@ const BOTS = "Bot management.";
 const UPLOADS = "Scanning of uploads.";
 const PROMPTS = "Inspection of prompts to language models.";
 const CREDENTIALS = "Detection of leaked credentials.";
-const SCORES = "Attack score; 100 stands for requests without one, and no request gets one.";
+const SCORES = "Attack score; always 100, which means that the request has none.";
 const HANDSHAKE = "Fingerprint of the TLS handshake.";
 
 /**

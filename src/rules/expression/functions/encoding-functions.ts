@@ -59,7 +59,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "is_timed_hmac_valid_v0",
     stepsPerByte: 0,
-    summary: "Whether a token, `message separator timestamp-mac`, was made with the key (HMAC-SHA256) and is not too old.",
+    summary: "Whether a token, `message separator timestamp-mac`, was created with the key (HMAC-SHA256) and is not too old.",
     parameters: [
       string("key", { only: "literal" }),
       string("message_mac"),
@@ -74,14 +74,14 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
     make: ([key, , ttl, , separator, options], problem) => {
       if (!onlyOf(options, "s")) problem(5, 'the flag is "s"');
       const token = { key: text(key), ttlSeconds: Number(ttl), separatorBytes: Number(separator ?? 0), urlSafe: options === "s" };
-      if (token.separatorBytes < 0) problem(4, "the length is below 0");
+      if (token.separatorBytes < 0) problem(4, "the length must not be negative");
       return (_key, message, _ttl, now) => isTimedHmacValid(token, text(message), Number(now));
     },
   },
   {
     name: "remove_query_args",
     stepsPerByte: 20,
-    summary: "The query without the arguments of these names.",
+    summary: "The query without the arguments with these names.",
     parameters: [string("field", { fields: ["http.request.uri.query", "raw.http.request.uri.query"] }), string("query_param")],
     rest: string("query_param"),
     returns: STRING,
@@ -105,7 +105,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "url_decode",
     stepsPerByte: 0,
-    summary: 'Percent escapes and + decoded; "r" again until nothing changes, "u" for %uXXXX too.',
+    summary: 'The string with percent escapes and + decoded; "r" repeats until nothing changes, "u" also decodes %uXXXX.',
     parameters: [string("source", { only: "field" }), flags("options")],
     returns: STRING,
     filters: "everywhere",
@@ -120,7 +120,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "uuidv4",
     stepsPerByte: 0,
-    summary: "A random UUID, made of random bytes such as cf.random_seed.",
+    summary: "A random UUID from random bytes such as cf.random_seed.",
     parameters: [string("source")],
     returns: STRING,
     filters: "nowhere",

@@ -9,7 +9,7 @@ export const PRESENCE_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "coalesce",
     stepsPerByte: 0,
-    summary: "The first value that is not missing. All are of one type.",
+    summary: "The first value that is not missing. All must have the same type.",
     parameters: [{ name: "value", takes: ["string", "integer", "boolean", "ip", "array"] }],
     rest: { name: "value", takes: ["string", "integer", "boolean", "ip", "array"] },
     returns: ([first = INTEGER]) => first,
@@ -18,7 +18,7 @@ export const PRESENCE_FUNCTIONS: readonly LanguageFunction[] = [
     agree: (types, problem) => {
       const [first = INTEGER] = types;
       const odd = types.findIndex((type) => !sameType(type, first));
-      if (odd !== -1) problem(odd, `coalesce() takes values of one type: expected ${typeName(first)}`);
+      if (odd !== -1) problem(odd, `coalesce() needs values of the same type: expected ${typeName(first)}`);
     },
     make:
       () =>
@@ -51,7 +51,7 @@ export const PRESENCE_FUNCTIONS: readonly LanguageFunction[] = [
       if (collection?.kind !== "array" && collection?.kind !== "map") return;
       const { of } = collection;
       if (of.kind === "array" || of.kind === "map")
-        problem(0, `has_value() takes a collection of single values; take an item first, as in ["name"]`);
+        problem(0, `has_value() needs a collection of single values; select an item first, as in ["name"]`);
       if (value !== undefined && !sameType(of, value)) problem(1, `has_value() takes ${typeName(of)} here, found ${typeName(value)}`);
     },
     make: () => (collection, value) => {

@@ -20,7 +20,7 @@ function readReplacement(replacement: string): readonly (string | number)[] | un
   return parts.filter((part) => typeof part === "number").length > REFERENCES_MAX ? undefined : parts;
 }
 
-const TOO_MANY = `a replacement has at most ${REFERENCES_MAX} references to groups`;
+const TOO_MANY = `a replacement can have at most ${REFERENCES_MAX} references to groups`;
 
 const fill = (parts: readonly (string | number)[], group: (number: number) => string): string =>
   parts.map((part) => (typeof part === "number" ? group(part) : part)).join("");

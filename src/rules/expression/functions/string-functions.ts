@@ -75,7 +75,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "all",
     stepsPerByte: 0,
-    summary: "Whether every item is true. An empty array has none that is not.",
+    summary: "Whether every item is true; also true for an empty array.",
     parameters: [{ name: "answers", takes: ["booleans"] }],
     returns: BOOLEAN,
     ...everywhere,
@@ -93,7 +93,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "bit_slice",
     stepsPerByte: 0,
-    summary: "Bits of a packet. There is no packet plane, so no rule may call it.",
+    summary: "Bits of a packet. Rules cannot call it because this server does not process packets.",
     parameters: [string("protocol"), integer("offset_start"), integer("offset_end")],
     returns: INTEGER,
     filters: "nowhere",
@@ -103,7 +103,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "cidr",
     stepsPerByte: 0,
-    summary: "The network of an address, by so many bits of IPv4 or of IPv6.",
+    summary: "The network of an address, with this number of IPv4 or IPv6 bits.",
     parameters: [
       { name: "address", takes: ["ip"], only: "field" },
       integer("ipv4_network_bits", { only: "literal" }),
@@ -121,7 +121,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "cidr6",
     stepsPerByte: 0,
-    summary: "The network of an IPv6 address; IPv4 addresses stay as they are.",
+    summary: "The network of an IPv6 address; IPv4 addresses are unchanged.",
     parameters: [{ name: "address", takes: ["ip"], only: "field" }, integer("ipv6_network_bits", { only: "literal" })],
     returns: IP,
     filters: CUSTOM_AND_RATE_LIMITS,
@@ -141,7 +141,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
     agree: (types, problem) => {
       const first = types.find((type) => type.kind === "array");
       const odd = first === undefined ? -1 : types.findIndex((type) => !sameType(type, first));
-      if (first !== undefined && odd !== -1) problem(odd, `concat() joins ${typeName(first)} with its like only`);
+      if (first !== undefined && odd !== -1) problem(odd, `concat() can join ${typeName(first)} only with the same type`);
     },
     ...everywhere,
     takesMissing: true,
@@ -181,7 +181,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "lookup_json_integer",
     stepsPerByte: 0,
-    summary: "The integer at a place of a JSON document: names of attributes and numbers of items.",
+    summary: "The integer at a position in a JSON document, given as attribute names and item numbers.",
     parameters: [string("field"), { name: "key", takes: ["string", "integer"] }],
     rest: { name: "key", takes: ["string", "integer"] },
     returns: INTEGER,
@@ -196,7 +196,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "lookup_json_string",
     stepsPerByte: 0,
-    summary: "The string at a place of a JSON document: names of attributes and numbers of items.",
+    summary: "The string at a position in a JSON document, given as attribute names and item numbers.",
     parameters: [string("field"), { name: "key", takes: ["string", "integer"] }],
     rest: { name: "key", takes: ["string", "integer"] },
     returns: STRING,
@@ -211,7 +211,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "lower",
     stepsPerByte: 0,
-    summary: "ASCII letters in lower case.",
+    summary: "The string with ASCII letters in lower case.",
     parameters: [string("source")],
     returns: STRING,
     ...everywhere,
@@ -229,7 +229,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "split",
     stepsPerByte: 0,
-    summary: "The pieces between separators, at most so many; the last has the rest.",
+    summary: "The parts between separators, up to this number; the last contains the rest.",
     parameters: [string("input"), string("separator", { only: "literal" }), integer("limit", { only: "literal" })],
     returns: arrayOf(STRING),
     filters: ["http_response_headers_transform", "http_custom_errors"],
@@ -244,7 +244,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "starts_with",
     stepsPerByte: 0,
-    summary: "Whether the string begins with another.",
+    summary: "Whether the string starts with another.",
     parameters: [string("source", { only: "field" }), string("substring")],
     returns: BOOLEAN,
     ...everywhere,
@@ -272,7 +272,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "upper",
     stepsPerByte: CASE_STEPS,
-    summary: "ASCII letters in upper case.",
+    summary: "The string with ASCII letters in upper case.",
     parameters: [string("source")],
     returns: STRING,
     ...everywhere,

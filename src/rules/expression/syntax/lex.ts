@@ -61,7 +61,7 @@ function readToken(text: string, at: number): Token {
   const symbol = SYMBOLS.find((known) => text.startsWith(known, at));
   if (symbol !== undefined) return { kind: "symbol", text: symbol, from: at, to: at + symbol.length };
   const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
-  const what = char === "\t" ? "a tab is not white space here; use spaces" : `unexpected character ${JSON.stringify(char)}`;
+  const what = char === "\t" ? "tabs are not allowed here; use spaces" : `unexpected character ${JSON.stringify(char)}`;
   throw new ExpressionError(text, { from: at, to: at + char.length }, what);
 }
 
@@ -74,7 +74,7 @@ function readWord(text: string, at: number, word: string): Token {
   if (!INTEGER.test(word)) return { kind: "word", text: word, ...span };
   const body = word.replace("-", "");
   const octal = /^0\d/.test(body);
-  if (octal && /[89]/.test(body)) throw new ExpressionError(text, span, "an integer with a leading 0 is octal and has no 8 or 9");
+  if (octal && /[89]/.test(body)) throw new ExpressionError(text, span, "an integer with a leading 0 is octal and cannot contain 8 or 9");
   const size = BigInt(octal ? `0o${body}` : body);
   const value = word.startsWith("-") ? -size : size;
   if (value < INTEGER_MIN || value > INTEGER_MAX) throw new ExpressionError(text, span, "the integer does not fit into 64 bits");
@@ -86,7 +86,7 @@ const HASHES_MAX = 255;
 
 function readRaw(text: string, at: number, opening: string): Token {
   const span = { from: at, to: at + opening.length };
-  if (opening.length - 2 > HASHES_MAX) throw new ExpressionError(text, span, `a raw string has at most ${HASHES_MAX} #`);
+  if (opening.length - 2 > HASHES_MAX) throw new ExpressionError(text, span, `a raw string can have at most ${HASHES_MAX} #`);
   const closing = `"${opening.slice(1, -1)}`;
   const end = text.indexOf(closing, span.to);
   if (end === -1) throw new ExpressionError(text, span, `the raw string is not closed by ${closing}`);

@@ -83,7 +83,7 @@ class Parser {
     const token = this.#peek();
     if (token.kind === "end") return;
     const small = this.#textOf(token)?.toLowerCase() ?? "";
-    this.#fail(token, WORDS.has(small) && small !== this.#textOf(token) ? `operators are written in small letters: ${small}` : expected);
+    this.#fail(token, WORDS.has(small) && small !== this.#textOf(token) ? `operators must be in lower case: ${small}` : expected);
   }
 
   #unary(depth: number): Node {
@@ -186,7 +186,7 @@ class Parser {
     const name = this.#next();
     const list_span = { from: dollar.from, to: name.to };
     if (name.kind !== "name" || name.from !== dollar.to || !LIST_NAME.test(name.text))
-      return this.#fail(list_span, "expected the name of a list after $, of small letters, digits and _");
+      return this.#fail(list_span, "expected the name of a list after $, in lowercase letters, digits and _");
     return { kind: "listed", left, operator_span, list: name.text, list_span, from: left.from, to: name.to };
   }
 
@@ -219,10 +219,10 @@ class Parser {
     if (token.kind === "word" || (token.kind === "name" && BYTES.test(token.text)))
       return { kind: "word", text: token.text, from: token.from, to: token.to };
     const text = this.#textOf(token);
-    if (CONSTANTS.has(text ?? "")) this.#fail(token, "true and false are not compared; use the field itself, or not");
-    if (text === "$") this.#fail(token, "a list stands after in");
+    if (CONSTANTS.has(text ?? "")) this.#fail(token, "true and false cannot be compared; use the field alone or with not");
+    if (text === "$") this.#fail(token, "a list is allowed only after in");
     if (token.kind === "name" && !WORDS.has(token.text))
-      this.#fail(token, "a field or function stands behind eq, ne, lt, le, gt and ge only");
+      this.#fail(token, "a field or function is allowed only after eq, ne, lt, le, gt and ge");
     return this.#fail(token, "expected a string, an integer or an address");
   }
 

@@ -41,8 +41,8 @@ const SAMPLE_CHARACTERS_MAX = 1000;
 
 /** Checks the form of a row. Throws RowError. */
 export function readOperatorRow(slug: string, value: unknown): OperatorRow {
-  if (!SLUG.test(slug)) throw new RowError("", "the name of a row has small letters, digits and -, 64 at most");
-  if (!isObject(value)) throw new RowError("", `a row is a table, [rows.${slug}]`);
+  if (!SLUG.test(slug)) throw new RowError("", "the name of a row may have up to 64 lowercase letters, digits and -");
+  if (!isObject(value)) throw new RowError("", `a row must be a table, [rows.${slug}]`);
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(MEMBERS, key));
   if (unknown !== undefined) throw new RowError(unknown, `unknown member "${unknown}"; known are ${Object.keys(MEMBERS).join(", ")}`);
   const read = Object.entries(MEMBERS).map(([key, member]) => [key, member(key, value[key])]);

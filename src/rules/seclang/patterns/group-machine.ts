@@ -33,7 +33,7 @@ class Compiler {
   readonly #sets = new Map<ByteSet, Uint8Array>();
 
   compile(node: PcreNode): void {
-    if (this.code.length > CODE_MAX) throw new PatternError("the pattern is too large once its repetitions are written out", 0);
+    if (this.code.length > CODE_MAX) throw new PatternError("the pattern is too large after expanding its repetitions", 0);
     switch (node.kind) {
       case "set":
         this.code.push({ kind: "byte", members: this.membersOf(node.bytes) });

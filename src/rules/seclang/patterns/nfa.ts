@@ -102,7 +102,7 @@ class Builder {
   }
 
   add(place: Place): number {
-    if (this.places.length >= PLACES_MAX) throw new PatternError("the pattern is too large once its repetitions are written out", 0);
+    if (this.places.length >= PLACES_MAX) throw new PatternError("the pattern is too large after expanding its repetitions", 0);
     return this.places.push(place) - 1;
   }
 

@@ -162,7 +162,7 @@ class Reader {
     const second = this.#cursor.text[this.#cursor.at] ?? "";
     const number = Number(/\d/.test(second) ? first + second : first);
     if (number > 9 && number > this.#groups) return 0;
-    if (number > this.#groups) this.#cursor.fail(`there is no group ${number}`);
+    if (number > this.#groups) this.#cursor.fail(`group ${number} does not exist`);
     if (number > 9) this.#cursor.at++;
     return number;
   }

@@ -11,7 +11,7 @@ export function readAssignment(given: Text): Assignment {
   const target = trimmed(slice(source, 0, equals === -1 ? undefined : equals));
   const dot = target.text.search(/[.:]/);
   const collection = target.text.slice(0, Math.max(0, dot)).toUpperCase();
-  if (!isStore(collection)) return refuse(target, "setvar writes to a store such as tx, as in tx.name=1");
+  if (!isStore(collection)) return refuse(target, "setvar must write to a collection such as tx, as in tx.name=1");
   const name = readMacro(slice(target, dot + 1));
   if (isRemoved) return { collection, name, operation: "remove", value: "" };
   if (equals === -1) return { collection, name, operation: "set", value: "1" };

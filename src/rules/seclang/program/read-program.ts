@@ -217,7 +217,8 @@ function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<
     for (const step of steps) {
       if (step.kind !== "rule" || step.rule.skipAfter === null) continue;
       const { skipAfter, id } = step.rule;
-      if (!markers.has(skipAfter) && !ids.has(skipAfter)) refuse(drafts.get(id)!.source, `skipAfter: there is no marker ${skipAfter}`);
+      if (!markers.has(skipAfter) && !ids.has(skipAfter))
+        refuse(drafts.get(id)!.source, `skipAfter: the marker ${skipAfter} does not exist`);
     }
   }
 }

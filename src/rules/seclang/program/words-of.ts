@@ -59,7 +59,7 @@ function checkedAddress(address: string, argument: Text): string {
 /** One a line; lines that begin with # are comments. */
 function wordsIn(file: string, argument: Text, dataFile: (name: string, beside: string) => string | null): readonly string[] {
   const content = dataFile(file, argument.at(0).file);
-  if (content === null) return refuse(argument, `there is no file ${file} beside the rules`);
+  if (content === null) return refuse(argument, `the file ${file} is missing beside the rules`);
   const words = content
     .split("\n")
     .map((line) => line.trim())
