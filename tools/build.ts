@@ -55,7 +55,7 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
     const inputs = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
     const built: Built = Object.fromEntries(inputs.map((file) => [file, before[file] ?? ["", ""]]));
     writeFileSync(join(directory, "built.json"), JSON.stringify(built));
-    // Whoever has built the same meanwhile may run it already.
+    // Another process may have built the same meanwhile and run it already.
     if (!isCurrent(root)) replace(join(root, "dist"), directory);
   } catch (error) {
     process.exitCode = 1;

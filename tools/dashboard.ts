@@ -11,7 +11,7 @@ import { dirname, join, relative } from "node:path";
 const root = dirname(import.meta.dirname);
 const folder = join(root, "dashboard");
 const HASH_FILE = join(folder, "dist", "source.sha256");
-/** What the build reads; types of the API leave no trace in it. */
+/** The files that the build reads; types of the API are not part of its result. */
 const INPUTS = ["index.html", "package.json", "public", "src", "vite.config.ts"] as const;
 
 /** Of every source, with its name: one line a file. */

@@ -7,7 +7,7 @@ import { ROOT } from "./steps.ts";
 
 const FOLDER = "docs/divergences";
 const INDEX = `${FOLDER}/README.md`;
-/** What an item says, in this order. */
+/** The labels of an item, in this order. */
 const PARTS = ["Vendor", "Selvedge", "Why", "Setting"];
 /** An item that needs more describes a feature: that belongs into a guide. */
 const WORDS_MAX = 120;

@@ -126,7 +126,7 @@ const files = (named.length > 0 ? named : globSync("src/**/*.ts", { cwd: ROOT })
   (file) => !file.endsWith(".test.ts") && existsSync(join(ROOT, file.replace(/\.ts$/, ".test.ts"))),
 );
 const sample = sampleOf(files.toSorted().flatMap(changesOf), numberAfter("--count", 40), numberAfter("--seed", 1));
-/** What fails anyway notices nothing. */
+/** A test that fails without a mutation cannot detect one. */
 const good = new Map<string, boolean>();
 let noticed = 0;
 let tried = 0;

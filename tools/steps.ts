@@ -23,7 +23,7 @@ const typesOf = (project: string, cache: string): readonly string[] => [
   ...["--project", project],
 ];
 
-/** What can be said about the code without running it. */
+/** Checks of the code that do not run it. */
 export const STATIC_STEPS: readonly Step[] = [
   { name: "types", command: "tsc", args: typesOf(".", "selvedge") },
   { name: "dashboard types", command: "tsc", args: typesOf("dashboard", "dashboard") },
@@ -53,7 +53,7 @@ export async function runStep(step: Step): Promise<StepResult> {
   const started = performance.now();
   const child = spawn(step.command, step.args, {
     cwd: ROOT,
-    // What is shown only later, and perhaps in a log, has no colours.
+    // Output that is shown only later, perhaps in a log, has no colours.
     env: { ...stepEnvironment(), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: STEP_TIMEOUT_MS,

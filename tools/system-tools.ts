@@ -7,7 +7,7 @@ export interface SystemTool {
   readonly name: string;
   /** The Debian package that holds it. */
   readonly debianPackage: string;
-  /** Who needs it: `npm test` fails or skips without its tools, `npm run bench` leaves the peer or the row out. */
+  /** The command that needs it: `npm test` fails or skips tests without it, `npm run bench` omits the peer or the row. */
   readonly neededBy: "test" | "bench";
   readonly purpose: string;
   /** A file that shows that it is there, where it is a library and no program. */

@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     "/action_parameters/from_list/name",
     /the list "moves" does not exist/,
   ],
-  ["http_ratelimit", { action: "block" }, "/ratelimit", /needs ratelimit/],
+  ["http_ratelimit", { action: "block" }, "/ratelimit", /must have ratelimit/],
   [CUSTOM, { action: "block", ratelimit: {} }, "/ratelimit", /only rules of phase http_ratelimit can have ratelimit/],
   ["http_ratelimit", { action: "block", ratelimit: { period: 10 } }, "/ratelimit", /needs characteristics/],
   ["http_ratelimit", { action: "block", ratelimit: { ...LIMIT, period: 11 } }, "/ratelimit/period", /one of 10, 60/],
@@ -119,7 +119,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     RESPONSE,
     { action: "execute", action_parameters: { ...SENSITIVE, overrides: { action: "block" } } },
     "/action_parameters/overrides/action",
-    /only log/,
+    /only have the action log/,
   ],
   [
     RESPONSE,

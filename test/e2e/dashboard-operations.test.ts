@@ -17,7 +17,7 @@ const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
 /** Valid by its check digit, and published for tests. */
 const CARD = "4242424242424242";
 
-/** What an operator does with a zone from day to day, in a browser and against real planes. */
+/** An operator's daily work with a zone, in a browser and against real planes. */
 describe("the dashboard's operations", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let origin: Server;
   let visits = 0;

@@ -57,7 +57,7 @@ test("SPEC 6: no override of a ruleset, a rule or a tag makes sensitive data det
         const [method, path, body] = write(level(action)) as [string, string, object];
         const answer = await ask(server, method, path, { body });
         assert.equal(answer.status, 400, `${method} ${path} ${JSON.stringify(body)}`);
-        assert.match(answer.text, /rules of Sensitive Data Detection can only log/);
+        assert.match(answer.text, /rules of Sensitive Data Detection can only have the action log/);
         assert.match(answer.body.errors[0].source.pointer, /\/action$/);
       }
   assert.equal(await stored(), before);

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 interface Sample {
   readonly row: string;
   readonly call: WrittenCall;
-  /** What both calls have to come to: of the answer unless it is read elsewhere. */
+  /** The value that both calls must have: in the response, unless it is read elsewhere. */
   readonly reads: (result: any) => unknown;
   /** A path that shows what was written. */
   readonly look?: string;

@@ -53,7 +53,7 @@ function fromBytes(bytes: string): Sent {
   return { method, target, protocol, line, headers, body: end === -1 ? "" : bytes.slice(end).replace(/^\r?\n\r?\n/, "") };
 }
 
-/** What the suite's own backend answers: `/reflect` says what the request asks for. */
+/** The response of the suite's own backend: `/reflect` returns what the request asks for. */
 export function responseOf(request: TransactionRequest): TransactionResponse {
   const plain = { status: 200, protocol: "HTTP/1.1", headers: [{ name: "Content-Type", value: "text/html" }], body: "" };
   if (/\/base64\//.test(request.target)) {

@@ -10,7 +10,7 @@ export interface BytePattern {
   readonly notBehind: ByteSet;
 }
 
-/** What the prover has no answer for, such as back references. */
+/** A construct that the prover does not handle, such as a back reference. */
 class UnreadableError extends Error {}
 
 const LAST = 0xff;

@@ -30,7 +30,7 @@ export const copies: Rule = {
   },
 };
 
-/** What a new array, buffer, map, set or object takes over whole. */
+/** The values that a new array, buffer, map, set or object copies completely. */
 function copiedIn(node: Node): readonly (Node | undefined)[] {
   if (node.type === "ConditionalExpression") return [node["consequent"], node["alternate"]].flatMap((branch) => copiedIn(branch as Node));
   if (node.type === "ArrayExpression") return spreads(node["elements"]);

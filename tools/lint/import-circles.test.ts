@@ -9,7 +9,7 @@ const SRC = join(ROOT, "src");
 
 const IMPORT = /\bfrom "([#.][^"]+)"|\bimport\("([#.][^"]+)"\)/g;
 
-/** What each file of the program imports, by paths below src/. Tests may import anything. */
+/** The imports of each file of the program, by paths below src/. Tests may import anything. */
 function programImports(): ReadonlyMap<string, readonly string[]> {
   const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
     (path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("/testing/"),

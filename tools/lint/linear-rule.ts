@@ -43,7 +43,7 @@ const builtProblem = (filename: string): string | undefined =>
 
 export const NOT_PUMPED = "not pumped yet: run node tools/pump-patterns.ts ";
 
-/** What is wrong with the pattern, or undefined. `mark`: how many bytes its text has at most; undefined where it is not marked. */
+/** The fault of the pattern, or undefined. `mark`: the maximum length of its text in bytes; undefined if it is not marked. */
 export function problemOf(pattern: Pattern, mark: () => number | undefined): string | undefined {
   if (isSuperLinear(pattern))
     return "the time of this pattern grows faster than its text: write a scanner, or a pattern that begins no run twice";
@@ -54,7 +54,7 @@ export function problemOf(pattern: Pattern, mark: () => number | undefined): str
   return isPumped({ ...pattern, bytes }) ? undefined : NOT_PUMPED + JSON.stringify({ ...pattern, bytes });
 }
 
-/** What scslre finds is super-linear; there is more that it does not find. */
+/** Patterns that scslre finds are super-linear, but it does not find all of them. */
 function isSuperLinear({ source, flags }: Pattern): boolean {
   // A sticky pattern is tried at one place.
   const tried = flags.includes("y") ? `^(?:${source})` : source;

@@ -6,7 +6,7 @@ import { PUMPED_BYTES } from "./pumped.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What the listed files build when they are loaded. */
+/** The patterns that the listed files build when they are loaded. */
 async function loadedPatterns(): Promise<readonly LoadedPattern[]> {
   const files = BUILT_PATTERNS.filter(({ how }) => how === "loaded").map(({ file }) => file);
   const found: LoadedPattern[] = [];

@@ -23,7 +23,7 @@ export function patternOf(node: Node, constants: Constants): Pattern | "dynamic"
 
 const DEPTH_MAX = 16;
 
-/** What a constant text is: a literal, a template of others, or a constant that holds one. */
+/** The value of a constant text: a literal, a template of constants, or a constant that contains one. */
 function textOf(node: Node | undefined, constants: Constants, depth: number): string | undefined {
   if (node === undefined || depth > DEPTH_MAX) return undefined;
   const inner = (value: unknown): string | undefined => textOf(asNode(value), constants, depth + 1);

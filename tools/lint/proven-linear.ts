@@ -26,7 +26,7 @@ export function isProvenLinear(source: string, flags: string): boolean {
 
 const ALTERNATIVES_MAX = 64;
 
-/** What is tried one after the other, each with all that stands around it: `a(?:b|c)d` is `abd` and `acd`. */
+/** The alternatives, each with its surrounding pattern: `a(?:b|c)d` is `abd` and `acd`. */
 function alternatives(regex: Regex): readonly Regex[] {
   if (regex.kind === "choice") return regex.items.flatMap(alternatives);
   if (regex.kind === "capture") return alternatives(regex.item);

@@ -27,7 +27,7 @@ export function pump({ source, flags, bytes }: MarkedPattern): Slow | undefined 
       for (const end of ends) {
         const text = (length: number): string => (prefix + piece.repeat(Math.ceil(length / piece.length))).slice(0, length) + end;
         const few = text(bytes / FEWER);
-        // What is quick on few is quick on all of them even where the time grows with the square.
+        // A pattern that is fast on few bytes is fast on all of them even if its time is quadratic.
         if (bestOf(() => run(pattern, few)) < PUMP_MS_MAX / FEWER ** 2) continue;
         for (const tried of [few, text(bytes)]) {
           const ms = bestOf(() => run(pattern, tried));
@@ -81,7 +81,7 @@ function textsOf(source: string): {
     for (let length = 1; length <= WINDOW_TOKENS_MAX && windows.size < PIECES_MAX; length++)
       windows.add(tokens.slice(at, at + length).join(""));
   windows.delete("");
-  // What a set leaves out is what stops it.
+  // A byte outside the set stops it.
   const stops = Array.from(source.matchAll(/\[\^((?:[^\]\\]|\\.)*)\]/g), ([, members = ""]) => tokensOf(members).at(0) ?? "");
   const ends = [...new Set(["\u0001", "", ...stops])].slice(0, ENDS_MAX);
   const starts = Array.from({ length: 8 }, (_, length) => tokens.slice(0, length).join(""));

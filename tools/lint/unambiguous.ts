@@ -3,7 +3,7 @@ import type { Regex } from "#rules/regex/regex-syntax.ts";
 
 const POSITIONS_MAX = 4000;
 
-/** What a text can begin and end with, by the positions of sets in the expression. */
+/** The bytes that a text can start and end with, by the positions of sets in the expression. */
 interface Ends {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -102,7 +102,7 @@ class Walk {
     return this.joined(before, optional);
   }
 
-  /** What is repeated must not be empty: there would be as many ways to read nothing as repetitions. */
+  /** The repeated part must not be empty: it could match nothing in as many ways as there are repetitions. */
   private item(item: Regex, isOnce: boolean): Ends {
     const ends = this.ends(item);
     if (ends.empty && !isOnce) throw new AmbiguousError();

@@ -24,8 +24,8 @@ test("lists are read from files, one entry per line, and errors name file, line 
     ["open_proxies.txt", "192.0.2.7\n  192.0.2.300 # no\n", /open_proxies\.txt:2:3: not an address, a block or a range: "192\.0\.2\.300"$/],
     ["vpn.txt", "example.com\n", /vpn\.txt:1:1: /],
     ["VPN.txt", "", /VPN\.txt: the name of a list may have up to 50 lowercase letters/],
-    ["vpn.txt", "192.0.2.1\n".repeat(250_001), /more than 250000 addresses together/],
-    ["vpn.txt", `#${"x".repeat(9 << 20)}`, /larger than 8 MiB together/],
+    ["vpn.txt", "192.0.2.1\n".repeat(250_001), /more than 250000 addresses in total/],
+    ["vpn.txt", `#${"x".repeat(9 << 20)}`, /larger than 8 MiB in total/],
   ] as const) {
     rmSync(join(directory, "open_proxies.txt"), { force: true });
     write(name, content);

@@ -116,7 +116,7 @@ test("a truncated answer is fetched over TCP", async (t) => {
     (query) => [answerTo(query, { flags: FLAG.QR | FLAG.TC, answers: [] })],
     (query) => answerTo(query, { questions: [] }),
   );
-  await assert.rejects(queryServer(other, QUESTION, soon()), /another question/);
+  await assert.rejects(queryServer(other, QUESTION, soon()), /another query/);
 });
 
 test("silence, an unused port and a flood of forgeries end the query", async (t) => {

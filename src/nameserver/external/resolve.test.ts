@@ -98,7 +98,7 @@ test("after servers that fail, refuse, refer elsewhere or stay silent the next o
     await serve(t, () => undefined),
   ];
   for (const server of bad) assert.equal(await look([server, good]), "300 1");
-  await assert.rejects(look([bad[0] as Server, bad[1] as Server]), /code 5/);
+  await assert.rejects(look([bad[0] as Server, bad[1] as Server]), /RCODE 5/);
   await assert.rejects(look([]), /no resolver/);
   let tries = 0;
   const second = await serve(t, () => (++tries < 2 ? undefined : { answers: [a("www.example", 2)] }));
@@ -107,7 +107,7 @@ test("after servers that fail, refuse, refer elsewhere or stay silent the next o
 
 test("circles and endless chains end with an error, and so does a look-up when the nameserver closes", async (t) => {
   const circle = await serve(t, () => ({ answers: [cname("www.example", "b.example"), cname("b.example", "www.example")] }));
-  await assert.rejects(look([circle]), /circle/);
+  await assert.rejects(look([circle]), /loop/);
   const endless = await serve(t, (name) => ({ answers: [cname(name, `x.${name}`)] }));
   await assert.rejects(look([endless]), /too long/);
   assert.equal(endless.asked.length, 8);

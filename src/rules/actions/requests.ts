@@ -108,7 +108,7 @@ const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = 
 const fixed =
   ([known, why]: readonly [value: unknown, why: string]): Shape =>
   (value, at) =>
-    isSame(value, known) ? [] : [problem(at, `${at.slice(at.lastIndexOf("/") + 1)} can be ${JSON.stringify(known)} alone: ${why}`)];
+    isSame(value, known) ? [] : [problem(at, `${at.slice(at.lastIndexOf("/") + 1)} can only be ${JSON.stringify(known)}: ${why}`)];
 
 /** Compares only the given members of an object. */
 const isSame = (value: unknown, known: unknown): boolean =>

@@ -19,23 +19,23 @@ test("equal expressions are compiled once, and those of the version before are t
   assert.equal(createRegexTable(undefined, table).test(large(1)), table.test(large(1)));
 });
 
-test("the places of all expressions together have a bound, and those over characters one in each rule", () => {
+test("the positions of all expressions together have a bound, and those over characters one in each rule", () => {
   const table = createRegexTable(2_000);
   table.test(large(1));
   table.test(large(2));
   table.test(large(1));
-  assert.throws(() => table.test(large(3)), /the regular expressions of this ruleset have \d+ places .* at most 2000/);
+  assert.throws(() => table.test(large(3)), /the regular expressions of this ruleset have \d+ positions .* at most 2000/);
   const characters = createRegexTable();
   characters.test("(?u)é{900}");
   characters.test("(?iu)ü{900}");
-  assert.throws(() => characters.test("(?u)ö{900}"), /with \(\?u\) of this rule have 2\d+ places .* at most 2000/);
+  assert.throws(() => characters.test("(?u)ö{900}"), /with \(\?u\) of this rule have 2\d+ positions .* at most 2000/);
   characters.beginRule();
   characters.test("(?u)ä{900}");
   // A class is a large table.
   characters.beginRule();
   characters.test(`(?u)${"\\p{L}".repeat(60)}`);
   characters.test(`(?u)x${"\\p{L}".repeat(60)}`);
-  assert.throws(() => characters.test(`(?u)y${"\\p{L}".repeat(60)}`), /with \(\?u\) of this rule have 2\d+ places .* at most 2000/);
+  assert.throws(() => characters.test(`(?u)y${"\\p{L}".repeat(60)}`), /with \(\?u\) of this rule have 2\d+ positions .* at most 2000/);
 });
 
 test("a ruleset compiles in pieces, none of which has more than one large expression in it", () => {

@@ -47,7 +47,7 @@ test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told
   assert.throws(() => custom("ÄÖÜ-("), { name: "RegexError", at: 4 });
   assert.throws(() => custom("(?u)EMP-\\p{L}+"), /\(\?u\) is not supported here/);
   // Three bytes, and one character.
-  assert.throws(() => custom("客\\d+"), /at least 3 characters/);
+  assert.throws(() => custom("客\\d+"), /at least 3 literal characters/);
 });
 
 test("a pattern that begins with a long text is found wherever that stands to a block's end", () => {
