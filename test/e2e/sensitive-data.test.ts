@@ -135,7 +135,11 @@ test("SPEC 4.5: another action, another phase and a key that is none are refused
   const parameters = (more: object) => ({ id: SENSITIVE_DATA_RULESET_ID, ...more });
   for (const [phase, action_parameters, message] of [
     ["http_response_firewall_managed", parameters({ overrides: { action: "block" } }), /can only have the action log/],
-    ["http_response_firewall_managed", parameters({ overrides: { categories: [{ category: "pii", action: "block" }] } }), /can only have the action log/],
+    [
+      "http_response_firewall_managed",
+      parameters({ overrides: { categories: [{ category: "pii", action: "block" }] } }),
+      /can only have the action log/,
+    ],
     ["http_response_firewall_managed", parameters({ matched_data: { public_key: "abc" } }), /X25519/],
     ["http_request_firewall_managed", parameters({}), /runs in phase http_response_firewall_managed/],
   ] as const) {
