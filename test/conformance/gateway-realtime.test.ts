@@ -114,6 +114,35 @@ describe("realtime over WebSockets", () => {
     );
   });
 
+  test("a stored key that the provider repeats in a message, in fragments too, is masked, and messages do not wait", async (t) => {
+    const sealer = createSealer(Buffer.alloc(32, 7));
+    const KEY = "sk-kept-0123456789s";
+    const owner = { account_id: GATEWAY_ACCOUNT, gateway_id: "gw", provider: "openai", alias: "default", is_default: true };
+    const entry = { ...owner, secret: sealer.seal(KEY, "provider-key:k") };
+    const { url, provider } = await stage(t, [{ kind: "provider_key", id: "k", value: entry }], { sealer });
+    provider.on("headers", (headers: string[], req: IncomingMessage) => headers.push(`x-key: ${req.headers.authorization}`));
+    const socket = new WebSocket(url, { headers: { "svc-aig-authorization": `Bearer ${TOKEN}` } });
+    const [handshake] = (await once(socket, "upgrade")) as [IncomingMessage];
+    assert.equal(handshake.headers["x-key"], `Bearer ${"*".repeat(19)}`);
+    for (const [said, heard] of [
+      ["yes", "yes"],
+      [`a ${KEY} b`, `a ${"*".repeat(19)} b`],
+      [`${KEY.slice(0, 9)}`, `${KEY.slice(0, 9)}`],
+      [Buffer.from(KEY).toString("base64"), "*".repeat(25)],
+    ] as const) {
+      socket.send(said);
+      const [data] = await once(socket, "message");
+      assert.ok(String(data).startsWith(heard), `${String(data)} for ${said}`);
+    }
+    for (const peer of provider.clients) {
+      peer.send("x".repeat(70_000) + KEY.slice(0, 9), { fin: false });
+      peer.send(KEY.slice(9));
+    }
+    const [long] = await once(socket, "message");
+    assert.equal(String(long).length, 70_019);
+    socket.close();
+  });
+
   test("each answer of a session counts as a request; the one beyond the limit is its last", async (t) => {
     const { base, rows } = await stage(t, [gatewayOp("rated", { rate_limit: { limit: 2, interval_seconds: 60, technique: "fixed" } })]);
     const socket = await opened(new WebSocket(`${base.replace("http", "ws")}/rated/openai?model=gpt-realtime`, authorized));

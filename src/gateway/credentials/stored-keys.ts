@@ -12,8 +12,7 @@ import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { locationFactsOf } from "./provider-location.ts";
 import { hasCredential, keyFields, withFields } from "./credential-fields.ts";
 import { type AwsCredentials, signAws } from "#wire/http/sign-aws.ts";
-import { maskingStored } from "./stored-key-mask.ts";
-import { isSecretName } from "#gateway/http/secret-header.ts";
+import { createKeyMasks, type KeyMasks } from "./key-masks.ts";
 import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 
 /** Keys for providers that gateways store, so that their clients need none. */
@@ -58,6 +57,7 @@ const nameOf = (account: string, gateway: string, provider: string, alias: strin
 
 export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   const { replica, sealer, rateLimits } = deps;
+  const masks = createKeyMasks();
   const byId = new Map<string, StoredKey>();
   const byAlias = createValuesByName<StoredKey>();
   /** Keys under the default alias; they come before a key that only has this alias. */
@@ -98,7 +98,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   return {
     apply: (given, asked) => {
       const { account_id, gateway_id } = asked.gateway;
-      const step = withAllowedFields(given, asked);
+      const step = withAllowedFields(given, asked, masks);
       const { keyAlias } = step.options;
       if (keyAlias === undefined && hasCredential(step.headers, step.target)) return withOwn(deps, step);
       const key = find(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
@@ -116,9 +116,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
           ? {}
           : { take: () => rateLimits.takeFor(`key/${key.id}`, { ...rate_limit, technique: "sliding" as const }) };
       const secret = open(key);
-      // Keys in JSON sign requests or are exchanged for tokens, so they are never sent.
-      const masked = secret.trimStart().startsWith("{") ? step : withMask(step, [secret]);
-      const keyed = withSecret(deps, masked, secret);
+      const keyed = withSecret(deps, step, secret, masks);
       return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready, ...take })) : { step: keyed, ...take };
     },
   };
@@ -132,22 +130,14 @@ function demandToken({ unauthenticated }: KeyRequest): void {
 }
 
 /** Adds the stored header fields of a custom provider; leaves them out for a client that brings a credential but no token. */
-function withAllowedFields(step: Step, asked: KeyRequest): Step {
+function withAllowedFields(step: Step, asked: KeyRequest, masks: KeyMasks): Step {
   const { storedFields = [] } = step;
   if (storedFields.length === 0) return step;
-  if (asked.unauthenticated() === undefined) return withMask(step, credentialsIn(storedFields));
+  if (asked.unauthenticated() === undefined) return masks.masked(step, storedFields);
   const headers = step.headers.slice(0, step.headers.length - storedFields.length);
   if (!hasCredential(headers, step.target)) demandToken(asked);
   return { ...step, headers };
 }
-
-const withMask = (step: Step, secrets: readonly string[]): Step => ({ ...step, transforms: [maskingStored(secrets), ...step.transforms] });
-
-/** The values of credential fields, without their scheme. */
-const credentialsIn = (fields: readonly string[]): string[] =>
-  fields
-    .filter((_, i) => i % 2 === 1 && isSecretName((fields[i - 1] ?? "").toLowerCase()))
-    .map((value) => value.replace(/^[A-Za-z]+ /, ""));
 
 /** The request's own credential; a service account's file instead of a token is exchanged like a stored one. */
 function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
@@ -162,12 +152,18 @@ function withOwn(deps: StoredKeysDeps, step: Step): Keyed | Promise<Keyed> {
   return { step: step.placed?.({}) ?? step };
 }
 
-/** The step at the place that the secret names, with the header fields made from the secret. */
-function withSecret(deps: StoredKeysDeps, open: Step, secret: string): Step | Promise<Step> {
+/**
+ * The step at the place that the secret names, with the header fields made from the secret; `masks` hide these if the
+ * secret is not the client's.
+ */
+function withSecret(deps: StoredKeysDeps, open: Step, secret: string, masks?: KeyMasks): Step | Promise<Step> {
   const step = open.placed?.(locationFactsOf(secret)) ?? open;
-  const headers = credentialFields(deps, step, secret);
-  if (!(headers instanceof Promise)) return { ...step, headers: withFields(step.headers, headers) };
-  return headers.then((fields) => ({ ...step, headers: withFields(step.headers, fields) }));
+  const made = credentialFields(deps, step, secret);
+  const keyed = (fields: Fields): Step => {
+    const ready = { ...step, headers: withFields(step.headers, fields) };
+    return masks?.masked(ready, Object.entries(fields).flat()) ?? ready;
+  };
+  return made instanceof Promise ? made.then(keyed) : keyed(made);
 }
 
 type Fields = Record<string, string>;

@@ -2,6 +2,7 @@ import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { CacheFill } from "#gateway/cache/fill.ts";
 import type { AnswerSource, AttemptHandle, Exchange } from "./exchange.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
+import { MaskedAnswer } from "#gateway/providers/masked-answer.ts";
 import type { ProviderCall } from "#gateway/providers/provider-call.ts";
 import type { AnswerHandler } from "#gateway/providers/answer-handler.ts";
 import type { ProviderPool } from "#gateway/providers/provider-pool.ts";
@@ -52,7 +53,7 @@ export class Attempt implements AnswerHandler, AnswerSource, AttemptHandle {
 
   /** Sends the request; called once. */
   ask(pool: ProviderPool, step: Step): void {
-    this.#call = pool.ask(step, this);
+    this.#call = pool.ask(step, step.mask === undefined ? this : new MaskedAnswer(step.mask, this));
   }
 
   onHead(status: number, headers: HeaderObject): void {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type Duplex, pipeline } from "node:stream";
+import { type Duplex, pipeline, Transform } from "node:stream";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
@@ -13,6 +13,7 @@ import type { Costs } from "#gateway/costs/costs.ts";
 import type { StoredKeys } from "../credentials/stored-keys.ts";
 import { rawError, type Refusal, RefusalError, refusalMessage, renderError } from "#gateway/http/errors.ts";
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
+import type { KeyMask, MaskedBody } from "#gateway/http/key-mask.ts";
 import type { GatewayLog, LogRecord } from "#gateway/logs/log.ts";
 import type { ReadyBody, Step } from "#gateway/request/plan.ts";
 import { checkAddress, guardedLookup, portOf } from "#gateway/providers/pools.ts";
@@ -212,13 +213,14 @@ function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done
     // Without a listener a late reset would end the process.
     provider.on("error", ignore);
     if (socket.destroyed) return cut();
-    record.answered(101, res.headers);
-    socket.write(handshake(res.headers, rules, answerFields, protocols));
+    const shown = step.mask?.fields(res.headers) ?? res.headers;
+    record.answered(101, shown);
+    socket.write(handshake(shown, rules, answerFields, protocols));
     if (first.length > 0) provider.unshift(first);
     if (head.length > 0) socket.unshift(head);
-    join({ socket, provider, usage, bytes }, () => finish(101, usage.isClosed));
+    join({ socket, provider, usage, bytes, mask: step.mask }, () => finish(101, usage.isClosed));
   });
-  upstream.on("response", (res) => relay(res, { socket, rules, answerFields }, (status) => finish(status, false)));
+  upstream.on("response", (res) => relay(res, { socket, rules, answerFields, mask: step.mask }, (status) => finish(status, false)));
   upstream.on("error", () => {
     if (upstreamSocket === undefined && !socket.destroyed) fail({ name: "aig_upstream_failed" }, 502);
   });
@@ -289,7 +291,14 @@ function join(
     provider,
     usage,
     bytes,
-  }: { socket: Duplex; provider: Duplex; usage: SessionUsage; bytes: { fromClient: number; fromProvider: number } },
+    mask,
+  }: {
+    socket: Duplex;
+    provider: Duplex;
+    usage: SessionUsage;
+    bytes: { fromClient: number; fromProvider: number };
+    mask: KeyMask | undefined;
+  },
   onEnd: () => void,
 ): void {
   let open = 2;
@@ -306,8 +315,16 @@ function join(
   for (const one of [socket, provider] as readonly (Duplex & { setTimeout?: (ms: number, then: () => void) => void })[])
     one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
   pipeline(socket, provider, ended);
-  pipeline(provider, socket, ended);
+  if (mask === undefined) pipeline(provider, socket, ended);
+  else pipeline(provider, masking(mask.body(), usage), socket, ended);
 }
+
+/** A frame keeps its length. Its end is passed at once, because the provider may then wait for the client. */
+const masking = (body: MaskedBody, usage: SessionUsage): Transform =>
+  new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, body.push(chunk, usage.isBetween)),
+    flush: (done) => done(null, body.end()),
+  });
 
 const LINGER_MS = 1_000;
 const POLICY_VIOLATION = 1008;
@@ -325,7 +342,12 @@ function closeFrame(code: number, reason: string): Buffer {
 /** Forwards the response of a provider that refuses the handshake. */
 function relay(
   res: IncomingMessage,
-  { socket, rules, answerFields }: { readonly socket: Duplex; readonly rules: HeaderRules; readonly answerFields: FlatHeaders },
+  {
+    socket,
+    rules,
+    answerFields,
+    mask,
+  }: { readonly socket: Duplex; readonly rules: HeaderRules; readonly answerFields: FlatHeaders; readonly mask: KeyMask | undefined },
   onEnd: (status: number) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -337,8 +359,9 @@ function relay(
     else res.destroy();
   });
   res.once("close", () => {
-    const body = Buffer.concat(chunks);
-    const { "content-length": _length, ...headers } = res.headers;
+    const whole = Buffer.concat(chunks);
+    const body = mask?.body().push(whole, true) ?? whole;
+    const { "content-length": _length, ...headers } = mask?.fields(res.headers) ?? res.headers;
     const all = [...rules.toClient(headers), ...answerFields, "content-length", String(body.length), "connection", "close"];
     const status = res.statusCode ?? 502;
     socket.write(`HTTP/1.1 ${status} ${res.statusMessage ?? ""}\r\n${lines(all)}\r\n`);

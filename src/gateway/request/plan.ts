@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { KeyMask } from "#gateway/http/key-mask.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
@@ -37,6 +38,9 @@ export interface Step {
   readonly headers: FlatHeaders;
   /** The last of `headers`, which the provider's owner has stored, if they include a credential. */
   readonly storedFields?: readonly string[];
+  /** The credentials among `headers` that the client may not read, and the mask that hides them in answers. */
+  readonly secrets?: readonly string[];
+  readonly mask?: KeyMask;
   readonly body: ReadyBody;
   /** The format of the provider's token counts; they are read from its answer before any transform. */
   readonly usage: UsageShape;

@@ -71,23 +71,41 @@ const INDEXES = ["index", "output_index", "content_index", "summary_index"] as c
 /** The texts in one event of a stream, in their order. Throws TooDeepError. */
 export function eventTexts(value: unknown): readonly FoundText[] {
   const found: FoundText[] = [];
-  const walk = (current: unknown, path: string, depth: number): void => {
-    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
-    if (typeof current === "string") {
-      if (current !== "") found.push({ channel: path, text: current });
-      return;
-    }
-    if (Array.isArray(current)) {
-      for (const [i, item] of listOf(current).entries()) walk(item, `${path}[${indexOf(item) ?? i}]`, depth + 1);
-      return;
-    }
-    const object = objectOf(current);
-    if (object === undefined) return;
-    const own = depth === 0 ? INDEXES.map((name) => object[name] ?? "").join(",") : "";
-    for (const [name, item] of Object.entries(object)) if (!FACTS.has(name)) walk(item, `${path}${own}.${name}`, depth + 1);
-  };
-  walk(value, "", 0);
+  mapTexts(value, (text, channel) => {
+    found.push({ channel, text });
+    return text;
+  });
   return found;
+}
+
+/** The event with these texts, as many and in the order of `eventTexts`; changes `value`. */
+export function withTexts(value: unknown, texts: readonly string[]): unknown {
+  let at = 0;
+  return mapTexts(value, (text) => texts[at++] ?? text);
+}
+
+function mapTexts(value: unknown, change: (text: string, channel: string) => string): unknown {
+  const walk = (current: unknown, path: string, depth: number): unknown => {
+    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
+    if (typeof current === "string") return current === "" ? current : change(current, path);
+    if (Array.isArray(current)) {
+      for (const [i, item] of listOf(current).entries()) {
+        const made = walk(item, `${path}[${indexOf(item) ?? i}]`, depth + 1);
+        if (made !== item) current[i] = made;
+      }
+      return current;
+    }
+    const object = objectOf(current) as Record<string, unknown> | undefined;
+    if (object === undefined) return current;
+    const own = depth === 0 ? INDEXES.map((name) => object[name] ?? "").join(",") : "";
+    for (const [name, item] of Object.entries(object)) {
+      if (FACTS.has(name)) continue;
+      const made = walk(item, `${path}${own}.${name}`, depth + 1);
+      if (made !== item) Object.defineProperty(object, name, { value: made, enumerable: true, configurable: true, writable: true });
+    }
+    return current;
+  };
+  return walk(value, "", 0);
 }
 
 const indexOf = (item: unknown): number | undefined => {
