@@ -152,7 +152,7 @@ async function reports(call: ReturnType<typeof apiCaller>, zoneId: string): Prom
     ["/bytime?time_delta=minute&since=-100000", "/time_delta"],
   ] as const) {
     const { status, body } = await report(wrong);
-    const [error] = body.errors as { source?: { pointer: string } }[];
+    const [error] = body.errors as readonly { source?: { pointer: string } }[];
     assert.deepEqual([status, error?.source?.pointer], [400, pointer], wrong);
   }
 }
