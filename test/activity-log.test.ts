@@ -417,7 +417,7 @@ describe("the activity log", () => {
   }
 });
 
-test("an export that cannot begin says so by its status, in either format, and is no file", async (t) => {
+test("an export that cannot start has an error status, in either format, and is not a file", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const { body } = await ask(server, "POST", "/zones", { body: { name: "damaged.example", account: { id: server.account_id } } });

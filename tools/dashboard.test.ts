@@ -40,7 +40,7 @@ interface Chunk {
   readonly imports?: readonly string[];
 }
 
-test("whatever page comes first, at most 250 kB of script are loaded for it, gzipped", () => {
+test("each page loads at most 250 kB of script, gzipped, when it comes first", () => {
   const manifest = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as Readonly<Record<string, Chunk>>;
   const withImports = (name: string, seen: Set<string>): Set<string> => {
     const chunk = manifest[name];

@@ -136,7 +136,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.equal(strip(await client.closed()), whole);
     });
 
-    test("what proxies say of a visitor is said by the edge alone, whatever the visitor sent", async () => {
+    test("only the edge sets the forwarding fields; those of visitors are removed", async () => {
       const names = [
         ...["X-Forwarded-For", "x_forwarded_for", "X-Forwarded-Proto", "X-Forwarded-Host", "x_forwarded-host", "X-Forwarded-Port"],
         ...[

@@ -43,7 +43,7 @@ const shared = (bytes: Buffer): SharedArrayBuffer => {
 };
 const failures = { value: 0 };
 
-test("what databases say of an address, those of cities and of networks together", () => {
+test("city and network databases together give the location of an address", () => {
   const places = createGeoip([shared(CITIES), shared(NETWORKS)], failures);
   assert.deepEqual(places.of("192.0.2.7"), {
     country: "DE",
@@ -144,7 +144,7 @@ test("rules and origins are told the visitor's place, as the zone wants it", asy
   assert.match(await get("/country"), /^HTTP\/1\.1 403/);
 });
 
-test("what is found in an answer is told with the visitor's country, as all rows of its request are", async () => {
+test("a finding in a response has the visitor's country, like all rows of the request", async () => {
   edge.replica.apply([
     rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
       { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } },

@@ -256,7 +256,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       slow.close();
     });
 
-    test("what the cache has and what settings add is the same as over HTTP/1.1", async () => {
+    test("cached responses and added fields are the same as over HTTP/1.1", async () => {
       let asked = 0;
       const cached = await httpOrigin((_req, res) => {
         asked++;

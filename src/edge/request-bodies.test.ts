@@ -104,7 +104,7 @@ test("chunks and trailers arrive as they were sent, and connections go on", asyn
   });
 });
 
-test("what is longer than rules see is passed on whole, and they are told", async () => {
+test("a body longer than rules inspect is forwarded completely, and rules see that it is truncated", async () => {
   const body = Buffer.alloc(300_000, "0123456789abcdef").toString();
   const hash = createHash("md5").update(body).digest("hex");
   const rules: Rules = [

@@ -94,7 +94,7 @@ test("a rule's refusal leaves its event as well", async () => {
   );
 });
 
-test("a request that is no HTTP, and one for nobody's site", async () => {
+test("a request that is not HTTP, and one for an unknown site", async () => {
   await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nHost: x\r\n\r\n");
   await only({ status: 400, edge_error: "400", zone_id: "" });
   edge.requests.length = 0;
@@ -121,7 +121,7 @@ test("an origin that cannot be reached, that is silent, that talks nonsense and 
   await only({ status: 200, origin_status: 200, content_type: "text/plain" });
 });
 
-test("a visitor that leaves before the answer, and amid its own request", async () => {
+test("a visitor that leaves before the response, and during its own request", async () => {
   const early = rawClient(edge.http);
   early.send(request(SILENT));
   await settled();
@@ -151,7 +151,7 @@ test("a connection that goes on in another protocol", async () => {
   await only({ status: 101, origin_status: 101 });
 });
 
-test("what a request carries to prove itself is in no row", async () => {
+test("credentials of a request are in no row", async () => {
   const fields =
     "Authorization: Bearer planted-1\r\nCookie: session=planted-2\r\nProxy-Authorization: planted-3\r\nX-Api-Key: planted-4\r\n";
   await exchangeRaw(edge.http, request("/watched?page=2&access_token=planted-5", fields + last));

@@ -208,7 +208,7 @@ test("a skip of a later phase is kept for the request", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
 });
 
-test("what comes from the cache passes the response phases too, and edited requests have keys of their own", async (t) => {
+test("cached responses pass the response phases too, and rewritten requests have their own cache keys", async (t) => {
   let count = 0;
   const counting = await httpOrigin((req, res) => {
     count++;

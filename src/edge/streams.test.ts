@@ -30,7 +30,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
 
     const H = "Host: www.example.com\r\n";
 
-    test("whatever is sent, the origin gets whole requests of ours and the edge stays up", async () => {
+    test("for any bytes from a visitor, the origin gets only complete requests and the edge stays up", async () => {
       const piece = fc.oneof(
         fc.constantFrom(
           "GET / HTTP/1.1\r\n",

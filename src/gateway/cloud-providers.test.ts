@@ -239,7 +239,7 @@ test("a stream of Converse that breaks off, is damaged or tells a failure never 
   );
 });
 
-test("what Converse has no words for is refused, and its own errors are the client's", async (t) => {
+test("parameters that Converse does not support are refused, and its errors reach the client", async (t) => {
   const { client, provider, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res) =>
     json(res, { message: "The provided model identifier is invalid." }, 400),
   );

@@ -89,7 +89,7 @@ function exchange(port: number, bytes: string): Promise<{ text: string; reset: b
 const post = (path: string, body = CHAT, extra = "connection: close\r\n", version = "1.1"): string =>
   `POST ${path} HTTP/${version}\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${extra}\r\n${body}`;
 
-test("bytes that are no acceptable request get a clear answer, leave no row and open no connection", async (t) => {
+test("invalid requests get a clear response, leave no row and open no connection", async (t) => {
   let asked = 0;
   const { port, path, rows } = await front(t, await provider(t, (_req, res) => void (asked++, res.end())));
   const bad: readonly (readonly [string, RegExp])[] = [
@@ -219,7 +219,7 @@ test("a client that leaves ends the provider's request, before and after the ans
   }
 });
 
-test("a client that leaves amid its body leaves no row, since nothing was accepted", async (t) => {
+test("a client that leaves during its body leaves no row, because nothing was accepted", async (t) => {
   let asked = 0;
   const { port, path, rows, value } = await front(t, await provider(t, (_req, res) => void (asked++, res.end())));
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path).slice(0, -10)));
@@ -342,7 +342,7 @@ test("closing lets a request under way finish and refuses new connections", asyn
   assert.deepEqual([rows.length, rows[0]?.success], [1, true]);
 });
 
-test("what does not finish in time is cut at the end of the drain", async (t) => {
+test("a request that does not finish in time is cut at the end of the drain", async (t) => {
   let asked = false;
   const { port, path, close, rows } = await front(t, await provider(t, () => void (asked = true)));
   const answer = exchange(port, post(path));

@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { answerChat, gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 
-test("fields of a request that are no value at all are refused before anything is sent", async (t) => {
+test("option fields with invalid values are refused before anything is sent", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
   const ask = (headers: Record<string, string>) => postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, headers);

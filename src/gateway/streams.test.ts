@@ -166,7 +166,7 @@ describe("token counts that the client did not ask for", () => {
     );
   });
 
-  test("what is held is bounded: a line without end passes as it is", () => {
+  test("buffering is bounded: a line without an end passes unchanged", () => {
     const strip = new UsageFilter();
     const piece = Buffer.alloc(64 * 1024, "x");
     let sent = 0;

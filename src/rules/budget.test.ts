@@ -166,7 +166,7 @@ test("simple rules that many rules execute are bounded, and both are named", () 
 
 const TOO_MUCH = Array.from({ length: RULES }, (_, i) => WORST[0]!.expression(i));
 
-test("what matched before the steps were spent stands, and all later phases of the request can do is compare", () => {
+test("matches before the budget was spent remain, and later phases of the request can only compare", () => {
   const run = createRun();
   const matches = runPhase([compiled(["true", ...TOO_MUCH])], run, worstRequest(WORST[0]!), null);
   assert.deepEqual(
@@ -191,7 +191,7 @@ test("rules of a response have steps of their own, whatever those of the request
   assert.equal(run.steps, 2 * STEPS_MAX);
 });
 
-test("an error of a rule is no end of the steps, and nobody is charged outside of an evaluation", () => {
+test("an error in a rule does not end the budget, and nothing is charged outside an evaluation", () => {
   const broken = { ...posted(""), headers: () => assert.fail("broken") } as RequestView;
   assert.throws(() => judged(compiled(['any(http.request.headers["a"][*] eq "b")']), broken), /broken/);
   for (let n = 0; n < 200; n++) charge(STEPS_MAX);

@@ -32,7 +32,7 @@ test("operators compare as their names say, and what cannot be compared does not
     assert.equal(holds(condition, FACTS), expected, JSON.stringify(condition));
 });
 
-test("what is wrong with a condition is said; depth is bounded", () => {
+test("invalid conditions are refused; depth is bounded", () => {
   assert.equal(conditionProblem({ $and: [{ plan: "x" }, { age: { $gt: 1 } }] }), null);
   for (const condition of [[], "x", null, { $and: {} }, { $or: [1] }, { $where: "1" }, { plan: { $like: "x" } }, { $not: [] }])
     assert.notEqual(conditionProblem(condition), null, JSON.stringify(condition));

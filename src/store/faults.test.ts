@@ -136,7 +136,7 @@ test("an unreachable or silent server is reported without its password", async (
   }
 });
 
-storeTest("a defect of a query is no fault of the database", async ({ store }) => {
+storeTest("an error in a query is not a fault of the database", async ({ store }) => {
   const wrong = sql`SELECT one FROM nowhere`;
   const ways = [
     () => wrong.execute(store.read),

@@ -28,7 +28,7 @@ test("the ratio of values in pairs is their geometric mean, and surer the more t
   assert.ok(Number.isNaN(pairedRatio([1], [1]).low));
 });
 
-test("the ratio of pooled quantiles is what all values say, within what blocks drawn anew say", () => {
+test("the ratio of pooled quantiles is that of all values, within the interval of resampled blocks", () => {
   const blocks = Array.from({ length: 40 }, (_, mood) => {
     const others = Array.from({ length: 50 }, (_, index) => 100 + index + mood * 10);
     return { ours: others.map((value) => value * 1.1), others };

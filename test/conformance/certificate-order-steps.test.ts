@@ -169,7 +169,7 @@ test(
   },
 );
 
-test("certificates are ordered anew before they end; a zone that is deleted takes order and proofs along", { skip }, async (t) => {
+test("certificates are renewed before they expire; deleting a zone deletes its order and proofs", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true });
   t.after(() => pebble.stop());
   const { clock, store, control, call, addZone } = await start(t, pebble, ["lets_encrypt"]);

@@ -42,7 +42,7 @@ test("pipelined requests with bodies are answered in order, each with its own", 
   });
 });
 
-test("HEAD, 204 and 304 amid a pipeline do not shift what follows", async () => {
+test("HEAD, 204 and 304 within a pipeline do not shift the following responses", async () => {
   const origin = await httpOrigin((req, res) => {
     if (req.url === "/204") return void res.writeHead(204).end();
     if (req.url === "/304") return void res.writeHead(304, { "content-length": 50 }).end();

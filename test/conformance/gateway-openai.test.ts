@@ -129,7 +129,7 @@ for (const { path, model, provider } of MODELS)
     });
   });
 
-describe("openai's client with what is no chat", () => {
+describe("openai's client with requests other than chats", () => {
   test("responses, whole and streamed", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const openai = client(`${gateway}/openai`);

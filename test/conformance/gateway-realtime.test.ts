@@ -202,7 +202,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(rows[0]?.success, true);
   });
 
-  test("without a valid token nobody connects to the provider, and there is no row", async (t) => {
+  test("without a valid token, no connection to the provider is made and no row is written", async (t) => {
     const { url, seen, rows } = await stage(t);
     assert.deepEqual(await refusal(new WebSocket(url)), { status: 401, code: 2009 });
     assert.deepEqual(await refusal(new WebSocket(url, ["svc-aig-authorization.wrong"])), { status: 401, code: 2009 });

@@ -95,7 +95,7 @@ test("a client that leaves ends what it asked for", async (t) => {
   assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
 });
 
-test("without a valid token there is no socket; with one, rate limits count each message", async (t) => {
+test("without a valid token, no WebSocket is opened; with one, rate limits count each message", async (t) => {
   const ops = [
     gatewayOp("gw", { authentication: true, rate_limit: { limit: 1, interval_seconds: 60, technique: "fixed" } }),
     gatewayTokenOp(TOKEN),

@@ -68,7 +68,7 @@ test("help, -h and -v answer as people type them, and help of an unknown command
   assert.match(unknown.err, /unknown command 'crate'/);
 });
 
-test("a reader that has left before everything is printed is no failure", async () => {
+test("a reader that leaves before everything is printed is not a failure", async () => {
   for (const args of [["--help"], ["start", "--help"], ["config", "check"]]) {
     const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.destroy();

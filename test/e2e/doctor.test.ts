@@ -164,7 +164,7 @@ for (const [what, damage, part, finding] of DAMAGED) {
   });
 }
 
-test("a directory that does not exist is no good one, and is not made", async () => {
+test("a directory that does not exist is refused, and is not created", async () => {
   const missing = join(tmpdir(), `selvedge-doctor-${process.pid}-missing`);
   const { code, err } = await doctor(missing);
   assert.equal(code, 1);

@@ -39,7 +39,7 @@ interface Visit {
 }
 
 /** Real visits, questions and calls of models, asked about in the forms of exporters, and held against the rows that lie in the file. */
-describe("what exporters ask of a server with traffic", () => {
+describe("queries of exporters to a server with traffic", () => {
   let selvedge: Selvedge;
   let call: ApiCall;
   let origin: Server;

@@ -16,7 +16,7 @@ import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 const SENSITIVE_DATA_RULESET = "e22d83c647c64a3eae91b71b499d988e";
 const CARD_PAGE = "<p>4012 8888 8888 1881</p>";
 
-describe("what npm packs", () => {
+describe("the npm package", () => {
   let installed: InstalledPackage;
   before(() => {
     installed = installPackage();

@@ -270,7 +270,7 @@ test("22: a hostname that waits shows neither its certificate nor its token unde
   await unchanged(look, hostnameOp(id, "b", "www.a.test", { active: true }));
 });
 
-test("27: another account's proxied name is no origin: neither by an alias, nor over a third one, nor by a rule", async () => {
+test("27: another account's proxied name is not an origin: neither by an alias, nor over a third one, nor by a rule", async () => {
   planes.replace([
     ...[...ofA("a", "a.test"), recordOp("a", "www.a.test", "A", OF_A, proxied), recordOp("a", "open.a.test", "A", OF_A)],
     recordOp("a", "loop.a.test", "CNAME", "www.a.test", proxied),

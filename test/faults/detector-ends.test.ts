@@ -86,7 +86,7 @@ const send = (tap: BodyTee, count: number): void => {
   }
 };
 
-test("a detector that loops without end amid its work is ended and started again; what it had is counted as shed", async (t) => {
+test("a detector that loops without end is ended and started again; its bodies are counted as shed", async (t) => {
   const { tap, value, scanned, fault, restarts, silent } = await detection(t, { everyMs: 200, cpuMs: 300, silentMs: 60_000 });
   for (let end = 1; end <= ENDS; end++) {
     const shedBefore = value(SHED);

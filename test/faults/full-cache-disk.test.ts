@@ -83,7 +83,7 @@ test("a full disk under the cache: visitors get whole answers, nothing torn is e
   assert.equal(cache, "HIT");
 });
 
-test("a description for which there is no room leaves nothing behind", async (t) => {
+test("a description that does not fit on the disk leaves nothing behind", async (t) => {
   const disk = smallDisk(t, 1);
   if (typeof disk !== "string") return t.skip(disk.skip);
   fillDisk(join(disk, "filler"));

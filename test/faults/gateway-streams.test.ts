@@ -97,7 +97,7 @@ describe("streams that make no sense", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("events that are no JSON, or of another dialect, are an error", async (t) => {
+  test("events that are not JSON, or of another dialect, are an error", async (t) => {
     for (const nonsense of ["data: {]\n\n", "data: [DONE]\n\n", "<html>", "\u0000\u0001"]) {
       const { gateway } = await front(t, (res) => res.writeHead(200, HEAD).end(nonsense));
       const res = await postJson(`${gateway}/compat/chat/completions`, { ...STREAM, model: "anthropic/claude" });
@@ -105,7 +105,7 @@ describe("streams that make no sense", () => {
     }
   });
 
-  test("an answer that is no answer is an error too", async (t) => {
+  test("an invalid response is an error too", async (t) => {
     for (const body of ["<html>busy</html>", "{}", "null", '{"type":"message"}']) {
       const { gateway } = await front(t, (res) => res.writeHead(200, { "content-type": "application/json" }).end(body));
       const res = await postJson(`${gateway}/compat/chat/completions`, { ...TEST_CHAT, model: "anthropic/claude" });

@@ -154,7 +154,7 @@ test("an origin that takes no connection gives 522 in time", async () => {
   }
 });
 
-test("an address to which there is no way gives 523", async () => {
+test("an address without a route gives 523", async () => {
   // TCP knows no way to many at once, and the operator's block lets it be tried.
   const multicast = recordOp("www", "zone", "www.example.com", "A", "224.0.0.1");
   const edge = await startEdge([...siteOps(81), multicast], { originAllow: ["224.0.0.0/4"] }, LIMITS);

@@ -117,7 +117,7 @@ test("a stop waits for the drain, or for the time; a thread that dies meanwhile 
   }
 });
 
-test("a stop amid a start waits until the thread listens, and then for the drain; one that never does is ended", async (t) => {
+test("a stop during a start waits until the thread listens, and then for the drain; a thread that never listens is ended", async (t) => {
   const late = stage(t, `${STAY} setTimeout(() => { ${LISTEN} }, 200);`);
   const words: string[] = [];
   void late.worker.listening.then(() => words.push("listens"));
@@ -145,7 +145,7 @@ test("numbers of a thread that does not answer, or that dies over the question, 
   assert.deepEqual(await dies.worker.metrics(), []);
 });
 
-test("senders are connected anew after their taker has been started again", async (t) => {
+test("senders are reconnected after their receiver restarts", async (t) => {
   const got = `main.on("message", ({ type, port }) => port?.on("message", (word) => say({ type: "log", level: "warn", fields: { delay_ms: word + start } })));`;
   const taker = stage(t, `${got} ${LISTEN} ${DIE_WHEN_TOLD}`);
   await taker.worker.listening;

@@ -310,7 +310,7 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       );
     });
 
-    test("an event that is no JSON, and an error event, are errors", () => {
+    test("an event that is not JSON, and an error event, are errors", () => {
       assert.equal(translated(dialect, [Buffer.from("data: {\n\n")]).errors.length, 1);
       const { errors, isFinished } = translated(dialect, [streamOf([error])]);
       assert.equal(isFinished, false);

@@ -202,7 +202,7 @@ describe("chat completions as generated content", () => {
   });
 });
 
-describe("what only OpenAI's dialect has a word for", () => {
+describe("features that only OpenAI's dialect has", () => {
   test("json_object is said to the model, after what the client says to it", () => {
     const body = { messages: [{ role: "system", content: "Be brief." }, ...hello], response_format: { type: "json_object" } };
     const { system, output_config } = anthropic(body);
@@ -266,7 +266,7 @@ describe("requests that have no words in another dialect", () => {
   });
 });
 
-describe("what a conversation means survives", () => {
+describe("the meaning of a conversation survives translation", () => {
   const word = fc.string({ minLength: 1, maxLength: 12 });
   const call = fc.record({
     name: fc.constantFrom("a", "b"),

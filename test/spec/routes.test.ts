@@ -121,7 +121,7 @@ describe("the route table", () => {
     }
 
     if (route.method !== "GET") {
-      test(`${name}: a body that is no JSON is a clear 400`, async () => {
+      test(`${name}: a body that is not JSON is a clear 400`, async () => {
         for (const raw of ['{"name":', "\u0000", "{'a':1}", "[1,]", "nonsense"]) {
           const answer = await call(route, { raw });
           // Removed routes answer before the body is read.

@@ -15,7 +15,7 @@ import { routeFixtures } from "./route-fixtures.ts";
  * A tenant with a zone and an account who names another tenant's objects: in paths, bodies, queries and headers. Each
  * answer is the same as for names that do not exist. Routes of the other tenant's zone or account are in routes.test.ts.
  */
-describe("what is another tenant's", () => {
+describe("resources of another tenant", () => {
   let server: ApiServer;
   let planted: Planted;
   let zone = "";

@@ -8,7 +8,7 @@ afterEach(() => {
   process.env["CI"] = CI ?? "";
 });
 
-test("an installed program is no reason to skip", () => {
+test("no test is skipped for an installed program", () => {
   process.env["CI"] = "true";
   process.env["PATH"] = "/nowhere:/usr/bin:/bin";
   assert.equal(toolOrSkip("openssl"), false);

@@ -241,7 +241,7 @@ for (const { path, fires } of SAMPLES) {
   });
 }
 
-test("layers only import what stands below them, so there are no circles", () => {
+test("layers import only lower layers, so they have no circles", () => {
   const below = new Set<string>();
   for (const { name, mayImport } of LAYERS) {
     for (const other of mayImport) assert.ok(below.has(other), `${name} imports ${other}, which does not stand below it`);

@@ -244,7 +244,7 @@ accessTest("gateways hear of every token that may run them, and of its end", asy
   assert.equal(await entry(gone.id), null);
 });
 
-accessTest("an account's token reaches that account only and is no user", async ({ access, account_id, owner, call }) => {
+accessTest("an account's token reaches only that account and is not a user", async ({ access, account_id, owner, call }) => {
   const second = await access.accounts.create(call(), { name: "Second" });
   const created = await access.tokens.create(
     call(),

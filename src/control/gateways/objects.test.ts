@@ -171,7 +171,7 @@ storeTest("dynamic routes: a version is in force once it is deployed, and an old
   assert.equal((await store.read.selectFrom("gateway_objects").selectAll().execute()).length, 0);
 });
 
-storeTest("elements that are no route are refused with what is wrong", async ({ store }) => {
+storeTest("elements that are not a route are refused with the reason", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const [start, model, end] = ELEMENTS as unknown as [never, { outputs: object }, never];

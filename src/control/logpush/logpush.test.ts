@@ -229,7 +229,7 @@ const weakKey = (): string =>
   generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ type: "spki", format: "pem" }).toString();
 
 logpushTest(
-  "what a destination does not take is pushed again, later and later, over restarts, and nothing twice that it took",
+  "batches that a destination refuses are pushed again with growing delays, also after restarts, and accepted ones only once",
   async (given) => {
     const { gateway, job, push, clock, account_id, call, receiver: taker } = given;
     await gateway("on");

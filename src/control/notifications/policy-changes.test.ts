@@ -20,7 +20,7 @@ function interrupted(store: Store) {
   return { late, next };
 }
 
-storeTest("a policy that is changed amid a look is judged by what it says now", async ({ store }) => {
+storeTest("a policy that changes during a check is judged by its new version", async ({ store }) => {
   const { late, next } = interrupted(store);
   const { one, two, minute, policy, policies, call, account_id, subjects } = await watching(store, late);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
@@ -34,7 +34,7 @@ storeTest("a policy that is changed amid a look is judged by what it says now", 
   assert.deepEqual(await subjects(), ["Security events in two.example: 500 in 5 minutes"]);
 });
 
-storeTest("a policy whose destinations and name are changed amid a look is told of there, under that name", async ({ store }) => {
+storeTest("a policy whose destinations and name change during a check is notified there, under the new name", async ({ store }) => {
   const { late, next } = interrupted(store);
   const { one, minute, policy, policies, control, call, account_id } = await watching(store, late);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
@@ -75,7 +75,7 @@ storeTest("a spike that comes after a policy was disabled and enabled is another
   assert.equal(await minute(events(one, 500, null)), 1);
 });
 
-storeTest("other filters are no other spike: what was told is not told again, and the interval is kept", async ({ store }) => {
+storeTest("a change of filters is not another spike: no alert is repeated, and the interval is kept", async ({ store }) => {
   const { one, two, minute, policy, policies, call, account_id } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly", { zones: [one] });
   const about = (...zones: string[]) => policies.update(call(), account_id, id, { filters: { zones } });

@@ -633,7 +633,7 @@ storeTest("a set longer than sets may be here is refused, and the zone's status 
   }
 });
 
-storeTest("a zone that came by transfer stays editable once it is no secondary, and its export can be imported", async ({ store }) => {
+storeTest("a transferred zone stays editable once it is not a secondary, and its export can be imported", async ({ store }) => {
   const odd = [
     "3cx 300 A 192.0.2.3",
     "123 604800 CNAME u1.wl.sendgrid.example.",

@@ -34,7 +34,7 @@ test("before the first transfer the interval doubles from a minute to an hour", 
   assert.deepEqual([1, 2, 3, 6, 7, 8, 1_000_000].map(wait), [60, 120, 240, 1920, 3600, 3600, 3600]);
 });
 
-test("whatever a primary sends, the interval is at least 54 seconds, and every zone is checked again", () => {
+test("for any values of a primary, the interval is at least 54 seconds, and every zone is checked again", () => {
   fc.assert(
     fc.property(
       apexes,

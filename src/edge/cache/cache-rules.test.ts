@@ -32,7 +32,7 @@ const says =
   (_req, res) =>
     void res.writeHead(status, headers).end(`body ${++count}`);
 
-test("what is cached: pages by a rule, nothing by another; the last rule that speaks of it decides", async (t) => {
+test("a cache rule caches pages and another one bypasses the cache; the last matching rule decides", async (t) => {
   const { get } = await site(
     t,
     says({ "Cache-Control": "max-age=60" }),
@@ -267,7 +267,7 @@ test("armor: what is not what its name says is not kept", async (t) => {
   }
 });
 
-test("what is too old is not shown while it is fetched anew, where a rule says so", async (t) => {
+test("a rule can forbid serving a stale response while it is fetched again", async (t) => {
   const answer = says({ "Cache-Control": "max-age=0, stale-while-revalidate=60" });
   const plain = await site(t, answer);
   await plain.get("/a.css");

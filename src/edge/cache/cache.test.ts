@@ -15,7 +15,7 @@ const kept =
     res.writeHead(200, { "Cache-Control": control, ...more }).end("body");
   };
 
-test("what is kept comes from the cache the next time, with its age", async (t) => {
+test("a cached response is served to the next request, with its age", async (t) => {
   const { asked, get, edge } = await site(
     t,
     kept("max-age=60", { Age: "7", "X-Own": "x", "Cache-Tag": "a,b", "svc-cache-status": "forged" }),
@@ -53,14 +53,14 @@ test("HEAD is answered from what GET left", async (t) => {
   );
 });
 
-test("what is not of a kept kind is passed on untouched", async (t) => {
+test("a request of a type that is not cached by default reaches the origin unchanged", async (t) => {
   const { asked, get } = await site(t, kept());
   for (let i = 0; i < 2; i++) assert.equal((await get("/page", 'If-None-Match: "1"\r\n')).cache, "DYNAMIC");
   assert.equal(asked[1]?.headers["if-none-match"], '"1"');
   assert.equal((await get("/a.css", "Content-Length: 0\r\n", "POST")).cache, "DYNAMIC");
 });
 
-test("what must not be kept is asked for each time", async (t) => {
+test("a private response is fetched from the origin each time", async (t) => {
   const { asked, get } = await site(t, kept("private"));
   for (let i = 0; i < 3; i++) assert.equal((await get("/a.css")).cache, "BYPASS");
   assert.equal(asked.length, 3);
@@ -118,7 +118,7 @@ test("visitors' conditions and ranges are answered from what is stored", async (
   );
 });
 
-test("what only the origin can judge goes there as it is", async (t) => {
+test("a request with If-Match bypasses the cache unchanged", async (t) => {
   const { asked, get } = await site(t, kept());
   assert.equal((await get("/a.css", 'If-Match: "1"\r\n')).cache, "BYPASS");
   assert.equal(asked[0]?.headers["if-match"], '"1"');
@@ -129,7 +129,7 @@ const isAged = (field: unknown, seconds: number): boolean => Number(field) >= se
 /** Stale from the first moment on. */
 const OLD = { Age: "100" };
 
-test("what is too old is asked for with its validators; a 304 brings it up to date", async (t) => {
+test("a stale response is revalidated with its ETag, and a 304 freshens it", async (t) => {
   const { asked, get } = await site(t, (req, res) => {
     const unchanged = req.headers["if-none-match"] === '"1"';
     if (unchanged) res.writeHead(304, { "Cache-Control": "max-age=60", ETag: '"1"', "X-New": "yes", "Set-Cookie": "a=b" }).end();
@@ -158,7 +158,7 @@ test("a 200 replaces what is too old", async (t) => {
   assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).body, (await get("/a.css")).cache], ["1", "2", "HIT"]);
 });
 
-test("no-cache is asked about each time, and is not sent anew", async (t) => {
+test("a no-cache response is revalidated each time, and its body is not sent again", async (t) => {
   const { get } = await site(t, (req, res) => {
     if (req.headers["if-none-match"] === undefined) res.writeHead(200, { "Cache-Control": "no-cache", ETag: '"1"' }).end("body");
     else res.writeHead(304).end();
@@ -340,7 +340,7 @@ test("a purge takes away what it names, and what was asked for before it", async
   assert.equal(asked.filter(({ url }) => url === "/held.css").length, 2);
 });
 
-test("what one thread hears of a change, the others soon know as well", async (t) => {
+test("an invalidation in one thread reaches the others", async (t) => {
   const origin = await httpOrigin((req, res) => (req.method === "GET" ? kept()(req, res) : res.writeHead(204).end()));
   const [one, other] = [await startEdge(siteOps(origin.port)), await startEdge(siteOps(origin.port))];
   t.after(() => Promise.all([one.close(), other.close(), origin.close()]));
@@ -350,7 +350,7 @@ test("what one thread hears of a change, the others soon know as well", async (t
   for (let i = 0; (await ask(other.http, "/a.css", "", "HEAD")).cache === "HIT"; i++) assert.ok(i < 100);
 });
 
-test("what a change overtakes on its way from the origin is not kept", async (t) => {
+test("a response that a PUT overtakes on its way from the origin is not cached", async (t) => {
   const held: ServerResponse[] = [];
   const { get } = await site(t, (req, res) => {
     if (req.method !== "GET") res.writeHead(204).end();

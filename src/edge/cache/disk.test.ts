@@ -62,7 +62,7 @@ const send = (res: ServerResponse, body: string, fields: Readonly<Record<string,
 
 const files = (directory: string, ending: string): string[] => readdirSync(directory).filter((name) => name.endsWith(ending));
 
-test("what was asked for twice is there after a restart, and what was asked for once is not", async (t) => {
+test("a response that was requested twice is cached after a restart, one that was requested once is not", async (t) => {
   const { start, asked, directory } = await site(t, (req, res) => send(res, `body of ${req.url}`, { "X-Own": "x", "Cache-Tag": "one" }));
   const first = await start();
   await get(first, "/twice.css");
@@ -111,7 +111,7 @@ for (const [name, damage] of DAMAGES) {
   });
 }
 
-test("what a rule has rewritten is purged by each URL that visitors came with, and by its own, after a restart as well", async (t) => {
+test("a response with a rewritten URL can be purged by each URL that visitors used and by the rewritten one, also after a restart", async (t) => {
   const rewrite = rulesetOp("rewrite", "zone", "zone", "http_request_transform", [
     {
       action: "rewrite",
@@ -146,7 +146,7 @@ test("what a rule has rewritten is purged by each URL that visitors came with, a
   assert.equal(asked.length, before + 1);
 });
 
-test("what was purged does not come back, whether the purge was heard of before the restart or after", async (t) => {
+test("a purged response stays purged, whether the purge arrives before or after the restart", async (t) => {
   const { start, directory } = await site(t, (_req, res) => send(res, "body", { "Cache-Tag": "one" }));
   const purge = (count: number): Op => ({ kind: "purge", id: "zone", value: { count, recent: [{ by: "tags", values: ["one"] }] } });
   const warm = async (edge: TestEdge): Promise<void> => {
@@ -220,7 +220,7 @@ test("a large body that is confirmed goes on under its new description", async (
   assert.equal(asked.length, 2);
 });
 
-test("a visitor who leaves amid a large body leaves no file behind", async (t) => {
+test("a visitor who leaves during a large body leaves no file behind", async (t) => {
   const { start, directory } = await site(t, (_req, res) => {
     res.writeHead(200, { "Cache-Control": "max-age=600", "Content-Length": 400_000 });
     res.write("x".repeat(200_000));
@@ -234,7 +234,7 @@ test("a visitor who leaves amid a large body leaves no file behind", async (t) =
   assert.deepEqual(edge.errors, []);
 });
 
-test("the directory is no larger than it may be", async (t) => {
+test("the directory stays within its size limit", async (t) => {
   const { start, directory } = await site(t, (_req, res) => send(res, "x".repeat(20_000)));
   const edge = await start({ disk: 200_000 });
   for (let i = 0; i < 30; i++) {

@@ -75,7 +75,7 @@ test("304 and 206 vary as their 200 does, and a 304 has the tag of the 200 that 
   }
 });
 
-test("what is never compressed does not vary, whole or not", async (t) => {
+test("a response that is never compressed has no Vary field, complete or partial", async (t) => {
   const { get } = await site(t, (req, res) => {
     const body = req.url?.startsWith("/short") === true ? "short" : TEXT;
     const type = req.url?.endsWith(".png") === true ? "image/png" : "text/css";

@@ -161,7 +161,7 @@ for (const [rule, status, lines, seconds, request] of LIFETIMES) {
   });
 }
 
-test("what a shared cache withholds is not kept; tags are", () => {
+test("fields that a shared cache withholds are not stored; cache tags are", () => {
   const stored = store(
     200,
     cc(

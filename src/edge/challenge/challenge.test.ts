@@ -43,7 +43,7 @@ const taskOf = (page: string): string => /\}\)\("([^"]+)",16,/.exec(page)?.[1] ?
 const answerAddress = (to: string, task: string, answer: number): string =>
   `/cdn-cgi/challenge?to=${encodeURIComponent(to)}&task=${encodeURIComponent(task)}&answer=${answer}`;
 
-test("who solves the challenge gets on, with what was asked for, and is asked no more", async () => {
+test("a visitor who solves the challenge is redirected to the requested URL and not challenged again", async () => {
   asked = [];
   const page = await get("/guarded?a=1&b=2");
   assert.match(page, /^HTTP\/1\.1 403 /);

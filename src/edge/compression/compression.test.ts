@@ -103,7 +103,7 @@ test("text is compressed for those who take it, in what they want most; caches b
   }
 });
 
-test("what is not compressed: other types, short bodies, parts, what is compressed already, what must not be changed", async (t) => {
+test("other types, short, partial, already compressed and no-transform bodies are not compressed", async (t) => {
   const bodies: Readonly<Record<string, Answer>> = {
     "/png": says({ "Content-Type": "image/png" }),
     "/events": says({ "Content-Type": "text/event-stream" }),
@@ -146,7 +146,7 @@ test("the head says what the body is: weak tag, no lengths or digests of other b
   assert.deepEqual([plain.headers.etag, plain.headers["accept-ranges"]], ['"1"', "bytes"]);
 });
 
-test("who asks again with the weak tag is told that it still holds, by that tag", async (t) => {
+test("a request with the weak ETag gets 304 with that ETag", async (t) => {
   const { get } = await site(t, says({ ETag: '"1"', "Cache-Control": "max-age=60", "Content-Type": "text/css" }));
   assert.equal((await get("/a.css", "gzip")).headers.etag, 'W/"1"');
   const again = await get("/a.css", "gzip", { "If-None-Match": 'W/"1"' });
@@ -170,7 +170,7 @@ test("the cache keeps the body as it came, and each visitor gets the coding that
   assert.equal(asked, 1);
 });
 
-test("what is compressed of a cached body is kept, and goes with it", async (t) => {
+test("the compressed form of a cached body is stored, and is removed with it", async (t) => {
   let said = TEXT;
   const { edge, get } = await site(t, (req, res) =>
     says({ "Cache-Control": "max-age=60", "Content-Type": "text/css" }, req.url === "/long.css" ? LONG : said)(req, res),
@@ -253,7 +253,7 @@ test("rules for fields have the word before: what they write is heeded", async (
   assert.equal((await get("/no", "gzip")).headers["content-encoding"], undefined);
 });
 
-test("what rules make of the visitor's wishes is heeded, and so are wishes in several lines", async (t) => {
+test("Accept-Encoding is read from all of its lines, and as rules rewrite it", async (t) => {
   const wish = (value: string) => ({ headers: { "accept-encoding": { operation: "set", value } } });
   const { edge, get } = await site(t, says(), [
     rulesetOp("wishes", "zone", "zone", "http_request_late_transform", [
@@ -313,7 +313,7 @@ test("long bodies are compressed as they come, whatever says where they end, and
   for (const coding of ["gzip", "br", "zstd", "zstd"]) assert.equal((await kept.get("/a.css", coding)).text === LONG, true);
 });
 
-test("what comes in pieces leaves in pieces: a line is readable before the next one is written", async (t) => {
+test("compressed chunks are flushed: a line is readable before the next one is written", async (t) => {
   const lines = Promise.withResolvers<ServerResponse>();
   const { edge } = await site(t, (_req, res) => {
     res.writeHead(200, { "Content-Type": "text/plain" }).write("first\n");

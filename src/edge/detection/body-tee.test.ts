@@ -102,7 +102,7 @@ test("a detector tells how much it has read, and reads nothing where there is no
   assert.equal(readBytes(), once);
 });
 
-test("what has no type is looked at if it begins as a text does", async (t) => {
+test("a body without a type is scanned if it starts like a text", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(PAGE.toString(), "utf16le")]);
   const image = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), PAGE]);
@@ -413,7 +413,7 @@ test("in JSON by any name, places are told: of lines, within theirs", async (t) 
   );
 });
 
-test("what is allowed by value, place, path and rule leaves no event, and is counted", async (t) => {
+test("matches that are allowed by value, JSON path, path or rule leave no event and are counted", async (t) => {
   const hash = createValueHash(Buffer.alloc(32, 1))(testSubject().zone_id, VISA, CARD);
   const cases: readonly (readonly [entry: object, matches: number])[] = [
     [{ value_hash: hash }, 1],

@@ -10,7 +10,7 @@ const withPattern = (n: number): DetectionEntry => ({
   patterns: [{ id: String(n).repeat(32), name: "Staff", pattern: String.raw`EMP-\d{6}`, context: [], validator: "none", tags: [] }],
 });
 
-test("zones without patterns share what is compiled, and a change of patterns is compiled anew", () => {
+test("zones without patterns share the compiled detectors, and changed patterns are compiled again", () => {
   const entries = new Map<string, DetectionEntry>();
   const compiled = createCompiledCache((id) => entries.get(id));
   const first = compiled({ ...LIMITED, zone_id: "1" });

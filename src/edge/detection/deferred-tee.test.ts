@@ -79,7 +79,7 @@ test("in a turn nothing is asked and copied before its end, whatever is settled"
   assert.deepEqual(seen, ["sent", "begin", "one", "two, the last"]);
 });
 
-test("what is in one buffer is copied before another one is, and before sockets read anew", () => {
+test("the data of one buffer is copied before another buffer is, and before sockets read again", () => {
   const { begin, seen } = tapped();
   inTurn(() => {
     const late = begin();
@@ -106,7 +106,7 @@ test("a response that breaks off in a turn is told of at once, and nothing of it
   assert.deepEqual(seen, ["begin", "one", "abort", "gone"]);
 });
 
-test("what rules throw costs the scan of that response, and nothing else", () => {
+test("an error of the rules costs only the scan of that response", () => {
   const { begin, seen } = tapped({
     begin: () => {
       throw new Error("broken");

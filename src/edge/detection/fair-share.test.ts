@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
 import { createFairShare } from "./fair-share.ts";
 
-test("whoever takes most of the time is over its share once others have waited for long, and not before", () => {
+test("an account that takes most of the time exceeds its share only after others have waited for long", () => {
   const clock = fixedClock(0);
   const shares = createFairShare(clock);
   const took = (accountId: string, ms: number): void => shares.took(accountId, clock.monotonicMs() - ms, clock.monotonicMs());
@@ -24,7 +24,7 @@ test("whoever takes most of the time is over its share once others have waited f
   assert.equal(shares.isOver("much"), true);
 });
 
-test("what was long ago is forgotten", () => {
+test("old usage no longer counts", () => {
   const clock = fixedClock(0);
   const shares = createFairShare(clock);
   const took = (accountId: string, ms: number): void => shares.took(accountId, clock.monotonicMs() - ms, clock.monotonicMs());

@@ -6,7 +6,7 @@ import { createRing, createRingReader, createRingWriter, LABELS_MAX } from "./ri
 const RING_BYTES = 2048;
 const ENDS_MAX = 4;
 
-test("what was written is read, in order and whole, however writing and reading take turns", () => {
+test("for any interleaving of writes and reads, the ring returns all records in order", () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("write" as const),

@@ -6,7 +6,7 @@ import { requestOf, testSubject } from "#edge/testing/subject.ts";
 
 const word = fc.string({ unit: "grapheme-ascii" }).map((text) => text.replaceAll("\n", ""));
 
-test("what is said of a request is read as it was, at any time", () => {
+test("a request's description is decoded as it was encoded, for any time", () => {
   const changes = fc.record({
     at_ms: fc.oneof(
       fc.nat({ max: 8.64e15 }),

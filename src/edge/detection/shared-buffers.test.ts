@@ -46,7 +46,7 @@ function receive(fill: number): Buffer {
   return buffer;
 }
 
-test("what is lent and what is copied are read as they were written, and every place comes back", { skip }, () => {
+test("shared and copied bytes are read as they were written, and every slot is returned", { skip }, () => {
   const range = fc.record({ start: fc.nat({ max: LENGTH }), end: fc.nat({ max: LENGTH }) });
   const step = fc.oneof(
     {
@@ -129,7 +129,7 @@ test("where all places are lent, or 4 MB, bytes are copied, until some come back
   }
 });
 
-test("what a reader never looked at is taken back, but for where sockets read to", { skip }, () => {
+test("slots that a reader never read are taken back, except the one that sockets read into", { skip }, () => {
   const all = lending();
   for (let i = 0; i < 12; i++) all.writer.write(1, 0, "", receive(i), 0, LENGTH, false);
   assert.equal(free(all), PLACES - 9, "as many bytes as are lent at most");

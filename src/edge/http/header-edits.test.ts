@@ -24,7 +24,7 @@ test("a response loses the fields that are dropped and no others, in any case of
   assert.equal(forwardedFields(buffer, head), "Server_: b\r\nDate: c\r\nX_~: f\r\n");
 });
 
-test("what would end a line is not added", () => {
+test("a field value that contains a line end is not added", () => {
   assert.equal(addedLines(edits), "Strict-Transport-Security: max-age=1\r\n");
 });
 

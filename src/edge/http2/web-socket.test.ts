@@ -151,7 +151,7 @@ test("without a byte either way it ends after its time", async () => {
   assert.notEqual(stream.rstCode, 0);
 });
 
-test("what is no switch to a WebSocket is an answer like any other, and a success is none", async () => {
+test("an origin that refuses the WebSocket sends a normal response, and one that answers 200 gives 520", async () => {
   const session = await ready();
   for (const [path, status, body] of [
     ["/404", 404, "nothing"],

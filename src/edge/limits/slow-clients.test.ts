@@ -111,7 +111,7 @@ test("over HTTP/2 it costs the stream and not its connection; an origin that is 
 const metric = (edge: TestEdge): number =>
   edge.metrics.samples().find(({ name }) => name === "selvedge_edge_slow_clients_closed_total")?.value ?? -1;
 
-test("who holds most places loses his slowest first; who moves on his own is not among them", () => {
+test("the visitor with the most exchanges loses its slowest first, and exchanges that do not wait for their visitor are exempt", () => {
   const holder = (visitorAddress: string, bytesPerCheck: number, isHeldByVisitor = true) => ({
     visitorAddress,
     isHeldByVisitor,

@@ -54,6 +54,6 @@ test("the operator may set lower bounds", async (t) => {
   assert.match(await answerTo(t, many(16), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_header_fields_max/);
 });
 
-test("what is malformed is still told so", async (t) => {
+test("a malformed head is still reported as invalid HTTP", async (t) => {
   assert.match(await answerTo(t, "X: a\nY: b\r\n"), /^HTTP\/1\.1 520 [^]*not valid HTTP/);
 });

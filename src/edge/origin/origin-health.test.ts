@@ -45,7 +45,7 @@ test("where none works all are tried in their order; another port or another way
   assert.deepEqual(origins.order(["192.0.2.1", "192.0.2.9"], 80, tls), ["192.0.2.1", "192.0.2.9"]);
 });
 
-test("whatever happened, each address is tried once, and those that work come first", () => {
+test("after any failures, each address is tried once, and working ones come first", () => {
   const happening = fc.record({
     what: fc.constantFrom("fail", "work", "pass"),
     address: fc.constantFrom(...ADDRESSES),
@@ -71,13 +71,13 @@ test("whatever happened, each address is tried once, and those that work come fi
   );
 });
 
-test("what we have run out of ourselves is not held against an address", () => {
+test("a lack of local sockets does not count against an address", () => {
   const { order, origins } = health();
   origins.failed(originKey("192.0.2.1", 80, null), "no_sockets");
   assert.equal(order(), ADDRESSES);
 });
 
-test("what is remembered is bounded", () => {
+test("the number of remembered addresses is bounded", () => {
   const origins = createOriginHealth({ clock: fixedClock(1), metrics: createMetrics(), retryMs: 1000 });
   for (let i = 0; i < 20_000; i++) origins.failed(originKey(`192.0.2.1`, i, null), "origin_connect_timeout");
   assert.deepEqual(origins.order(ADDRESSES, 1, null), ADDRESSES, "the oldest is forgotten");

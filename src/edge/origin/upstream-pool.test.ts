@@ -56,7 +56,7 @@ async function patientOrigin() {
   return { port: origin.port, asked, answer: () => sockets.shift()?.write(OK), close: origin.close };
 }
 
-test("who came first is served first; who went away takes no place, and who waits too long hears 503", async () => {
+test("waiting requests are served in order; a client that left takes no place, and one that waits too long gets 503", async () => {
   const origin = await patientOrigin();
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 3_000 });
   const clients = Array.from({ length: 6 }, () => rawClient(edge.http));

@@ -63,7 +63,7 @@ test("a context is freed once: with its certificate, beyond the limit, with new 
   assert.equal(open.size, 0);
 });
 
-test("what OpenSSL makes nothing of is asked for once, and nothing of it is freed", () => {
+test("a certificate that OpenSSL rejects is loaded once, and not freed", () => {
   const { replica, contexts, chains, use } = stage(2, "a");
   replica.apply([certificateOp("d", "nobody")]);
   assert.deepEqual([use("d"), use("d")], [null, null]);

@@ -121,7 +121,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     });
 
-    test("who asks for a new handshake amid a connection gets none, and nobody else notices", async () => {
+    test("a client cannot renegotiate, and other clients are not affected", async () => {
       const [edge] = edges;
       const client = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca, ...OLD });
       client.on("error", () => undefined);
@@ -186,7 +186,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       client.socket.destroy();
     });
 
-    test("who names nobody, somebody unknown or nothing that can be read gets an alert and no server", async () => {
+    test("a hello without a name, with an unknown name or that is invalid gets an alert", async () => {
       const refused = (): number =>
         edges[0].metrics.samples().find(({ name }) => name === "selvedge_edge_tls_names_refused_total")?.value ?? -1;
       const before = refused();
@@ -197,7 +197,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.equal(await answerTo("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n"), alert(50));
     });
 
-    test("who leaves amid a handshake is let go at once", async () => {
+    test("a client that leaves during a handshake is released at once", async () => {
       const client = rawClient(edges[0].https);
       client.send(hello("www.example.com", [0xc02b]));
       await client.until(/^\x16/);
@@ -206,7 +206,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await client.closed();
     });
 
-    test("who leaves before the hello is whole is let go at once", async () => {
+    test("a client that leaves before its hello is complete is released at once", async () => {
       const edge = await startEdge([], { socketCalls }, { headTimeoutMs: 3_600_000 });
       try {
         for (const bytes of ["", hello("www.example.com", [0xc02b]).slice(0, 30)]) {

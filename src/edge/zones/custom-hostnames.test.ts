@@ -205,7 +205,7 @@ test("a custom origin is asked for by its own name, the fallback origin by the v
   }
 });
 
-test("whatever comes and goes, the index says what a fresh one says", () => {
+test("after any changes, the index equals a fresh one", () => {
   const hosts = ["x.test", "a.x.test", "b.a.x.test", "y.test"];
   const op = fc.record({
     host: fc.constantFrom(...hosts),

@@ -31,7 +31,7 @@ function expected(records: readonly RecordEntry[], name: string): readonly Recor
   return at(`*.${encloser}`);
 }
 
-test("whatever comes and goes, names and wildcards have the address records that RFC 4592 gives them", () => {
+test("after any changes, names and wildcards have the address records of RFC 4592", () => {
   const step = fc.record({ name: fc.constantFrom(...NAMES), type: fc.constantFrom("A", "AAAA", "TXT"), remove: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

@@ -64,7 +64,7 @@ test("records and zones come and go in any order", () => {
   assert.deepEqual(addresses(zones, "example.com"), ["2001:db8::1"]);
 });
 
-test("who serves a host changes with what is applied, also where it was asked before", () => {
+test("the zone that serves a host changes with the snapshot, also for hosts that were looked up before", () => {
   const replica = createMemoryReplica();
   const zones = createZones(replica, () => undefined);
   const id = (host = "a.sub.example.com"): string | undefined => zones.serving(host)?.zone.entry.id;
@@ -139,7 +139,7 @@ test("large rulesets compile between requests: what was there runs until all of 
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test("what a large change stages is indexed in slices, counted by its names, and seen when it is released", () => {
+test("staged records of a large change are indexed in slices of a number of names, and visible once they are released", () => {
   const replica = createMemoryReplica([zoneOp("z1", "example.com")]);
   const slices: number[] = [];
   const zones = createZones(

@@ -16,7 +16,7 @@ function stage() {
   return { clock, replica, refusal, told };
 }
 
-test("who guesses tokens waits, by address; tokens that were good before go on from there, also when others change", () => {
+test("an address that guesses tokens is limited; tokens that it used before keep working, also when other tokens change", () => {
   const { clock, replica, refusal, told } = stage();
   assert.equal(told("good"), "good");
   for (let i = 0; i < 3; i++) assert.equal(told(`guess-${i}`), "aig_unauthorized");
@@ -43,7 +43,7 @@ test("a token that nobody can guess is good from its first use, however many oth
   assert.equal(told("new"), "good");
 });
 
-test("what is no guess is not counted: no token, one that has ended, or one of another account", () => {
+test("a missing token, an expired one and one of another account do not count as guesses", () => {
   const { replica, refusal, told } = stage();
   replica.apply([
     { ...gatewayTokenOp("ended"), value: { ...(gatewayTokenOp("ended").value as object), expires_on: "2025-01-01T00:00:00Z" } } as never,

@@ -26,7 +26,7 @@ function guessed(
 
 after(() => estimates.close());
 
-test("what nobody told is guessed: at once by length while the tokenizer is not there, else by the tokenizer", async () => {
+test("missing token counts are estimated: by length until the tokenizer is loaded, then by the tokenizer", async () => {
   const text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
   const atOnce = guessed("hello", text, NO_USAGE, "finished");
   assert.ok(!(atOnce instanceof Promise), "the end of a stream does not wait for a tokenizer");
@@ -37,7 +37,7 @@ test("what nobody told is guessed: at once by length while the tokenizer is not 
   assert.deepEqual(await guessed("hello", text, NO_USAGE, "finished"), counted, "once it is there, everybody has it");
 });
 
-test("what was told stays, but for what a stream tells before it has its end", async () => {
+test("reported token counts are used, except interim counts of a stream without an end", async () => {
   const told = { tokensIn: 7, tokensOut: 1 };
   assert.equal(guessed("a", "b", told), undefined);
   assert.equal(guessed("a", "one two three four", told, "finished", ANTHROPIC_USAGE), undefined);
@@ -58,7 +58,7 @@ test("names of special tokens and words without end are text like any other", as
   );
 });
 
-test("files in a request are no text, with the tokenizer and before it is there", () => {
+test("files in a request do not count as text, with the tokenizer and before it is loaded", () => {
   const picture = Buffer.alloc(300_000, 0xa7).toString("base64");
   const parts = [
     { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } },

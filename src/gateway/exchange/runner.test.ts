@@ -32,7 +32,7 @@ test("without a wish nothing is asked twice; a gateway's setting is one, and a r
   assert.equal(rows.length, 4);
 });
 
-test("what the client did wrong is not asked again", async (t) => {
+test("a client error of the provider is not retried", async (t) => {
   const provider = await testProvider(t, (res) => res.writeHead(401).end());
   const { base } = await gatewayFront(t, { providers: { openai: provider.url } });
   assert.equal((await postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, { "svc-aig-max-attempts": "5", ...FAST })).status, 401);

@@ -54,7 +54,7 @@ const pieces = (text: string, size: number): readonly string[] => text.match(new
 const PROSE = "The mills of the town were built by its weavers, and each kept its own books. ".repeat(12);
 
 describe("data loss prevention in streams", () => {
-  test("whatever any detector finds never begins to go out, wherever the stream is cut", () => {
+  test("no byte of a value that a detector finds is sent, wherever the stream is split", () => {
     const samples = DETECTORS.flatMap(({ hits }) => hits.filter((hit) => /^[\x20-\x7e]+$/.test(hit)));
     fc.assert(
       fc.property(fc.constantFrom(...samples), fc.integer({ min: 1, max: 40 }), fc.nat(800), fc.nat(700), (secret, size, before, after) => {
@@ -159,7 +159,7 @@ describe("data loss prevention in requests", () => {
     assert.equal(await refused(JSON.stringify({ messages: [{ content: "my card 4012888888881882" }] })), undefined);
   });
 
-  test("what cannot be looked at does not pass: too deep, or too long", async () => {
+  test("a body that is too deeply nested or too long to inspect does not pass", async () => {
     assert.equal(await refused(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`), "aig_dlp_request_blocked");
     const stream = {
       kind: "stream",
@@ -190,7 +190,7 @@ describe("data loss prevention in requests", () => {
   });
 });
 
-test("what was found in a whole answer that is only flagged is told in its fields", async (t) => {
+test("findings in a flagged response are listed in its header", async (t) => {
   const card = "4012 8888 8888 1881";
   const provider = await testProvider(t, (res) => answerChat(res, `a card: ${card}`));
   const policy = { id: "p", action: "FLAG" as const, check: ["RESPONSE" as const], profiles: EVERY };
@@ -202,7 +202,7 @@ test("what was found in a whole answer that is only flagged is told in its field
   assert.equal(rows[0]?.dlp_action, "FLAG");
 });
 
-test("what comes piece after piece is not held back to be flagged", () => {
+test("a streamed body is not buffered for flagging", () => {
   const [make] = inspection("FLAG").transforms;
   const beginning = (type: string, text: string): string | undefined =>
     make?.({ status: 200, headers: { "content-type": type } })

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { ChunkList } from "./chunks.ts";
 
-test("what was pushed comes out again in order, whatever lies beside what", () => {
+test("pushed chunks are returned in order, wherever they lie in memory", () => {
   const piece = fc.record({ memory: fc.nat(2), skip: fc.boolean(), length: fc.nat(9) });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

@@ -72,7 +72,7 @@ describe("a mask of keys", () => {
     assert.equal(through("a sk-012345678", [], "sk-0123456789").toString(), `a ${"*".repeat(12)}`);
   });
 
-  test("fields are masked, and the same object if there is nothing to mask; words are no keys", () => {
+  test("fields are masked, and are the same object without secrets; words are not keys", () => {
     const mask = maskOf("short", "sk-0123456789");
     const headers = { a: "short", b: ["x", "y"] };
     assert.equal(mask.fields(headers), headers);

@@ -33,7 +33,7 @@ test("a request is bound by the fields of its dialect, the largest of them, time
   assert.deepEqual(answerBound("/chat/completions", Buffer.from("{nope")), UNBOUND);
 });
 
-test("whatever is sent, the bound is none or a positive number, and the answers are counted", () => {
+test("for any body, the token bound is absent or positive, and the number of choices is from 1 to 128", () => {
   fc.assert(
     fc.property(fc.constantFrom("/chat/completions", "/v1/messages", "/x:generateContent", "/other"), fc.json(), (path, text) => {
       const { tokens, answers } = answerBound(path, Buffer.from(text));

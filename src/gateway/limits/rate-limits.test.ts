@@ -44,7 +44,7 @@ test("a sliding window counts what is left of the one before", () => {
   assert.equal(limits.take(limited), 0);
 });
 
-test("whoever waits as long as it is told gets through, and no interval lets more through than it may", () => {
+test("a client that waits as told passes, and no interval admits more than its limit", () => {
   const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 200 });
   const limit = fc.record({
     limit: fc.integer({ min: 1, max: 8 }),

@@ -97,7 +97,7 @@ test("nor does a first burst at a model of which nobody knows how much it says",
   assert.ok(spent >= 1 && spent <= 4, `${spent} dollars`);
 });
 
-test("what a provider adds to requests of its own is set aside as well, once it is known", async (t) => {
+test("tokens that a provider adds to requests are reserved as well, once they are known", async (t) => {
   const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));
   // 0.015 dollars each; the bytes of the request do not show it.
@@ -136,7 +136,7 @@ test("rules are about providers, models and metadata; a partition counts each va
   assert.deepEqual([await ask({}), await ask({})], ["", "each"], "requests without the value are a value of their own");
 });
 
-test("what failed costs nothing, a kept answer neither; a client that leaves owes what was set aside", async (t) => {
+test("failed requests and cached responses cost nothing; a client that leaves is charged the reserved amount", async (t) => {
   const provider = await testProvider(t, (res, { body }) => {
     if (body.includes("fail")) return void res.writeHead(500).end();
     if (body.includes("hang")) return undefined;
@@ -218,7 +218,7 @@ test("a sliding window forgets the one before it bit by bit", () => {
   other.settle(0);
 });
 
-test("whatever happens together spends no more than a limit and one request", () => {
+test("concurrent requests exceed a limit by at most one request", () => {
   const steps = fc.array(
     fc.record({
       amount: fc.double({ min: 0, max: 5, noNaN: true }),

@@ -118,7 +118,7 @@ test("requests of one connection are answered in their order, also those that ca
   assert.equal(await closed, whole);
 });
 
-test("what two readers could read differently is refused, and nobody hears of it", async (t) => {
+test("ambiguous requests are refused and not forwarded", async (t) => {
   const { port, seen } = await stage(t);
   const head = (lines: string): string => `POST / HTTP/1.1\r\nhost: a\r\n${lines}\r\n`;
   const refused = [
@@ -242,7 +242,7 @@ test("an answer that is cut never looks whole", async (t) => {
   assert.equal(await reset, "ECONNRESET");
 });
 
-test("a client that leaves is noticed once, before and amid its answer", async (t) => {
+test("a client that leaves before or during its response is noticed once", async (t) => {
   let gone = 0;
   const answers: AnswerSink[] = [];
   const { port } = await stage(t, (req, answer) => {
@@ -262,7 +262,7 @@ test("a client that leaves is noticed once, before and amid its answer", async (
   assert.equal(gone, 2);
 });
 
-test("who says nothing, or not all of it, has its time", async (t) => {
+test("silent clients and incomplete requests time out", async (t) => {
   const { port, clock } = await stage(t);
   const FIRST = "GET /first HTTP/1.1\r\nhost: a\r\n\r\n";
   /** The answer to these bytes while the clock advances again and again. */

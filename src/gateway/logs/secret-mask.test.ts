@@ -8,7 +8,7 @@ const mask = createSecretMask();
 const masked = (text: string, secrets: readonly string[] = []): string =>
   Buffer.concat([...mask.mask([Buffer.from(text)], secrets)]).toString();
 
-test("what has no secret is given back as it is", () => {
+test("a body without secrets is returned unchanged", () => {
   const parts = [
     Buffer.from('{"model":"gpt-4o-mini","messages":[{"role":"user","content":"The key to token economy: max_tokens"}],'),
     Buffer.from('"max_tokens":10,"n":1}'),
@@ -118,7 +118,7 @@ test("pieces of several choices are told apart", () => {
   assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
 });
 
-test("what all events of a stream repeat is masked in each of them, and what one piece says by itself in that one", () => {
+test("a secret that all events of a stream repeat is masked in each, and one in the text only there", () => {
   const secret = "my-own-provider-key-0123456789";
   const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
   const words = ["so ", "it ", "is", found, "isn't ", "it"];

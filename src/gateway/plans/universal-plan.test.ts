@@ -61,7 +61,7 @@ test("a step that has begun to answer is the last one", async (t) => {
   assert.deepEqual([spare.seen.length, rows.length, rows[0]?.provider, rows[0]?.success], [0, 1, "openai", false]);
 });
 
-test("what is no plan is refused as a whole: nothing is asked, no row is begun", async (t) => {
+test("an invalid list of steps is refused as a whole: no provider is called, and no row is written", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "here"));
   const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw")], providers: { openai: provider.url } });
   const bad: readonly (readonly [unknown, number])[] = [
@@ -88,7 +88,7 @@ test("what is no plan is refused as a whole: nothing is asked, no row is begun",
   assert.deepEqual([provider.seen.length, rows.length], [0, 0]);
 });
 
-test("fields of a request that are no values are refused by name; those out of bounds are taken to the nearest", async (t) => {
+test("invalid option fields are refused by name; numbers out of bounds are set to the nearest bound", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "here", { prompt_tokens: 1000, completion_tokens: 10 }));
   const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
   const ask = (headers: Record<string, string>): Promise<Response> => postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, headers);

@@ -154,7 +154,7 @@ for (const [way, loop] of WAYS) {
   });
 }
 
-test("what goes out is what was asked, framed again", async (t) => {
+test("the provider gets the same request with new framing", async (t) => {
   const texts: string[] = [];
   const port = await rawProvider(t, (socket, text) => {
     texts.push(text);
@@ -171,7 +171,7 @@ test("what goes out is what was asked, framed again", async (t) => {
   ]);
 });
 
-test("what cannot stand in a head goes nowhere", async (t) => {
+test("a request with an invalid method, target or field is not sent", async (t) => {
   let asked = 0;
   const pool = poolTo(t, `http://provider.test:${await rawProvider(t, () => void asked++)}`);
   const bad = [
@@ -261,7 +261,7 @@ test("above the bound of connections requests wait for one; who leaves the queue
   assert.equal(asked.length, 2);
 });
 
-test("what the gateway itself asks has an end in time and in size", async (t) => {
+test("the gateway's own requests have a timeout and a size limit", async (t) => {
   const port = await rawProvider(t, (socket, text) => {
     if (text.includes("/long")) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n" + "x".repeat(100));
     else if (text.includes("/short")) socket.write(WHOLE);

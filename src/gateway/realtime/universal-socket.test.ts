@@ -84,7 +84,7 @@ const sendsAll = (sent: readonly SentFrame[]): string[] => {
   return end === null ? answered : [...answered, `close ${end.code ?? 1000}`];
 };
 
-test("whatever frames a client sends, in whatever pieces: pongs, answers and the close that are due, and an end", async (t) => {
+test("for any frames in any chunks, a client gets the due pongs, responses and close, and the connection ends", async (t) => {
   await fc.assert(
     fc.asyncProperty(webSocketConversation, fc.integer({ min: 1, max: 2000 }), async (sent, size) => {
       const { client, server } = await open(t, 60_000, () => assert.fail("no message here asks for anything"));

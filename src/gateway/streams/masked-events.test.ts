@@ -61,7 +61,7 @@ test("an event waits only while its text may begin a key", () => {
   );
 });
 
-test("text that is no JSON, in lines of any kind, is masked as well, and an event without end does not wait", () => {
+test("text that is not JSON, in lines of any kind, is masked as well, and an event without an end does not wait", () => {
   for (const line of ["\n", "\r\n", "\r"]) {
     const lines = [KEY.slice(0, 9), KEY.slice(9)].map((piece) => `event: e${line}data: ${piece}${line}${line}`);
     assert.doesNotMatch(passed(lines).join(""), /Ab|0123/);

@@ -9,7 +9,7 @@ const chunk = (content: string, index = 0): string =>
 /** Text of the first choice, with its JSON escapes. */
 const said = (stream: string): string => textsOfStream(Buffer.from(stream)).joined()[0]?.bytes.toString() ?? "";
 
-test("what one choice says is joined, whatever ends lines and stands between events", () => {
+test("the text of a choice is joined for any line ends and any lines between events", () => {
   const words = ["the ", "sea", " \\ and", ' "quoted" ', "\n", "é", "漢字", "🌊", "", " end"];
   const written = words.map((word) => JSON.stringify(word).slice(1, -1)).join("");
   for (const [end, between] of [
@@ -23,7 +23,7 @@ test("what one choice says is joined, whatever ends lines and stands between eve
     assert.equal(said(words.map((word) => chunk(word) + end + between).join("")), written, JSON.stringify([end, between]));
 });
 
-test("a line without end, one that is huge and one that is cut amid a character do no harm", () => {
+test("a line without an end, a huge one and one that is split within a character do no harm", () => {
   const huge = "x".repeat(300_000);
   const stream = Buffer.from([chunk("a "), chunk("b "), chunk(huge), chunk("c "), chunk("🌊")].join("\n\n"));
   const { joined, said: all } = textsOfStream(stream.subarray(0, stream.length - 40));

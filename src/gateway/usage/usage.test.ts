@@ -28,7 +28,7 @@ test("a document's usage is read, not what the text says about it", () => {
   assert.deepEqual(read("application/json", [JSON.stringify({ usage: { prompt_tokens: 2, completion_tokens: 1 } }, null, 2)]), [2, 1]);
 });
 
-test("what no answer can have cost is no count", () => {
+test("an impossible number is not a token count", () => {
   const told = (count: number) => read("application/json", [JSON.stringify({ usage: { prompt_tokens: count, completion_tokens: 1 } })])[0];
   assert.deepEqual([1e9, 1e9 + 1, Number.MAX_SAFE_INTEGER, -1, 1.5].map(told), [1e9, null, null, null, null]);
 });
@@ -88,7 +88,7 @@ test("long answers and endless lines are read with bounded memory, and usage at 
   }
 });
 
-test("what a long stream tells at its start and at its end counts, however it is cut, and the last of what it tells often", () => {
+test("usage at the start and the end of a long stream counts however it is split, and the last of repeated values", () => {
   const anthropic = PROVIDERS.get("anthropic");
   assert.ok(anthropic);
   const start =

@@ -244,7 +244,7 @@ test("with a parent that follows, a rollover ends, and so does the deactivation 
   );
 });
 
-test("an active zone whose DS is gone is in error until it is back; a DS that comes and goes within hours is no error", () => {
+test("an active zone whose DS is gone is in error until it is back; a DS that comes and goes within hours is not an error", () => {
   const hours = (count: number): number => count * HOUR_MS;
   const see = (life: DnssecLife, named: readonly string[], now: number) => afterParentCheck(life, { named, ttl: 3600 }, TIMES, now);
   const active = see(enabled(newLife("a", 0), 0), ["a"], hours(1));

@@ -123,7 +123,7 @@ const CODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   "br, gzip": (bytes) => gzipSync(brotliCompressSync(bytes)),
 };
 
-test("whatever the framing, the encoding, the order and the size: what a program sees is seen, or is said to be unsure", () => {
+test("for any framing, encoding, order and size, the reader finds a value that a program would see, or reports a cause", () => {
   const cut = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) });
   fc.assert(
     fc.property(fc.oneof(form, multipart, json, xml), fc.constantFrom(...Object.keys(CODERS)), cut, ({ type, body }, coding, share) => {

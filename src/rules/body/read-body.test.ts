@@ -34,7 +34,7 @@ function look({ query, cookies = [], types = [], codings = [], body = "" }: OddR
 
 const ALL = [...ODD_REQUESTS, ...MEASURED_BYTES];
 
-test("what some program behind the edge reads is read, or is said not to be", () => {
+test("values that some program behind the edge reads are read, or a cause is reported", () => {
   const blind = ALL.flatMap((row) => {
     const { isRead, causes } = look(row);
     return isRead || causes.length > 0 ? [] : [row.name];
@@ -42,7 +42,7 @@ test("what some program behind the edge reads is read, or is said not to be", ()
   assert.deepEqual(blind, []);
 });
 
-test("what is only said is little: what nobody can read, and what costs too much", () => {
+test("only a few bodies are reported without being read", () => {
   assert.deepEqual(
     ALL.flatMap((row) => (look(row).isRead ? [] : [`${row.name}: ${look(row).causes.join()}`])),
     [

@@ -45,7 +45,7 @@ const ATTACKS = [
 ];
 
 for (const ruleset of [MANAGED_RULESET_ID, SCORES_RULESET_ID])
-  test(`what is named lets a request pass when it is excepted, and leaves other arguments alone (${ruleset})`, () => {
+  test(`excepting the parts that events name lets the request pass, and does not affect other arguments (${ruleset})`, () => {
     const values = fc.array(fc.constantFrom(...ATTACKS), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(values, (texts) => {

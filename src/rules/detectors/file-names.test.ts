@@ -8,7 +8,7 @@ import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 const SECRETS = DETECTORS.filter(({ category, enabled }) => category === "secrets" && enabled);
 const compiled = compileDetectors(SECRETS);
 
-test("the hash in the name of a file is no key, whatever the name begins with", () => {
+test("the hash in a file name is not a key, whatever the name starts with", () => {
   const starts = new Set(
     SECRETS.flatMap(({ anchors }) =>
       anchors.flatMap((anchor) => (anchor.kind === "literal" && /[-_.]$/.test(anchor.text) ? [anchor.text] : [])),

@@ -126,7 +126,7 @@ const PIECES = [
   "$x",
 ];
 
-test("whatever the text, a predicate or an ExpressionError comes out", () => {
+test("every text gives a predicate or an ExpressionError", () => {
   const texts = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),
     fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join(" ")),

@@ -27,7 +27,7 @@ test("an attack is found in itself too, not only in the oddness of the body that
   assert.deepEqual(unseen, []);
 });
 
-test("what honest programs send is neither blocked nor logged", () => {
+test("requests of honest programs are neither blocked nor logged", () => {
   const said = HONEST_REQUESTS.flatMap(({ name, types = [], codings = [], body = "" }) => {
     const request = { headers: { "content-type": types, "content-encoding": codings }, body };
     return [MANAGED, SCORES].flatMap((ruleset) =>
@@ -101,6 +101,6 @@ test("the guide lists each of them with what it does and what to do instead", ()
     assert.ok(guide.includes(`| ${title} | ${isUnread ? "blocks" : "logs"} | ${hint} |`), title);
 });
 
-test("the attack itself is no bypass: as a plain field it is found", () => {
+test("the attack itself does not bypass the rules: as a plain field it is found", () => {
   assert.deepEqual(actions(MANAGED.id, { query: `q=${encodeURIComponent(ATTACK)}` }).slice(0, 1), ["block"]);
 });

@@ -9,7 +9,7 @@ const execution = (overrides: unknown) => executeManaged({ id: SENSITIVE_DATA_RU
 const isOn = (overrides: unknown, pattern: { id: string; tags: string[]; enabled?: boolean } = PATTERN): boolean =>
   isSwitchedOn(execution(overrides).own, pattern);
 
-test("what overrides say of a pattern of one's own: its rule before its tags, of which the last wins, before the ruleset", () => {
+test("overrides of a custom pattern: its rule before its tags, of which the last wins, before the ruleset", () => {
   assert.equal(execution(undefined).own, "");
   for (const [overrides, expected, expectedOff] of [
     [undefined, true, false],
@@ -44,7 +44,7 @@ test("exceptions beat overrides, and those of managed rules say nothing of patte
   assert.equal(withoutRules(ruleset, execution(undefined), new Set([ruleset.rules[0]!.id])).own, "");
 });
 
-test("what is left of an execution is one object for the same exceptions, however many others come in between", () => {
+test("the same exceptions give the same execution object, however many others come in between", () => {
   const ruleset = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID)!;
   const all = execution({ enabled: true });
   const without = (count: number) => withoutRules(ruleset, all, new Set(ruleset.rules.slice(0, count).map(({ id }) => id)));

@@ -21,7 +21,7 @@ test("a host and a path are parts of their own, a star stands for a part of one 
   }
 });
 
-test("what would not be an address is refused", () => {
+test("a pattern that is not a URL is refused", () => {
   for (const pattern of ["", " ", "a b", 'a"b', "a\\b", "a#b", "a/**", "/path", "exam ple", "é.example/", "x".repeat(1025)])
     assert.notEqual(urlPatternProblem(pattern), null, pattern);
 });

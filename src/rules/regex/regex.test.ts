@@ -53,7 +53,7 @@ test("a long text matches as a short one does, whichever engine is cheaper for i
   assert.deepEqual(["a".repeat(100_000), `${"a".repeat(100_000)}1`, `${"a ".repeat(50_000)}1`].map(long.test), [false, true, false]);
 });
 
-test("what is required of a match is the longest text that is sure, in lower case if that is longer", () => {
+test("the required text is the longest one that every match contains, in lower case if that is longer", () => {
   assert.deepEqual(compileRegexTest("(?i)union.{1,9}select100").required, { texts: ["select100"], folded: true });
   assert.deepEqual(compileRegexTest("union.{1,9}select").required, { texts: ["select"], folded: false });
   assert.deepEqual(compileRegexTest("(?i)ab1234").required, { texts: ["ab1234"], folded: true });

@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly string[])[] = [
   [":path", "/other"],
   [":protocol", "websocket"],
 ];
-test("what HTTP/1.1 would read otherwise is refused", () => {
+test("heads that HTTP/1.1 would read differently are refused", () => {
   for (const fields of REFUSED) assert.equal(read([...BASE, ...fields]), 400, fields.join(": "));
   const replaced = (name: string, value: string): string[] => BASE.map((text, i) => (BASE[i - 1] === name && i % 2 === 1 ? value : text));
   for (const path of ["", "a", "/a b", "/a HTTP/1.1\r\nx: y", "http://evil.example.org/", "/a#b", "/\xff"])
@@ -113,7 +113,7 @@ const text = fc.oneof(
 );
 const name = fc.oneof(text, fc.constantFrom(":method", ":path", ":authority", "transfer-encoding", "x-a", "te", "expect"));
 
-test("whatever comes, a head that is taken has the fields that were given and no others", () => {
+test("an accepted head has exactly the given fields", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, text), { maxLength: 6 }), fc.boolean(), (given, endsWithHead) => {
       const fields = read([...BASE, ...given.flat()], endsWithHead);

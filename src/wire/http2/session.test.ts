@@ -90,7 +90,7 @@ const receive = (echo: Echo, ...pieces: readonly Buffer[]): void => {
   for (const piece of pieces) echo.session.receive(piece, piece.length);
 };
 
-test("what a turn leads to is one piece, and the last frame of a stream says that it is", () => {
+test("the output of a tick is one buffer, and the last frame of a stream has END_STREAM", () => {
   const echo = new Echo();
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.of(0, 1, 0, 0)));
   echo.take();
@@ -151,7 +151,7 @@ const conversation = fc
     return bytes;
   });
 
-test("whatever bytes come, and in whatever pieces, the same is said to them, and what is kept is bounded", () => {
+test("the responses to any bytes do not depend on their chunks, and the state is bounded", () => {
   fc.assert(
     fc.property(conversation, fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 8 }), (bytes, sizes) => {
       const said = [sizes, [bytes.length], [1]].map((steps) => {

@@ -145,7 +145,7 @@ storeTest("traffic that is usual over all nodes is not a spike at any of them, w
   }),
 );
 
-storeTest("a node that dies amid a spike has what it counted told with the rest, a few minutes later, once", (fixture) =>
+storeTest("the counts of a node that dies during a spike are reported with the rest, a few minutes later, once", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const [a, b] = [await start("a"), await start("b")];

@@ -104,7 +104,7 @@ storeTest("a failure for one policy does not affect others, and is reported with
   assert.equal(await minute(events(one, 500)), 0);
 });
 
-storeTest("a policy that is deleted or disabled amid a look is not told of", async ({ store }) => {
+storeTest("a policy that is deleted or disabled during a check sends no alert", async ({ store }) => {
   let before = async (): Promise<void> => undefined;
   const late: Store = Object.create(store, {
     write: { value: async (...args: Parameters<Store["write"]>) => before().then(() => store.write(...args)) },

@@ -81,7 +81,7 @@ test("of a body whose length is not known one is told as it comes, the others wh
   assert.deepEqual([cacheStatus(text), body(text)], ["HIT", "0123456789"]);
 });
 
-test("what breaks off is not kept, and is seen to be broken", async (t) => {
+test("a truncated response is not cached, and clients can see that it is truncated", async (t) => {
   const sockets: Socket[] = [];
   const origin = await rawOrigin((socket) => void sockets.push(socket));
   const edge = await startEdge(siteOps(origin.port));
@@ -160,7 +160,7 @@ test("a body that is too large to keep passes through, at the pace of the one wh
   assert.ok(edge.metrics.samples().every(({ name, value }) => name !== "selvedge_edge_cache_responses" || value === 0));
 });
 
-test("who asks again and again without reading gets no more than fits", async (t) => {
+test("a client that pipelines requests without reading gets no more responses than fit into its buffer", async (t) => {
   const { edge, held } = await heldSite(t);
   const first = asks(edge, "/a.zip");
   await eventually(() => held.length === 1);

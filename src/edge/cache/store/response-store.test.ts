@@ -30,7 +30,7 @@ test("a response replaces the one of the same keys, and stands before the others
   assert.deepEqual(store.find("a"), [other]);
 });
 
-test("what was used since the last round stays, what was not goes first", () => {
+test("responses that were used since the last round stay, the others are evicted first", () => {
   const store = createStore(10 * response("0", 1000).weight);
   const responses = Array.from({ length: 10 }, (_, i) => response(String(i), 1000));
   responses.forEach(store.put);
@@ -42,7 +42,7 @@ test("what was used since the last round stays, what was not goes first", () => 
   );
 });
 
-test("what is larger than the store is not kept, and does not drive out the rest", () => {
+test("a response larger than the store is not stored and evicts nothing", () => {
   const store = createStore(10_000);
   const small = response("a", 100);
   store.put(small);
@@ -61,7 +61,7 @@ test("variants of one key are bounded, and invented ones do not drive out those 
   assert.ok(store.find("a").includes(used));
 });
 
-test("whatever happens, the store is what its keys say and no larger than it may be", () => {
+test("after any operations, the store matches its keys and its size limit", () => {
   const step = fc.record({
     what: fc.constantFrom("put", "put", "put", "use", "remove", "sweep"),
     key: fc.integer({ min: 0, max: 12 }),

@@ -15,7 +15,7 @@ function left(text: string, cut: BodyCut, pieceBytes: number): string {
 
 const CARD = "4716 4615 8332 2103";
 
-test("what may go through a cut is left out, and what stands apart from it is not", () => {
+test("text that a truncation may have split is left out, and text apart from it is not", () => {
   for (const pieceBytes of [1, 7, 1000]) {
     for (const [text, cut, expected] of [
       [`1111 ${CARD}, and more`, "start", " and more"],

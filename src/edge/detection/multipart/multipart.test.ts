@@ -53,7 +53,7 @@ test("parts within parts are looked into", () => {
   assert.match(text, new RegExp(`\n${CARD}\n[^]*\nafter\n`));
 });
 
-test("what is no base64 and what are no parts stands as it is", () => {
+test("text that is not valid base64 or multipart is unchanged", () => {
   const { text } = shown(part("Content-Transfer-Encoding: base64", `${base64("first")}\r\n, <${CARD}>`));
   assert.ok(text.includes(`<${CARD}>`));
   for (const plain of [

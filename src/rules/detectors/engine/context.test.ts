@@ -39,7 +39,7 @@ test("words stand near, or label what markup stands before", () => {
   assert.deepEqual(named(`<p>passport</p><p ${attributes.repeat(4)}>`), []);
 });
 
-test("what is read of markup is as patterns over the text would say", () => {
+test("the text before a value in markup equals the result of patterns over the text", () => {
   const ALPHABET = ["<", ">", "<b>", "</i>", '"', "'", " ", "\n", "\t", "\xa0", "a", "Nr", "é", "個", "x".repeat(20)];
   let seed = 1;
   const random = (below: number): number => {

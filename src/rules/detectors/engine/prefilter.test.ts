@@ -77,7 +77,7 @@ test("every example is found at every place within a block of sixteen bytes", ()
   }
 });
 
-test("what stood in the input before is not found again", () => {
+test("data of an earlier input is not found again", () => {
   const { prefilter } = compileDetectors(ENABLED);
   prefilter.input.write("ghp_abcdef 4111111111111111 ".repeat(20));
   assert.ok(prefilter.run(0, 560, 560) > 0);

@@ -112,7 +112,7 @@ test("a hit tells the value as it is shown, and where it stands in the body", ()
   assert.deepEqual(spans, ["&#52;716<b>4615</b>8332&#50;103"]);
 });
 
-test("what is shown apart is no value", () => {
+test("digits that are displayed separately are not a value", () => {
   for (const text of [
     "<td>4716</td><td>4615</td><td>8332</td><td>2103</td>",
     "<li>47164615</li><li>83322103</li>",

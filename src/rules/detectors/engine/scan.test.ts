@@ -73,7 +73,7 @@ test("the candidate budget ends the search, and the result says so", () => {
   assert.equal(scan([Buffer.from("AKIA ".repeat(CANDIDATES_MAX + 1))]).limited, true);
 });
 
-test("what has to follow is looked for at a cost: a body full of beginnings spends the budget, a page full of links does not", () => {
+test("looking for the text that must follow costs budget: a body full of starts spends it, a page full of links does not", () => {
   assert.equal(scan([Buffer.alloc(1024 * 1024, "MjM:")]).limited, true);
   const byDefault = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
   assert.equal(scanText(byDefault, Buffer.alloc(1024 * 1024, "<loc>https://www.shop.example/page</loc>\n")).limited, false);

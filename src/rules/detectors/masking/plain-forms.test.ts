@@ -50,7 +50,7 @@ test("a card or a key is masked in whatever layers of encodings, and in the digi
   );
 });
 
-test("what is no card stays in any encoding", () => {
+test("a text that is not a card is unchanged in any encoding", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("4716461583322104", "AB123456C", "Straße", "2024-06-01 10:30", "१२३", "100% wool"),

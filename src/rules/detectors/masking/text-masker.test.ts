@@ -20,7 +20,7 @@ test("of a query only the values with a find are hidden, plain or percent-encode
   ]);
 });
 
-test("what reaches over separators hides the whole, and so does a name that is itself a find", () => {
+test("a finding across separators masks the whole text, and so does one in a name", () => {
   assert.deepEqual(mask([`/pay/${CARD}/receipt`, "/pay/receipt"], "/"), ["/pay/[masked]/receipt", "/pay/receipt"]);
   assert.deepEqual(mask(["/go/postgres://admin:Tr0ub4dor7kQ@db.internal.net/main"], "/"), ["[masked]"]);
   assert.deepEqual(mask([`${CARD}=1`], "&"), ["[masked]"]);

@@ -43,7 +43,7 @@ const OFFERED: readonly (readonly [text: string, offered: readonly string[]])[] 
   ['http.host eq "http.ho', []],
 ];
 
-test("what may stand at a place is offered, by phase and type", () => {
+test("completions fit the position, by phase and type", () => {
   for (const [text, offered] of OFFERED) assert.deepEqual(labels(text, CUSTOM, { lists: ["office", "hosts"] }), offered, text);
   assert.deepEqual(labels("http.response.co"), []);
   assert.deepEqual(labels("http.response.co", "http_response_firewall_managed"), [
@@ -63,7 +63,7 @@ test("the characters to replace are those of the word before the cursor", () => 
   assert.equal(host?.detail, "String");
 });
 
-test("whatever the text and the place, there is an answer", () => {
+test("every text and position has a result", () => {
   const pieces = fc.constantFrom(
     "http.host",
     "len",

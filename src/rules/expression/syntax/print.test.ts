@@ -50,7 +50,7 @@ test("expressions have one canonical form", () => {
   for (const [text, printed] of PRINTED) assert.equal(printExpression(parseExpression(text)), printed, text);
 });
 
-test("what is printed reads as the same, and prints as the same", () => {
+test("a printed expression parses to the same tree, and prints the same", () => {
   const texts = [...Object.values(HOLD).flat(), ...PRINTED.map(([text]) => text)];
   for (const text of texts) {
     const tree = parseExpression(text);

@@ -36,7 +36,7 @@ const HARMLESS = [
   "</script>",
 ];
 
-test("what runs in a page is found, as content and as the value of an attribute", () => {
+test("markup that runs in a page is found, as content and as an attribute's value", () => {
   // Other rules look for scripts without markup, and transformations undo encodings.
   for (const attack of [...ATTACKS["xss"]!.filter((text) => /[<=]/.test(text)), ...ACTIVE]) assert.ok(detectMarkup(attack), attack);
 });

@@ -111,7 +111,7 @@ test("only short texts are for an engine that goes back, where a pattern lets it
   assert.ok(!createPattern("^(?:(?:a+)+)+$").test(`${"a".repeat(100_000)}b`));
 });
 
-test("what automata learn is bounded for all of them together, whatever the texts", () => {
+test("the learned states of all automata together are bounded, for any texts", () => {
   // A byte that is remembered for 12 places further on: thousands of states, each with other places.
   const automata = Array.from({ length: 16 }, (_, i) => new LazyAutomaton(parsePcre(`[ab]*a[ab]{${10 + (i % 4)}}c${i}`)));
   let most = 0;

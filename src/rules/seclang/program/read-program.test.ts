@@ -27,7 +27,7 @@ SecRuleUpdateActionById 2 "deny,status:429"
   assert.deepEqual([rules[1]?.disruption, rules[1]?.status], ["deny", 429]);
 });
 
-test("what a phase does by default is what block does, and t:none begins anew", () => {
+test("block does the default action of its phase, and t:none removes the default transformations", () => {
   const program = programOf(`
 SecDefaultAction "phase:2,log,deny,status:418,t:lowercase"
 SecRule ARGS "@rx a" "id:1,phase:2,block"

@@ -128,7 +128,7 @@ test("every operator", () => {
   }
 });
 
-test("what was sent is where ModSecurity has it", () => {
+test("variables have the values that ModSecurity gives them", () => {
   const body: Partial<TransactionBody> = {
     text: "p=1",
     bytes: 3,

@@ -55,7 +55,7 @@ const HARMLESS = [
   "order by date",
 ];
 
-test("what becomes part of a statement is found, in every kind of quotes", () => {
+test("text that becomes part of a statement is found, in every kind of quotes", () => {
   // One of the list is encoded twice: decoding is for transformations.
   for (const attack of [...ATTACKS["sqli"]!.filter((text) => !text.startsWith("%27")), ...INJECTIONS])
     assert.notEqual(detectSql(attack), null, attack);

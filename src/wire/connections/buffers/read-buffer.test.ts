@@ -41,7 +41,7 @@ test("an accepted socket reads into the shared buffer and tells its end", async 
   assert.equal(text, "first and last");
 });
 
-test("what was given back to a socket comes as data, before what is read", async (t) => {
+test("bytes that were unshifted to a socket arrive before bytes that are read", async (t) => {
   const { near, accepted } = await pair(t);
   let text = "";
   near.write("head|first");

@@ -97,7 +97,7 @@ const conversation = fc.record({
   isInTurns: fc.boolean(),
 });
 
-test("whatever both sides send, in whatever pieces, arrives whole and in order", { skip, timeout: 300_000 }, async (t) => {
+test("data of both sides arrives complete and in order, in any chunks", { skip, timeout: 300_000 }, async (t) => {
   let ear = createEar();
   let near: LoopSocket | null = null;
   const stage = await startSecure(t, (socket) => {
@@ -267,7 +267,7 @@ test("an end in order says so, with all that was sent before it; any other does 
   }
 });
 
-test("an end without a word of TLS is an end as well, and so is one amid a record", { skip }, async (t) => {
+test("an end without close_notify is an end as well, and so is one within a record", { skip }, async (t) => {
   let ear = createEar();
   const stage = await startSecure(t, (socket) => (ear = createEar({ onEnd: () => socket.end() })));
   for (const bytes of [Buffer.alloc(0), Buffer.from([23, 3, 3, 0, 100, 1, 2])]) {
@@ -283,7 +283,7 @@ test("an end without a word of TLS is an end as well, and so is one amid a recor
   assert.equal(stage.open(), 0);
 });
 
-test("a client cannot make us begin anew, and is served on", { skip }, async (t) => {
+test("a client cannot force a new handshake, and its connection continues", { skip }, async (t) => {
   const stage = await startSecure(t, (socket) => createEar({ onBytes: (_, length) => socket.sendText("y".repeat(length)) }));
   const client = dial(t, stage, GCM);
   await once(client.socket, "secureConnect");

@@ -95,7 +95,7 @@ test("an event of a descriptor that was closed and opened again in the same turn
   await eventually(() => dialled.every(({ ear }) => ear.text === "for the new"));
 });
 
-test("what a handler throws costs its own connection, and is told", { skip }, async (t) => {
+test("an error of a handler ends only its own connection, and is reported", { skip }, async (t) => {
   for (const method of ["onBytes", "onEnd", "onClosed"] as const) {
     const bad = new Error(method);
     const { listener, accepted, errors } = stage(t, (socket) =>
@@ -215,7 +215,7 @@ const side = fc.record({
   isInTurns: fc.boolean(),
 });
 
-test("whatever two sides do at once, each hears what the other sent, in order, and a close", { skip }, async (t) => {
+test("for any concurrent actions, each side gets the other's bytes in order, and a close", { skip }, async (t) => {
   const ears: Ear[] = [];
   const { loop, listener, accepted, errors } = stage(t, () => {
     const ear = createEar();
@@ -292,7 +292,7 @@ function splitAt(steps: readonly Step[], what: string): Step[][] {
 }
 
 test(
-  "what sockets send in a turn goes out once all that came in it was read, whole and each to its own, however much it is",
+  "data that sockets send in a tick goes out after all input of the tick was read, complete and to the right peer, in any amount",
   { skip },
   async (t) => {
     for (const size of [10, 3_000, 12_000, 20_000]) {
@@ -389,7 +389,7 @@ test("reads become longer while they are filled, and are short again after a wai
   assert.equal(socket.bytesRead, 8_100_000);
 });
 
-test("what was gathered goes out before an end, a close or a reset, and is not counted as waiting", { skip }, async (t) => {
+test("collected bytes are sent before an end, a close or a reset, and do not count as queued", { skip }, async (t) => {
   for (const last of LASTS) {
     let waited = -1;
     const { listener, accepted } = stage(t, (socket) =>

@@ -42,7 +42,7 @@ test("each state but the last can be left, begins somewhere and has a timer; aft
   assert.match(new states.ImpossibleEventError(states.CLOSING, states.BEGUN).message, /'closing' cannot take the event 'begun'/);
 });
 
-test("whatever a connection waits for, in any state, its wait ends by a timer", () => {
+test("in every state, a timer ends a connection's wait", () => {
   const bytes = fc.constantFrom(null, 0, 1_000);
   fc.assert(
     fc.property(

@@ -15,7 +15,7 @@ after(() => peer.close());
 test("here we have a loop of our own", { skip: process.platform !== "linux" }, () => assert.equal(WAYS.length, 2));
 
 for (const [way, loop] of WAYS) {
-  test(`what is sent by ${way} arrives whole and in order, however slow the reader`, async () => {
+  test(`data sent by ${way} arrives complete and in order, however slow the reader`, async () => {
     const near = peer.dial(loop);
     let drained = (): void => undefined;
     near.attach(createEar({ onDrain: () => drained() }));

@@ -97,7 +97,7 @@ for (const [way, loop] of WAYS) {
     near.destroy();
   });
 
-  test(`${way}: pausing amid much stops it, and nothing is lost or doubled`, async () => {
+  test(`${way}: pausing in a large transfer stops it, and nothing is lost or doubled`, async () => {
     const ear = createEar({ onBytes: () => pausing() });
     const { near, far } = await pair(loop, ear);
     const pausing = (): void => {
@@ -165,7 +165,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual(heard, ["closed", "first", "second"]);
   });
 
-  test(`${way}: what comes amid a rest is heard after it, and so is everything later, also where nothing came`, async () => {
+  test(`${way}: bytes that arrive during a pause are delivered after it, and so is everything later`, async () => {
     const { near, ear, far } = await pair(loop);
     for (const text of ["a", "b", "", "", "c"]) {
       const before = ear.text;

@@ -161,7 +161,7 @@ const blocks = fc.array(
   }),
   { maxLength: 12 },
 );
-test("what the encoder writes the decoder reads, whatever sizes of the table are asked for meanwhile", () => {
+test("the decoder reads the encoder's output, for any changes of the table size", () => {
   fc.assert(
     fc.property(blocks, (connection) => {
       const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
@@ -176,7 +176,7 @@ test("what the encoder writes the decoder reads, whatever sizes of the table are
   );
 });
 
-test("whatever bytes come, a decoder says yes or no, and its table stays within its bounds", () => {
+test("for any bytes, the decoder accepts or refuses, and its table stays within its limit", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 8 }), (pieces) => {
       const decoder = new HpackDecoder();
@@ -193,7 +193,7 @@ test("whatever bytes come, a decoder says yes or no, and its table stays within 
   );
 });
 
-test("what comes again is one byte, what is seen once takes no place, and credentials never do", () => {
+test("a repeated field is one byte, a field that occurs once is not indexed, and credentials never are", () => {
   const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
   const once: Pair = ["x-once", `${Math.floor(performance.now() * 1000)}`];
   const unseen = block(encoder, [once]);
