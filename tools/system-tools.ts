@@ -38,6 +38,13 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     file: "/usr/lib/python3/dist-packages/CloudFlare/cloudflare.py",
   },
   {
+    name: "python3-lexicon",
+    debianPackage: "python3-lexicon",
+    neededBy: "test",
+    purpose: "changes records as scripts for many DNS providers do",
+    file: "/usr/lib/python3/dist-packages/lexicon/providers/cloudflare.py",
+  },
+  {
     name: "modsecurity-crs",
     debianPackage: "modsecurity-crs",
     neededBy: "test",

@@ -1,3 +1,4 @@
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError, type ErrorItem } from "#kernel/errors/errors.ts";
 
 /** An error in the form for clients. */
@@ -24,7 +25,7 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof PlatformErrors)
     return { status: thrown.items[0]?.status ?? 400, errors: thrown.items.map((item) => item.toItem()), headers: {}, unexpected: false };
   const error = thrown instanceof PlatformError ? thrown : (translated(thrown) ?? new PlatformError("internal", { cause: thrown }));
-  return { status: error.status, errors: withRoute(error), headers: error.headers, unexpected: isOurs(error.status) };
+  return { status: error.status, errors: withSecond(error), headers: error.headers, unexpected: isOurs(error.status) };
 }
 
 const BAD_GATEWAY = 502;
@@ -32,9 +33,13 @@ const BAD_GATEWAY = 502;
 /** A bad gateway is a server that an account has named, and its details are for the account. */
 const isOurs = (status: number): boolean => status >= 500 && status !== BAD_GATEWAY;
 
-/** A malformed identifier has two errors, because clients look for either (contract.md §2). */
-const withRoute = (error: PlatformError): readonly ErrorItem[] =>
-  error.errorName === "bad_identifier" ? [error.toItem(), new PlatformError("no_route").toItem()] : [error.toItem()];
+/** Errors that come with a second one, because clients look for either (contract.md §2). */
+const SECOND: Partial<Record<ErrorName, ErrorName>> = { bad_identifier: "no_route", dns_record_exists: "dns_record_exists_formerly" };
+
+function withSecond(error: PlatformError): readonly ErrorItem[] {
+  const second = SECOND[error.errorName];
+  return [error.toItem(), ...(second === undefined ? [] : [new PlatformError(second).toItem()])];
+}
 
 /** Refusals by the HTTP framework itself, by its code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {

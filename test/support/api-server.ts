@@ -53,6 +53,7 @@ export interface ApiServerOptions {
   readonly settled?: ApiDeps["settled"];
   readonly scanResolvers?: readonly string[];
   readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
+  readonly records?: NonNullable<ControlDeps["records"]>;
 }
 
 export const OWNER_EMAIL = "owner@example.com";
@@ -82,6 +83,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     vendorPrefix: "svc",
     // The address has no listener, so that no test uses the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
+    ...(options.records ? { records: options.records } : {}),
     ...(options.mailServer ? { mailServer: options.mailServer } : {}),
   });
   const logged: string[] = [];

@@ -520,6 +520,13 @@ export const ERROR_CODES = {
     cause: "A record with this name, type and content exists.",
     remedy: "Keep or edit the existing record.",
   },
+  dns_record_exists_formerly: {
+    code: 81057,
+    status: 400,
+    message: "The record already exists.",
+    cause: "A record with this name, type and content exists. Comes after 81058, which older clients do not know.",
+    remedy: "Keep or edit the existing record.",
+  },
   dns_batch_too_large: {
     code: 81201,
     status: 400,
