@@ -142,3 +142,40 @@ test("SPEC 9, 2022-10-11: script_monitor was Page Shield, which watches nothing 
 });
 
 const BOTH = { read: true, write: true };
+
+test("SPEC 9, 2025-06-15: firewall rules and rate limits that act on are listed as rules, and can be deleted", async () => {
+  const old = day("2025-06-14");
+  const created = await ask(server, "POST", "/zones", { body: { name: "remaining.test", account: { id: server.account_id } } });
+  const path = `/zones/${created.body.result.id}`;
+  assert.deepEqual((await ask(server, "GET", `${path}/remaining_rules`)).body.result, []);
+  const rule = { action: "block", description: "no wp", priority: 1, filter: { expression: 'http.request.uri.path contains "/wp-"' } };
+  const firewall = await ask(server, "POST", `${path}/firewall/rules`, { ...old, body: [rule] });
+  assert.equal(firewall.status, 200, firewall.text);
+  const limit = { match: { request: { url: "*remaining.test/login" } }, threshold: 5, period: 60, action: { mode: "ban", timeout: 60 } };
+  const limited = await ask(server, "POST", `${path}/rate_limits`, { ...old, body: limit });
+  assert.equal(limited.status, 200, limited.text);
+
+  const { body } = await ask(server, "GET", `${path}/remaining_rules`);
+  assert.deepEqual(
+    body.result.map(({ id, kind, phase, action, expression }: any) => [id, kind, phase, action, expression.slice(0, 21)]),
+    [
+      [firewall.body.result[0].id, "firewall_rule", "http_request_firewall_custom", "block", "http.request.uri.path"],
+      [limited.body.result.id, "rate_limit", "http_ratelimit", "block", body.result[1]?.expression.slice(0, 21)],
+    ],
+  );
+  assert.deepEqual([body.result[1].ratelimit.period, body.result[1].ratelimit.requests_per_period], [60, 5]);
+  const told = (await ask(server, "GET", `${path}/rulesets`)).body.messages.map(({ message }: { message: string }) => message);
+  assert.match(
+    told.join(),
+    /^firewall rules \(1\) and rate limits \(1\) of the interfaces that ended on 2025-06-15 act before the zone's own rules/,
+  );
+  await ask(server, "PUT", `${path}/rulesets/phases/http_ratelimit/entrypoint`, { body: { rules: [] } });
+  const entry = await ask(server, "GET", `${path}/rulesets/phases/http_ratelimit/entrypoint`);
+  assert.match(entry.body.messages[0].message, /^rate limits \(1\) of the interfaces/);
+
+  for (const { id } of body.result) assert.equal((await ask(server, "DELETE", `${path}/remaining_rules/${id}`)).body.result.id, id);
+  assert.equal((await ask(server, "DELETE", `${path}/remaining_rules/${limited.body.result.id}`)).status, 404);
+  for (const list of ["remaining_rules", "rulesets"]) assert.deepEqual((await ask(server, "GET", `${path}/${list}`)).body.messages, []);
+  assert.deepEqual((await ask(server, "GET", `${path}/firewall/rules`, old)).body.result, []);
+  assert.deepEqual((await ask(server, "GET", `${path}/filters`, old)).body.result, [], "their filters go with them");
+});

@@ -270,6 +270,8 @@ export const routeFixtures = (
   "filters-get": { status: 410 },
   "filters-update": { body: {}, status: 410 },
   "filters-delete": { status: 410 },
+  "remaining-rules-list": {},
+  "remaining-rules-delete": { status: 404 },
   "firewall-rules-list": { status: 410 },
   "firewall-rules-create": { body: {}, status: 410 },
   "firewall-rules-bulk-update": { body: {}, status: 410 },

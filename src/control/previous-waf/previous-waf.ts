@@ -5,6 +5,7 @@ import { createWafOverrides, type WafOverrides } from "./overrides.ts";
 import { createWafPackages, type WafPackages } from "./packages.ts";
 import { createPageRules, type PageRules } from "./page-rules.ts";
 import { createRateLimits, type RateLimits } from "./rate-limits.ts";
+import { createRemainingRules, type RemainingRules } from "./remaining-rules.ts";
 
 /** The firewall before rulesets. Its objects run at the edge until the zone has migrated. */
 export interface PreviousWafControl {
@@ -14,6 +15,7 @@ export interface PreviousWafControl {
   readonly packages: WafPackages;
   readonly overrides: WafOverrides;
   readonly pageRules: PageRules;
+  readonly remaining: RemainingRules;
 }
 
 export const createPreviousWaf = (deps: FirewallDeps): PreviousWafControl => ({
@@ -23,4 +25,5 @@ export const createPreviousWaf = (deps: FirewallDeps): PreviousWafControl => ({
   packages: createWafPackages(deps),
   overrides: createWafOverrides(deps),
   pageRules: createPageRules(deps),
+  remaining: createRemainingRules(deps),
 });

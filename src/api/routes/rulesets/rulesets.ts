@@ -13,7 +13,14 @@ import { versionRoutesOf } from "./ruleset-versions.ts";
 async function withNotes(control: Control, call: Call, scope: RulesetScope, ruleset: Ruleset): Promise<Ruleset> {
   const notes = ruleset.kind === "managed" ? [] : await control.ruleTraces.notes(scope, ruleset.id);
   if (notes.length > 0) (call.notes ??= []).push(...notes.slice(0, NOTES_MAX));
+  if (ruleset.kind === "zone") await noteRemaining(control, call, scope, ruleset.phase);
   return ruleset;
+}
+
+/** Adds a note if rules of ended interfaces run before the zone's own ones. */
+async function noteRemaining(control: Control, call: Call, { zone_id }: RulesetScope, phase?: string): Promise<void> {
+  const notes = zone_id === null ? [] : await control.previousWaf.remaining.notes(zone_id, phase);
+  if (notes.length > 0) (call.notes ??= []).push(...notes);
 }
 
 const NOTES_MAX = 20;
@@ -31,7 +38,11 @@ function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLev
       result: RulesetSummary,
       paging: "cursor",
       per_page: { default: 50, max: 50 },
-      handler: ({ control, call, resolved, cursor }) => control.rulesets.list(scopeOf({ resolved, call }), cursor),
+      handler: async ({ control, call, resolved, cursor }) => {
+        const scope = scopeOf({ resolved, call });
+        await noteRemaining(control, call, scope);
+        return control.rulesets.list(scope, cursor);
+      },
     }),
     route({
       ...write,
