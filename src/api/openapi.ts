@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import type { Deprecation } from "#deprecations/deprecation.ts";
+import { publicSchema } from "./public-schema.ts";
 import { PER_PAGE_DEFAULT, PER_PAGE_MAX } from "./paging.ts";
 import type { Route } from "./route.ts";
 
@@ -9,7 +10,7 @@ export interface OpenApiInput {
   readonly deprecations: readonly Deprecation[];
 }
 
-/** The OpenAPI 3.1 document of the route table. Schemas are already JSON Schema and are included unchanged. */
+/** The OpenAPI 3.1 document of the route table. Schemas are already JSON Schema. */
 export function openApiDocument({ basePath, routes, deprecations }: OpenApiInput): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -77,12 +78,15 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
     summary: route.summary,
     tags: [route.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? ""],
     parameters: [...pathParameters(route), ...queryParameters(route)],
-    ...(route.body ? { requestBody: { required: true, content: route.body_type ? form(route.body) : json(route.body) } } : {}),
+    ...(route.body
+      ? { requestBody: { required: true, content: route.body_type ? form(publicSchema(route.body)) : json(publicSchema(route.body)) } }
+      : {}),
     responses: {
       [String(route.status ?? 200)]: {
         description: "The call succeeded.",
         ...(route.status === 204 ? {} : { content: answerContent(route) }),
       },
+      "4XX": { $ref: "#/components/responses/Failure" },
       default: { $ref: "#/components/responses/Failure" },
     },
     "x-permissions": route.permissions,
@@ -90,7 +94,8 @@ function operation(route: Route, deprecations: readonly Deprecation[]): object {
   };
 }
 
-function answerContent({ paging, result, media_type }: Route): object {
+function answerContent({ paging, result: checked, media_type }: Route): object {
+  const result = publicSchema(checked);
   if (paging === "raw") return { [media_type ?? "application/octet-stream"]: { schema: result } };
   return json(
     envelope(
@@ -101,10 +106,10 @@ function answerContent({ paging, result, media_type }: Route): object {
   );
 }
 
-const form = (schema: object): object => ({ "multipart/form-data": { schema } });
-const json = (schema: object): object => ({ "application/json": { schema } });
+const form = (schema: unknown): object => ({ "multipart/form-data": { schema } });
+const json = (schema: unknown): object => ({ "application/json": { schema } });
 
-const envelope = (result: object, success: boolean, info: object | null = null): object => ({
+const envelope = (result: unknown, success: boolean, info: object | null = null): object => ({
   type: "object",
   required: ["result", "success", "errors", "messages", ...(info ? ["result_info"] : [])],
   properties: {

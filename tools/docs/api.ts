@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { publicSchema } from "#api/public-schema.ts";
 import { RESOURCES } from "#api/routes/table.ts";
 import type { Route } from "#api/route.ts";
 import { code, type Page, page, pathTemplate, table } from "./page.ts";
@@ -52,8 +53,9 @@ function section(row: Route): string {
 }
 
 function fields(schema: TSchema, necessity: string): string {
-  const { properties, required = [] } = schema as Schema;
-  if (!properties) return typeName(schema as Schema);
+  const shown = publicSchema(schema) as Schema;
+  const { properties, required = [] } = shown;
+  if (!properties) return typeName(shown);
   const rows = Object.entries(properties).map(([name, field]) => [
     code(name),
     typeName(field),

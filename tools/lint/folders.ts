@@ -65,7 +65,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "gateways",
     "events",
   ],
-  model: ["zones", "dns", "access", "hostnames", "certificates", "rulesets", "detection", "gateways", "events"],
+  model: ["documented.ts", "zones", "dns", "access", "hostnames", "certificates", "rulesets", "detection", "gateways", "events"],
   "api/routes": ["zones", "dns", "access", "hostnames", "certificates", "rulesets", "detection", "gateways", "events", "."],
   "control/dns": ["changes", "records", "versions", "zone-files", "scan", "dnssec", "settings"],
   rules: [

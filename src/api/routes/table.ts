@@ -20,6 +20,7 @@ import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns/dns-zone-files.ts";
 import { ACCESS_APP_ROUTES } from "#api/routes/access/access-apps.ts";
 import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateways/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/gateways/dlp-profiles.ts";
+import { REMAINING_RULE_ROUTES } from "#api/routes/rulesets/remaining-rules.ts";
 import { FIREWALL_RULE_ROUTES } from "#api/routes/rulesets/firewall-rules.ts";
 import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateways/gateway-datasets.ts";
 import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateways/gateway-dynamic-routes.ts";
@@ -86,7 +87,14 @@ export const RESOURCES: readonly Resource[] = [
   { name: "Lists", routes: RULE_LIST_ROUTES },
   {
     name: "Previous WAF and page rules",
-    routes: [...FIREWALL_RULE_ROUTES, ...RATE_LIMIT_ROUTES, ...PREVIOUS_WAF_ROUTES, ...PAGE_RULE_ROUTES, ...WAF_MIGRATION_ROUTES],
+    routes: [
+      ...FIREWALL_RULE_ROUTES,
+      ...REMAINING_RULE_ROUTES,
+      ...RATE_LIMIT_ROUTES,
+      ...PREVIOUS_WAF_ROUTES,
+      ...PAGE_RULE_ROUTES,
+      ...WAF_MIGRATION_ROUTES,
+    ],
   },
   { name: "Page Shield", routes: PAGE_SHIELD_ROUTES },
   { name: "Security events and requests", routes: [...SECURITY_EVENT_ROUTES, ...REQUEST_LOG_ROUTES, ...LOGPUSH_ROUTES] },

@@ -1,3 +1,4 @@
+import { documented } from "#model/documented.ts";
 import { Type, type Static } from "typebox";
 
 const Uuid = Type.String({ format: "uuid" });
@@ -132,11 +133,13 @@ export const ACCESS_APP_DEFAULTS: Readonly<Record<AccessAppType, Readonly<Record
 const Kind = Type.Enum([...Object.keys(ACCESS_APP_NEEDS), ...UNAVAILABLE_TYPES]);
 const Fields = Type.Partial(Type.Object(FIELDS));
 
+const Unavailable = Type.Union([Type.Object({}), Type.Array(Type.Object({}))], { description: "Not available." });
+
 /** Body of creation and replacement. */
 export const AccessAppWrite = Type.Object({
   type: Kind,
   ...Fields.properties,
-  ...Object.fromEntries(UNAVAILABLE_ACCESS_FIELDS.map((field) => [field, Type.Optional(Type.Unknown())])),
+  ...Object.fromEntries(UNAVAILABLE_ACCESS_FIELDS.map((field) => [field, Type.Optional(documented(Unavailable))])),
 });
 export type AccessAppWrite = Static<typeof Fields> & { readonly type: string };
 
@@ -145,7 +148,7 @@ export const AccessApp = Type.Object({
   aud: Type.String({ pattern: "^[0-9a-f]{64}$" }),
   type: Kind,
   ...Fields.properties,
-  policies: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  policies: Type.Array(Type.Object({}), { maxItems: 0 }),
   created_at: Time,
   updated_at: Time,
 });

@@ -33,7 +33,7 @@ export const DlpProfileWrite = Type.Object({
   allowed_match_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 0 })),
   ocr_enabled: Type.Optional(Type.Literal(false)),
   ai_context_enabled: Type.Optional(Type.Literal(false)),
-  shared_entries: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 0 })),
+  shared_entries: Type.Optional(Type.Array(Type.Object({}), { maxItems: 0 })),
 });
 export type DlpProfileWrite = Static<typeof DlpProfileWrite>;
 

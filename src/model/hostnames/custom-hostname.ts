@@ -1,4 +1,5 @@
-import { type Static, Type } from "typebox";
+import { documented } from "#model/documented.ts";
+import { type Static, type TSchema, Type } from "typebox";
 import { HOSTNAME_STATUSES, SSL_STATUSES } from "./custom-hostname-states.ts";
 
 export const VALIDATION_METHODS = ["http", "txt", "email"] as const;
@@ -97,43 +98,57 @@ export const CustomHostname = Type.Object({
 });
 export type CustomHostname = Static<typeof CustomHostname>;
 
-const Loose = (description: string) => Type.Optional(Type.Unknown({ description }));
+const Loose = (schema: TSchema, description: string) => Type.Optional(documented(schema, description));
+const Needed = (schema: TSchema, description: string) => Type.Optional(documented(schema, description, true));
+const Plain = Type.String();
+const Removable = Type.Union([Type.String(), Type.Null()]);
+const Metadata = Type.Record(Type.String(), Type.String());
+const OnOff = Type.Enum([...SWITCH]);
 
 /** Certificate fields of a write. Each has its own error code, so the schema checks none. */
 const SslWrite = Type.Object({
-  method: Loose("`http`, `txt` or `email`."),
-  type: Loose("`dv`."),
-  certificate_authority: Loose(`Empty for the default, or one of ${CERTIFICATE_AUTHORITIES.join(", ")}.`),
-  bundle_method: Loose(`One of ${BUNDLE_METHODS.join(", ")}.`),
-  wildcard: Loose("Whether the certificate and the routing also cover every name below the hostname."),
-  settings: Loose("`http2`, `tls_1_3`, `early_hints`: `on` or `off`; `min_tls_version`; `ciphers`."),
-  custom_certificate: Loose("A custom certificate with its chain, in PEM."),
-  custom_key: Loose("The private key of the certificate, in PEM."),
-  custom_csr_id: Loose("Not available."),
+  method: Loose(Type.Enum([...VALIDATION_METHODS]), "How control of the name is proved."),
+  type: Loose(Type.Enum(["dv"]), "`dv`."),
+  certificate_authority: Loose(Type.Enum(["", ...CERTIFICATE_AUTHORITIES]), "Empty for the default."),
+  bundle_method: Loose(Type.Enum([...BUNDLE_METHODS]), "How the chain of an uploaded certificate is chosen."),
+  wildcard: Loose(Type.Boolean(), "Whether the certificate and the routing also cover every name below the hostname."),
+  settings: Loose(
+    Type.Partial(
+      Type.Object({
+        ...{ http2: OnOff, tls_1_3: OnOff, early_hints: OnOff, tls_1_2_only: OnOff },
+        min_tls_version: Type.Enum([...TLS_VERSIONS]),
+        ciphers: Type.Array(Type.String()),
+      }),
+    ),
+    "Of connections to the hostname.",
+  ),
+  custom_certificate: Loose(Plain, "A custom certificate with its chain, in PEM."),
+  custom_key: Loose(Plain, "The private key of the certificate, in PEM."),
+  custom_csr_id: Loose(Plain, "Not available."),
 });
 
 /** `<vendor>_branding` may be beside `hostname` or inside `ssl`, in any of its spellings (SPEC 2.7). */
 export const CustomHostnameCreate = Type.Object({
-  hostname: Loose("A fully qualified name in ASCII; U-labels are not accepted."),
+  hostname: Needed(Plain, "A fully qualified name in ASCII; U-labels are not accepted."),
   ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
-  custom_metadata: Loose("An object with string values, which rules read as `cf.hostname.metadata`."),
-  custom_origin_server: Loose("A proxied name of the zone, used instead of the fallback origin."),
-  custom_origin_sni: Loose("`:request_host_header:` or a name."),
+  custom_metadata: Loose(Metadata, "An object with string values, which rules read as `cf.hostname.metadata`."),
+  custom_origin_server: Loose(Plain, "A proxied name of the zone, used instead of the fallback origin."),
+  custom_origin_sni: Loose(Plain, "`:request_host_header:` or a name."),
 });
 export type CustomHostnameCreate = Static<typeof CustomHostnameCreate>;
 
 export const CustomHostnameEdit = Type.Object({
   ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
-  custom_metadata: Loose("As for a new hostname; null removes it."),
-  custom_origin_server: Loose("As for a new hostname; null or an empty value removes it."),
-  custom_origin_sni: Loose("As for a new hostname; null or an empty value removes it."),
+  custom_metadata: Loose(Type.Union([Metadata, Type.Null()]), "As for a new hostname; null removes it."),
+  custom_origin_server: Loose(Removable, "As for a new hostname; null or an empty value removes it."),
+  custom_origin_sni: Loose(Removable, "As for a new hostname; null or an empty value removes it."),
 });
 export type CustomHostnameEdit = Static<typeof CustomHostnameEdit>;
 
 /** A certificate that replaces another one. */
 export const CustomHostnameCertificate = Type.Object({
-  custom_certificate: Loose("In PEM, with the chain."),
-  custom_key: Loose("PEM."),
+  custom_certificate: Needed(Plain, "In PEM, with the chain."),
+  custom_key: Needed(Plain, "PEM."),
 });
 export type CustomHostnameCertificate = Static<typeof CustomHostnameCertificate>;
 
@@ -155,5 +170,5 @@ export const FallbackOrigin = Type.Object({
 });
 export type FallbackOrigin = Static<typeof FallbackOrigin>;
 
-export const FallbackOriginWrite = Type.Object({ origin: Loose("A proxied name of the zone.") });
+export const FallbackOriginWrite = Type.Object({ origin: Needed(Plain, "A proxied name of the zone.") });
 export type FallbackOriginWrite = Static<typeof FallbackOriginWrite>;

@@ -1,3 +1,4 @@
+import { documented } from "#model/documented.ts";
 import { type Static, Type } from "typebox";
 
 /** Page rules, limited to the previous WAF: whether it inspects requests below an address. */
@@ -10,8 +11,9 @@ const Target = Type.Object({
   constraint: Type.Object({ operator: Type.Enum(["matches"]), value: Type.String({ minLength: 1, maxLength: 1024 }) }),
 });
 
+const Value = Type.Union([Type.String(), Type.Integer(), Type.Boolean(), Type.Object({})]);
 /** The rule's own check decides on ids, because it names the replacement of unsupported ones. */
-const Action = Type.Object({ id: Type.String({ maxLength: 64 }), value: Type.Optional(Type.Unknown()) });
+const Action = Type.Object({ id: Type.String({ maxLength: 64 }), value: Type.Optional(documented(Value)) });
 
 const fields = {
   targets: Type.Array(Target, { minItems: 1, maxItems: 1 }),

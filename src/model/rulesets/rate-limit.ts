@@ -1,4 +1,7 @@
+import { documented } from "#model/documented.ts";
 import { type Static, Type } from "typebox";
+
+const ResponseHeader = Type.Object({ name: Type.String(), op: Type.Enum(["eq", "ne"]), value: Type.String() });
 
 /** Rate limits, which rules of `http_ratelimit` replaced (SPEC 9, 2025-06-15). */
 export const RATE_LIMITS_MAX = 100;
@@ -18,7 +21,7 @@ const fields = {
       Type.Object({
         origin_traffic: Type.Optional(Type.Boolean()),
         status: Type.Optional(Type.Array(Type.Integer({ minimum: 100, maximum: 999 }), { maxItems: 100 })),
-        headers: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 10 })),
+        headers: Type.Optional(Type.Array(documented(ResponseHeader), { maxItems: 10 })),
       }),
     ),
     headers: Type.Optional(

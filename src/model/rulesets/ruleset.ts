@@ -1,3 +1,4 @@
+import { documented } from "#model/documented.ts";
 import { Type, type Static } from "typebox";
 
 export const RULESET_KINDS = ["managed", "custom", "root", "zone"] as const;
@@ -40,6 +41,19 @@ export type RulesetSummary = Static<typeof RulesetSummary>;
 export const Ruleset = Type.Object({ ...RulesetSummary.properties, rules: Type.Array(Rule) });
 export type Ruleset = Static<typeof Ruleset>;
 
+/** Of a rule in the phase `http_ratelimit`. */
+const RateLimit = Type.Object({
+  characteristics: Type.Array(Type.String(), { description: "Fields whose values count separately." }),
+  period: Type.Integer({ description: "Seconds." }),
+  requests_per_period: Type.Optional(Type.Integer()),
+  mitigation_timeout: Type.Optional(Type.Integer({ description: "Seconds." })),
+  counting_expression: Type.Optional(Type.String()),
+  requests_to_origin: Type.Optional(Type.Boolean()),
+  score_per_period: Type.Optional(Type.Integer()),
+  score_response_header_name: Type.Optional(Type.String()),
+});
+const CredentialCheck = Type.Object({ username_expression: Type.String(), password_expression: Type.String() });
+
 /** `id`, `version` and `ref` may be empty strings (SPEC 4.6). The rule's own checks handle fields that are not listed here. */
 export const RuleWrite = Type.Object({
   id: Type.Optional(Type.String({ maxLength: 64 })),
@@ -51,8 +65,8 @@ export const RuleWrite = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 1000 })),
   enabled: Type.Optional(Type.Boolean()),
   logging: Type.Optional(Logging),
-  ratelimit: Type.Optional(Type.Unknown()),
-  exposed_credential_check: Type.Optional(Type.Unknown()),
+  ratelimit: Type.Optional(documented(RateLimit)),
+  exposed_credential_check: Type.Optional(documented(CredentialCheck)),
 });
 export type RuleWrite = Static<typeof RuleWrite>;
 

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { ENDED_INERT_IDS, NO_EARLY_DATA } from "./inert-settings.ts";
+import { documented } from "#model/documented.ts";
+import { ENDED_INERT_IDS, ENDED_INERT_SETTINGS, INERT_SETTINGS, NO_EARLY_DATA } from "./inert-settings.ts";
 
 /** Settings of a zone's traffic (contract.md §9) that have an effect at the edge, one row each; `inert-settings.ts` has the others. */
 const OnOff = Type.Enum(["on", "off"]);
@@ -112,10 +113,19 @@ export const ENDED_SETTING_IDS: readonly string[] = ["brotli", "mobile_redirect"
 export const CNAME_FLATTENING_ID = "cname_flattening";
 export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root"]);
 
+const SCHEMAS: ReadonlyMap<string, TSchema> = new Map([
+  ...[EDITABLE_SETTINGS, INERT_SETTINGS, ENDED_INERT_SETTINGS].flatMap((table) =>
+    Object.entries(table).map(([id, { schema }]): [string, TSchema] => [id, schema]),
+  ),
+  [CNAME_FLATTENING_ID, CnameFlattening],
+]);
+const AnyValue = Type.Union([Type.String(), Type.Number(), Type.Array(Type.String()), Type.Object({})]);
+const Value = documented(AnyValue, "The value that the guide describes for the setting.");
+
 /** A setting in responses. */
 export const ZoneSetting = Type.Object({
   id: Type.String({ maxLength: 64 }),
-  value: Type.Unknown({ description: "The value that the guide describes for the setting." }),
+  value: Value,
   editable: Type.Boolean(),
   modified_on: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
   time_remaining: Type.Optional(Type.Integer({ description: "Seconds until development mode ends." })),
@@ -123,11 +133,14 @@ export const ZoneSetting = Type.Object({
 });
 export type ZoneSetting = Static<typeof ZoneSetting>;
 
-export const ZoneSettingEdit = Type.Object({ value: Type.Unknown() });
+export const ZoneSettingEdit = Type.Object({ value: Value });
 export type ZoneSettingEdit = Static<typeof ZoneSettingEdit>;
 
+/** The body for one setting. */
+export const zoneSettingEdit = (id: string): typeof ZoneSettingEdit => Type.Object({ value: documented(SCHEMAS.get(id) ?? AnyValue) });
+
 export const ZoneSettingsEdit = Type.Object({
-  items: Type.Array(Type.Object({ id: Type.String({ maxLength: 64 }), value: Type.Unknown() }), { minItems: 1, maxItems: 100 }),
+  items: Type.Array(Type.Object({ id: Type.String({ maxLength: 64 }), value: Value }), { minItems: 1, maxItems: 100 }),
 });
 export type ZoneSettingsEdit = Static<typeof ZoneSettingsEdit>;
 

@@ -2,7 +2,7 @@ import { type Method, type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
 import type { Control } from "#control/control.ts";
 import type { Call } from "#control/call.ts";
-import { ENDED_SETTING_IDS, ZoneSetting, ZoneSettingEdit, ZoneSettingsEdit } from "#model/zones/zone-settings.ts";
+import { ENDED_SETTING_IDS, ZoneSetting, ZoneSettingEdit, zoneSettingEdit, ZoneSettingsEdit } from "#model/zones/zone-settings.ts";
 
 const READ = ["Zone Settings Read", "Zone Settings Write"] as const;
 const WRITE = ["Zone Settings Write"] as const;
@@ -27,7 +27,7 @@ const ended = (settingId: string): readonly Route[] => {
       summary: `Change the zone setting ${settingId}`,
       scope: "zone",
       permissions: WRITE,
-      body: ZoneSettingEdit,
+      body: zoneSettingEdit(settingId),
       result: ZoneSetting,
       paging: "one",
       handler: ({ control, call, resolved, body }) => editOne(control, call, zoneOf(resolved).id, settingId, body.value),
