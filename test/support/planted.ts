@@ -179,6 +179,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         // A deleted object need not exist.
         filter_id: ABSENT,
         rate_limit_id: ABSENT,
+        remaining_rule_id: ABSENT,
         package_id: ABSENT,
         group_id: ABSENT,
         override_id: ABSENT,
