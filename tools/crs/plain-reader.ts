@@ -72,7 +72,9 @@ function readJson(text: string): readonly NamedValue[] {
 function readXml(text: string): Partial<TransactionBody> {
   let content = "";
   const attributes: string[] = [];
-  for (const [, data, tag, plain] of text.matchAll(/<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<([^>]*)>|([^<]+)/g)) {
+  for (const [, data, tag, plain] of text.matchAll(
+    /<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>|<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<([^>]*)>|([^<]+)/g,
+  )) {
     if (data !== undefined) content += data;
     else if (plain !== undefined) content += htmlEntityDecode(plain);
     else if (tag !== undefined && !/^[?/!]/.test(tag))

@@ -26,6 +26,12 @@ const SIDES: Readonly<Record<Side, { readonly phases: readonly number[]; readonl
 export const coreRows = ({ phases }: Program, side: Side): readonly CoreRow[] =>
   SIDES[side].phases.flatMap((phase) => phases[phase]!.flatMap((step) => (step.kind === "rule" ? (rowOf(step.rule, side) ?? []) : [])));
 
+/** The program without its rules for responses and logs. */
+export const requestProgram = (program: Program): Program => ({
+  ...program,
+  phases: program.phases.map((steps, phase) => (SIDES.request.phases.includes(phase) ? steps : [])),
+});
+
 /**
  * The program without its rules that look for attacks in requests. Those that prepare variables and exceptions stay, since
  * the rules for responses need them.

@@ -5,7 +5,7 @@ import type { TransactionResponse } from "#rules/seclang/transaction/transaction
 import type { Outcome, RuleMatch } from "#rules/seclang/run/outcome.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
-import { responseProgram } from "./core-rows.ts";
+import { requestProgram, responseProgram } from "./core-rows.ts";
 import { responseOf, transactionOf } from "./transaction-of.ts";
 
 /** The Core Rule Set that a thread uses. */
@@ -39,7 +39,7 @@ export interface CoreMatch {
 }
 
 export const createCoreRuleSet = (program: Program, digest: string): CoreRuleSet =>
-  createRules(program, digest, ({ points }) => points !== 0);
+  createRules(program, digest, ({ points }) => points !== 0, requestProgram(program));
 
 /** The same set as it judges responses. */
 export const createCoreResponseRules = (program: Program, digest: string): CoreRuleSet =>
@@ -48,10 +48,11 @@ export const createCoreResponseRules = (program: Program, digest: string): CoreR
 /** A customer's rules: each that applies counts, whether or not it adds to a score. */
 export const createCustomerRules = (program: Program, digest: string): CoreRuleSet => createRules(program, digest, () => true);
 
-function createRules(program: Program, digest: string, counts: (match: RuleMatch) => boolean): CoreRuleSet {
+/** `run`: the part of the program that runs. */
+function createRules(program: Program, digest: string, counts: (match: RuleMatch) => boolean, run = program): CoreRuleSet {
   // Made when the first zone wants it: no zone needs it by itself.
   let engine: SecLangEngine | undefined;
-  const made = (): SecLangEngine => (engine ??= createEngine(program));
+  const made = (): SecLangEngine => (engine ??= createEngine(run));
   const findExcepting: CoreRuleSet["findExcepting"] = (paranoia, excluded) =>
     rememberLast((request, response) => findIn(made(), request, response, paranoia, excluded, counts));
   const finds = new Map<number, Find>();

@@ -30,6 +30,20 @@ const INJECTIONS = [
   "1-IF(MID(VERSION(),1,1) LIKE 5, BENCHMARK(5000000,SHA1('true')), false)",
   "'||pg_sleep(10)--",
   "admin'#",
+  "' or~1#",
+  "' or $$a$$=$$a$$--",
+  "' or $x$'$x$=$x$'$x$--",
+  "' or q'[a]'='a'--",
+  "'-alert(1)-'",
+  "'^alert(1)^'",
+  "-1); select pg_sleep(6); --",
+  "1 div 1 or 1",
+  "1 RlIkE (sElEcT (cAsE WhEn 2>1 tHeN 1 ElSe 0X28 EnD))-- ",
+  "(SELECT (CASE WHEN (6421=6421) THEN 1 ELSE 1*(SELECT 1 FROM INFORMATION_SCHEMA.PLUGINS)END))",
+  "1-if(1=1,1,0)",
+  "1*DBMS_PIPE.RECEIVE_MESSAGE(CHR(99)||CHR(99),6)",
+  "1' INTO @a,@b#",
+  "\\Nunion select 1",
 ];
 
 const HARMLESS = [
@@ -53,6 +67,15 @@ const HARMLESS = [
   "sleep (better)",
   "@@ -1,3 +1,4 @@",
   "order by date",
+  'Traceback (most recent call last):\n  File "/app/main.py", line 3, in <module>\n    foo()',
+  "body { background: url(\"/img/cat.png\"); top: 5px }\n@import url('https://fonts.example/css2');",
+  "Could not open '/opt/app/data/db.sqlite': permission denied",
+  "INSERT INTO orders (host, total) VALUES ('a', 7);",
+  "CREATE TABLE users (id int primary key, host varchar(20) default '')",
+  "WITH t AS (SELECT host FROM users) SELECT * FROM t WHERE host > 42",
+  '=IF(A42>1,"select",B2*2)',
+  'is:issue is:open label:bug author:echo "select update"',
+  "costs $5 and $10 ($ is the currency)",
 ];
 
 test("text that becomes part of a statement is found, in every kind of quotes", () => {

@@ -1,5 +1,6 @@
 import { charge } from "#rules/budget.ts";
-import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "./sql-shapes.ts";
+import { NAMES, PLAIN_FINGERPRINTS, QUOTED_FINGERPRINTS } from "./fingerprint-shapes.ts";
+import type { SqlShape } from "./sql-shapes.ts";
 import { readSql, type SqlTokens } from "./sql-tokens.ts";
 
 /** Bytes of a longer value that are tested: statements are shorter in practice, and tokens are few anyway. */
@@ -23,7 +24,7 @@ function findPlain(text: string): string | null {
   const tokens = readSql(text, "")!;
   if (tokens.hasConditional && /[UETBF&]/.test(tokens.kinds)) return "conditional comment";
   if (tokens.hasComment && /^.{0,5}[1s]U/.test(tokens.kinds)) return "comment, union";
-  return firstOf(PLAIN_SHAPES, tokens);
+  return firstOf(PLAIN_FINGERPRINTS, tokens);
 }
 
 function findQuoted(text: string, quote: "'" | '"'): string | null {
@@ -31,7 +32,8 @@ function findQuoted(text: string, quote: "'" | '"'): string | null {
   const tokens = readSql(text, quote);
   if (tokens === null) return null;
   if (/^s\)*;?c$/.test(tokens.kinds) && endsStatement(text, quote, tokens)) return "text, comment";
-  return firstOf(QUOTED_SHAPES, tokens);
+  const isPath = /^[/%][\w.]/.test(text.slice(text.indexOf(quote) + 1));
+  return firstOf(QUOTED_FINGERPRINTS, tokens) ?? (isPath ? null : firstOf([NAMES], tokens));
 }
 
 /** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */

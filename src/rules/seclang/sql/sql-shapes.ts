@@ -5,7 +5,7 @@ export interface SqlShape {
 }
 
 // The patterns see at most 48 characters, so what they take has an end.
-const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
+export const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
 
 /** A token sequence in the place of a value: brackets and signs, then a token that a sentence does not have in that place. */
 const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\(|C|\(?E|V)`;

@@ -77,7 +77,7 @@ class Reader implements SqlTokens {
 
   #readQuoted(quote: string): void {
     // A prefix such as N'…' or x'…' belongs to the text, and texts side by side are one.
-    if (this.#wordEnd === this.#at && /^(?:n|x|b|e|u|_utf8|_latin1|_binary)$/.test(this.#word)) this.kinds = this.kinds.slice(0, -1);
+    if (this.#wordEnd === this.#at && /^(?:n|x|b|e|q|nq|u|_utf8|_latin1|_binary)$/.test(this.#word)) this.kinds = this.kinds.slice(0, -1);
     this.#at = Math.min(this.#text.length, this.#endOfQuote(this.#at + 1, quote) + 1);
     if (quote === "`") this.#add("n");
     else if (!this.kinds.endsWith("s") || this.kinds.length === 1) this.#add("s");
@@ -155,9 +155,22 @@ class Reader implements SqlTokens {
     if (two === "||" || two === "&&") return this.#mark("&", 2);
     if (COMPARISONS.has(three)) return this.#mark("o", 3);
     if (COMPARISONS.has(two)) return this.#mark("o", 2);
+    // NULL in MySQL.
+    if (two === "\\N") return this.#mark("1", 2);
+    if (char === "$" && this.#readDollars()) return;
     if (two === "@@") return this.#variable("V", 2);
     if (char === "@") return this.#variable("v", 1);
     this.#mark(MARKS.get(char) ?? "x", 1);
+  }
+
+  /** A text of PostgreSQL between equal tags, as $$text$$ or $a$text$a$. */
+  #readDollars(): boolean {
+    const tag = /^\$[a-z_]{0,20}\$/i.exec(this.#text.slice(this.#at, this.#at + 22))?.[0];
+    const end = tag === undefined ? -1 : this.#text.indexOf(tag, this.#at + tag.length);
+    if (tag === undefined || end === -1) return false;
+    this.#add("s");
+    this.#at = end + tag.length;
+    return true;
   }
 
   #mark(kind: string, length: number): void {
@@ -185,8 +198,8 @@ class Reader implements SqlTokens {
 
 const MARKS: ReadonlyMap<string, string> = new Map([
   ...["(", ")", ",", ";", "."].map((char): [string, string] => [char, char]),
-  ...["=", "<", ">", "^", "|", "&", "~"].map((char): [string, string] => [char, "o"]),
-  ...["+", "-", "*", "/", "%", "!"].map((char): [string, string] => [char, "a"]),
+  ...["=", "<", ">", "^", "|", "&"].map((char): [string, string] => [char, "o"]),
+  ...["+", "-", "*", "/", "%", "!", "~"].map((char): [string, string] => [char, "a"]),
 ]);
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;

@@ -30,6 +30,24 @@ test("lines go on behind a backslash, and comments and blank lines are left out"
   assert.deepEqual(rule.actions[1]?.source.at(0), { file: "rules.conf", line: 6, column: 5 });
 });
 
+test("a double backslash in quotes is one, but in a class of both slashes", () => {
+  const patternOf = (source: string): string | undefined => {
+    const [rule] = readDirectives(file(`SecRule ARGS "@rx ${source}" "id:1"`));
+    return rule?.kind === "rule" ? rule.operator?.argument.text : undefined;
+  };
+  for (const [source, pattern] of [
+    [String.raw`a\\b`, String.raw`a\b`],
+    [String.raw`[\\/]`, String.raw`[\\/]`],
+    [String.raw`[\\\\/]`, String.raw`[\\/]`],
+    [String.raw`(?:^|[\\/])\.\.(?:[\\/]|$)`, String.raw`(?:^|[\\/])\.\.(?:[\\/]|$)`],
+    [String.raw`[a\\/]`, String.raw`[a\/]`],
+    [String.raw`[\/]`, String.raw`[\/]`],
+  ] as const)
+    assert.equal(patternOf(source), pattern, source);
+  const [rule] = readDirectives(file(String.raw`SecRule ARGS "@rx [\\/]\\x" "id:1"`));
+  assert.deepEqual(rule?.kind === "rule" && rule.operator?.argument.at(4), { file: "rules.conf", line: 1, column: 23 });
+});
+
 test("selectors are names, patterns with separators in them, and paths of XML", () => {
   const [rule] = readDirectives(file(`SecRule ARGS:/^(a|b)$/|ARGS:'/x|y/'|&REQUEST_HEADERS:Host|XML:/*|XML://@*|TX:1 "@eq 1"`));
   assert.ok(rule?.kind === "rule");

@@ -2,7 +2,10 @@ import { refuse, slice, type Text } from "./source-error.ts";
 
 const WORDS_MAX = 64;
 
-/** The words of a directive. As in Apache, `\"` is a quote and `\\` a backslash; every other backslash is literal. */
+/**
+ * The words of a directive. As in Apache, `\"` is a quote and `\\` a backslash; every other backslash is literal. Only the class
+ * `[\\/]` keeps both: its author means two kinds of slash (ADR 0224).
+ */
 export function readWords(line: Text): readonly Text[] {
   const words: Text[] = [];
   const { text } = line;
@@ -40,6 +43,10 @@ function unescaped(word: Text, quote: string): Text {
   let text = "";
   for (let at = 0; at < word.text.length; at++) {
     const next = word.text[at + 1];
+    if (text.endsWith("[") && word.text.startsWith("\\\\/", at)) {
+      text += "\\";
+      continue;
+    }
     if (word.text[at] === "\\" && (next === quote || next === "\\")) {
       left.push(text.length);
       at++;

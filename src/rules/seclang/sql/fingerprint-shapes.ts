@@ -1,0 +1,32 @@
+import { PLAIN_SHAPES, QUOTED_SHAPES, shape, type SqlShape } from "./sql-shapes.ts";
+
+const without = (shapes: readonly SqlShape[], ...names: readonly string[]): readonly SqlShape[] =>
+  shapes.filter(({ name }) => !names.includes(name));
+
+/** A value; plain names are none in libinjection either. */
+const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\(|C|\(?E|V)`;
+/** A column, also of a table, or a function of a package; calls of other functions that SQL does not have are none. */
+const COLUMN = String.raw`[(a]*n(?:(?:\.n)*(?:[oac;&]|\))|\.n\(|\(\)o)`;
+
+/** Forms of any text, as close to libinjection's as patterns over tokens are: whole statements are none. */
+export const PLAIN_FINGERPRINTS: readonly SqlShape[] = [
+  ...without(PLAIN_SHAPES, "definition", "query inside", "statement behind a value", "number, condition"),
+  shape("number, condition", String.raw`^[(a]*1\)*&+[(a]*(?:[1s]\)*[co]|f\(|\(E|[nv]\)*o|C)`),
+  shape("number, number", String.raw`^[(a]*1(?:a1)+\)*&+1$`),
+  shape("number, call", String.raw`^[(a]*1\)*[ao&](?:n\.n|f)\(`),
+  shape("query inside", String.raw`^(?!kn).{0,10}\(E[(a]*(?:a|[fF]\(|[1sVC]|n[,.(]|nkn\))`),
+  shape("case", String.raw`^[1sn)ao]*\([(a]*C[(a]*[1s]o`),
+  shape("statement behind a value", String.raw`^[(a]*[1snv()]{0,5};+\(*(?:T(?![a1])|W|E[(a]*(?:[s1vV]|[fF]\(|n[,.k]|a))`),
+];
+
+/** Forms of texts that begin inside of a quoted text. */
+export const QUOTED_FINGERPRINTS: readonly SqlShape[] = [
+  ...without(QUOTED_SHAPES, "text, condition", "text, call", "text, names"),
+  shape("text, condition", String.raw`^s\)*&+(?:${VALUE}|${COLUMN})`),
+  shape("text, call", String.raw`^s\)*a?[(a]*(?:F\(|E[(a1nvVfF]|C)|^s\)*a[(a]*f\(`),
+  shape("text, unknown call", String.raw`^s[ao]n\(1?\)[ao]s`),
+  shape("text, variables", String.raw`^s\)*kv[,c;]`),
+];
+
+/** Between the quote and the next one stand names and operators; a path does too, and is none. */
+export const NAMES: SqlShape = shape("text, names", String.raw`^s\)*[ao]n[ao]`);
