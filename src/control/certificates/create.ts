@@ -60,7 +60,7 @@ export function createCertificateOrdering(deps: {
     choose: createChooseAuthority({ authorities, lookUpCaa: createLookUpCaa(deps) }),
     owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames },
     preference: { zone: config.zones, custom_hostname: config.hostnames },
-    homeOf: createHostingZoneOf(deps),
+    hostingPlacementOf: createHostingZoneOf(deps),
   });
   const orders = createCertificateOrders({ store, clock, workOn, onError });
   const renewals = createCertificateRenewals({ store, clock, orders, authorities, zonePreference: config.zones });

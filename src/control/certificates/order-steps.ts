@@ -41,26 +41,26 @@ export interface WorkDeps {
   readonly owners: OrderOwners;
   /** Issuers in order of preference, for owners that leave the choice to the installation. */
   readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
-  /** The place in a hosted zone, of the order's account, for a TXT record of this name; null if the name is hosted elsewhere. */
-  homeOf(order: CertificateOrderRow, txtName: string): Promise<ChallengePlacement | null>;
+  /** Zone and name at which this server can publish a TXT record of the name for the order's account; null if the name is hosted elsewhere. */
+  hostingPlacementOf(order: CertificateOrderRow, txtName: string): Promise<ChallengePlacement | null>;
 }
 
 /** Attempts before an order is given up; the delays between them are those of hostname checks (custom-hostnames.md §1). */
-const TRIES_MAX = 119;
+const ATTEMPTS_MAX = 119;
 
 /** Columns of an order that its owner sees. */
-const SHOWN = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
-/** Planes show a challenge some milliseconds after it is stored; the authority is asked to check after this time. */
-const SHOWN_AFTER_MS = 1_000;
-/** Delay before a pending authority is asked again. */
-const UNDECIDED_MS = 5_000;
+const OWNER_COLUMNS = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
+/** Planes publish a challenge some milliseconds after it is stored; after this time, the authority is asked to check it. */
+const CHALLENGE_DELAY_MS = 1_000;
+/** Delay before the status of a pending authorization or order is requested again. */
+const POLL_MS = 5_000;
 /** Consecutive failures before a notification is sent, because short problems need no action. */
-const TELLING_TRIES = 3;
+const ALERT_ATTEMPTS = 3;
 const ALERTS = { zone: "universal_ssl_event_type", custom_hostname: "custom_ssl_certificate_event_type" } as const;
 const DAY_MS = 86_400_000;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** Errors that the order itself does not cause. */
-const ORDER_STANDS: ReadonlySet<string> = new Set(["unavailable", "serverInternal", "rateLimited", "malformed_answer"]);
+/** Errors that the order itself does not cause: the next attempt continues with the same order. */
+const TRANSIENT_ERRORS: ReadonlySet<string> = new Set(["unavailable", "serverInternal", "rateLimited", "malformed_answer"]);
 
 export function createOrderSteps(deps: WorkDeps): OrderSteps {
   const { store, clock, sealer, owners } = deps;
@@ -82,8 +82,8 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
       return true;
     });
     if (!isThere) return null;
-    // A delay alone is no news for the owner.
-    if (SHOWN.every((column) => next[column] === row[column])) return next;
+    // The owner does not need to know that only the due time changed.
+    if (OWNER_COLUMNS.every((column) => next[column] === row[column])) return next;
     const placement = placementOf(next);
     const hasOwner = await owners[row.owner_kind].progress(call(), row.owner_id, {
       status: next.status as OrderStatus,
@@ -115,10 +115,10 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
   /** Schedules the next attempt, with growing delays; the last one ends the order. */
   const retry = async (
     row: CertificateOrderRow,
-    failed: { status: OrderStatus; error: string; isCaaError?: boolean; atLeastMs?: number; forgets?: boolean },
+    failed: { status: OrderStatus; error: string; isCaaError?: boolean; atLeastMs?: number; restarts?: boolean },
   ): Promise<void> => {
     const tries = row.tries + 1;
-    const isOver = tries >= TRIES_MAX;
+    const isOver = tries >= ATTEMPTS_MAX;
     const overStatus: OrderStatus = failed.status === "pending_issuance" ? "issuance_timed_out" : "validation_timed_out";
     const values: Partial<CertificateOrderRow> = {
       status: isOver ? overStatus : failed.status,
@@ -126,13 +126,13 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
       tries,
       due_ms: clock.nowMs() + Math.max(checkDelayMs(tries), failed.atLeastMs ?? 0),
       lease_ms: 0,
-      ...(failed.forgets === true ? { placed: null, private_key: null } : {}),
+      ...(failed.restarts === true ? { placed: null, private_key: null } : {}),
     };
     const placement = placementOf(row);
     const alsoIn = async (unit: Unit): Promise<void> => {
-      if (failed.forgets === true && placement !== null) await changeProofs(unit, row, placement, "take_back");
+      if (failed.restarts === true && placement !== null) await changeProofs(unit, row, placement, "take_back");
       // Without an error, the order waits for the customer.
-      if (!isOver && (tries !== TELLING_TRIES || failed.error === "")) return;
+      if (!isOver && (tries !== ALERT_ATTEMPTS || failed.error === "")) return;
       const facts = { hosts: JSON.parse(row.hosts) as string[], authority: row.authority };
       await enqueueAlert(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) =>
         notIssuedAlert(zone, facts, failed.error, isOver),
@@ -149,24 +149,24 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     const opened = await deps.choose(wanted, signal);
     if (opened === null) return issueLocally(row, hosts);
     const order = await opened.issuance.place(hosts, row.method, row.replaces, signal);
-    const placement = await withHomes(row, { order, homes: {} });
+    const placement = await withHostedChallenges(row, { order, homes: {} });
     const values = {
       ...{ placed: JSON.stringify(placement), authority: opened.authority.name, status: "pending_validation", error: "" },
-      ...{ due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 },
+      ...{ due_ms: clock.nowMs() + CHALLENGE_DELAY_MS, lease_ms: 0 },
     };
     await save(row, values, {}, (unit, next) => changeProofs(unit, next, placement, "show"));
   };
 
   /**
-   * Finds places for challenges that could not be shown here before: an alias may have been added, or the name points
-   * here now. Until then the edge answers none, because somebody could otherwise prove a name that another account serves
-   * here.
+   * Finds challenges that this server can publish now, because an alias was added or the name points here. Before that,
+   * the edge does not answer them: otherwise an account could validate a name that another account serves here.
    */
-  const withHomes = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
+  const withHostedChallenges = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
     const homes: Record<string, ChallengePlacement> = { ...placement.homes };
     for (const { host } of foreignProofs(placement)) {
       const leadsHere = row.method === "http" && (await owners[row.owner_kind].leadsHere(row.owner_id));
-      const home = row.method === "txt" ? await deps.homeOf(row, txtName(host)) : leadsHere ? { zone_id: row.zone_id, name: host } : null;
+      const home =
+        row.method === "txt" ? await deps.hostingPlacementOf(row, txtName(host)) : leadsHere ? { zone_id: row.zone_id, name: host } : null;
       if (home !== null) homes[host] = home;
     }
     return { ...placement, homes };
@@ -180,18 +180,18 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     await finish(row, { ...issued, hosts, issuer: "local" }, null);
   };
 
-  /** Authorities limit failed validations, so they are asked only when everything is in place. */
-  const isShown = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
+  /** Authorities limit failed validations, so they are asked to validate only when every record is published. */
+  const areProofsPublished = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
     for (const record of foreignRecords(row.method, placement))
       if (!(await owners[row.owner_kind].isProofShown(row.owner_id, record))) return false;
     return true;
   };
 
-  /** Shows challenges that have become possible; returns whether there were any. The authority is asked a moment later. */
-  const showMore = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
-    const next = await withHomes(row, placement);
+  /** Publishes challenges that have become possible; returns whether there were any. The authority is asked later. */
+  const placeMoreChallenges = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
+    const next = await withHostedChallenges(row, placement);
     if (foreignProofs(next).length === foreignProofs(placement).length) return false;
-    const values = { placed: JSON.stringify(next), due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 };
+    const values = { placed: JSON.stringify(next), due_ms: clock.nowMs() + CHALLENGE_DELAY_MS, lease_ms: 0 };
     await save(row, values, {}, (unit, saved) => changeProofs(unit, saved, next, "show"));
     return true;
   };
@@ -203,9 +203,9 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     signal: AbortSignal,
   ): Promise<void> => {
     if (row.private_key === null) {
-      if (await showMore(row, placement)) return;
-      if (!(await isShown(row, placement))) return retry(row, { status: "pending_validation", error: row.error });
-      if (!(await issuance.prove(placement.order, signal))) return void (await later(row, UNDECIDED_MS));
+      if (await placeMoreChallenges(row, placement)) return;
+      if (!(await areProofsPublished(row, placement))) return retry(row, { status: "pending_validation", error: row.error });
+      if (!(await issuance.prove(placement.order, signal))) return void (await later(row, POLL_MS));
     }
     const context = `certificate-order:${row.id}`;
     const privateKey = row.private_key === null ? newPrivateKey() : sealer.open(row.private_key, context).toString("utf8");
@@ -217,7 +217,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     if (keyed === null) return;
     const hosts = JSON.parse(row.hosts) as string[];
     const chain = await issuance.complete(placement.order, hosts, privateKey, signal);
-    if (chain === null) return void (await later(keyed, UNDECIDED_MS));
+    if (chain === null) return void (await later(keyed, POLL_MS));
     const facts = await certificateFacts(chain);
     if (!isKeyOf(chain, privateKey) || !hosts.every((host) => facts.hosts.includes(host)))
       throw new AcmeError({ type: "badCertificate", detail: "the certificate is for another key or other names" });
@@ -238,8 +238,8 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
         renew_ms: Date.parse(certificate.notAfter) - Math.min(RENEW_BEFORE_MS, Math.floor(lengthMs / 3)),
         advice_ms: clock.nowMs() + DAY_MS,
       });
-      const told = { hosts: certificate.hosts, authority: certificate.issuer };
-      await enqueueAlert(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, told, certificate.notAfter));
+      const alertFacts = { hosts: certificate.hosts, authority: certificate.issuer };
+      await enqueueAlert(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, alertFacts, certificate.notAfter));
     });
   };
 
@@ -258,7 +258,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
       error: isCaaError ? `caa_error: ${error.message}` : error.message,
       isCaaError,
       atLeastMs: error.retryAfterMs ?? 0,
-      forgets: !ORDER_STANDS.has(error.type),
+      restarts: !TRANSIENT_ERRORS.has(error.type),
     });
   };
 

@@ -5,13 +5,13 @@ import { isTraceId } from "#gateway/http/identifiers.ts";
 
 /** The options that a request sets for its own log row. */
 export interface LogOptions {
-  /** Whether there is a row. */
+  /** Whether the request gets a log row. */
   readonly collect: boolean;
-  /** Whether the row has bodies. */
+  /** Whether the row contains the bodies. */
   readonly collectPayload: boolean;
   /** JSON of an object with five entries at most; empty without metadata. */
   readonly metadata: string;
-  /** Whether the request may be sent to the gateway's endpoints; only a request that itself refuses its row may not. */
+  /** Whether the request is exported to the gateway's OpenTelemetry endpoints: always, unless the request itself turns its log off. */
   readonly isExported: boolean;
   readonly trace: TraceParent;
 }
@@ -34,11 +34,11 @@ export function createLogOptions(vendorPrefix: string): (headers: IncomingHttpHe
   const [collectLog, collectPayload, metadata] = [read("collect-log"), read("collect-log-payload"), read("metadata")];
   const [traceId, parentSpanId] = [read("otel-trace-id"), read("otel-parent-span-id")];
   return (headers, gateway) => {
-    const collected = said(collectLog(headers));
+    const collected = booleanOf(collectLog(headers));
     const isExported = gateway.otel !== undefined && collected !== false;
     return {
       collect: collected ?? gateway.collect_logs,
-      collectPayload: said(collectPayload(headers)) ?? true,
+      collectPayload: booleanOf(collectPayload(headers)) ?? true,
       metadata: metadataOf(metadata(headers)),
       isExported,
       trace: isExported ? { traceId: identifier(traceId(headers), 32), parentSpanId: identifier(parentSpanId(headers), 16) } : NO_TRACE,
@@ -61,7 +61,7 @@ export function createMetadataReader(vendorPrefix: string): (headers: IncomingHt
   };
 }
 
-const said = (text: string | undefined): boolean | undefined =>
+const booleanOf = (text: string | undefined): boolean | undefined =>
   text === undefined ? undefined : ({ true: true, false: false } as Readonly<Record<string, boolean>>)[text.trim().toLowerCase()];
 
 /** The first entries are kept; if one value is not a string, number or boolean, the whole metadata is dropped (reference, part A). */

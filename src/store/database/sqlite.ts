@@ -21,10 +21,10 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
   // A statement's own count excludes rows that a cascade deletes.
   const total = db.prepare("SELECT total_changes() AS total");
   const changes = (): number => Number(total.get()!["total"]);
-  let lost: unknown = null;
+  let rollbackError: unknown = null;
   return {
     query: async (sql, parameters = []) => {
-      if (lost !== null) throw lost;
+      if (rollbackError !== null) throw rollbackError;
       const wasInTransaction = db.isTransaction;
       try {
         const prepared = statement(sql);
@@ -34,7 +34,7 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
         return { ...rows, touched: changes() - before };
       } catch (error) {
         // A full disk rolls back the whole transaction. Further statements would be committed one by one.
-        if (wasInTransaction && !db.isTransaction) lost = error;
+        if (wasInTransaction && !db.isTransaction) rollbackError = error;
         throw error;
       }
     },

@@ -12,7 +12,7 @@ export type GatewayObjectKind =
   | "route_deployment"
   | "dlp_profile";
 
-/** The place of objects of one kind; without `parent_id`, those of all parents. */
+/** The scope of objects of one kind; without `parent_id`, those of all parents. */
 export interface GatewayObjectScope {
   readonly account_id: string;
   /** Empty if the object belongs to the account alone. */
@@ -22,21 +22,21 @@ export interface GatewayObjectScope {
 }
 
 /** Oldest first. */
-export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...place }: GatewayObjectScope): Promise<GatewayObjectRow[]> =>
+export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...scope }: GatewayObjectScope): Promise<GatewayObjectRow[]> =>
   db
     .selectFrom("gateway_objects")
     .selectAll()
-    .where((eb) => eb.and(place))
+    .where((eb) => eb.and(scope))
     .$if(parent_id !== undefined, (query) => query.where("parent_id", "=", parent_id ?? ""))
     .orderBy("created_at")
     .orderBy("id")
     .execute();
 
-export const gatewayObject = (db: Kysely<Tables>, place: GatewayObjectScope, id: string): Promise<GatewayObjectRow | undefined> =>
+export const gatewayObject = (db: Kysely<Tables>, scope: GatewayObjectScope, id: string): Promise<GatewayObjectRow | undefined> =>
   db
     .selectFrom("gateway_objects")
     .selectAll()
-    .where((eb) => eb.and(place))
+    .where((eb) => eb.and(scope))
     .where("id", "=", id)
     .executeTakeFirst();
 

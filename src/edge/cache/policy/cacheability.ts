@@ -62,14 +62,14 @@ export function cacheabilityOf(status: number, received: readonly ResponseField[
   if (seconds === null && !mayStore(control, targeted, received, request)) return null;
   // RFC 9111 §3.5
   if (request.hasAuthorization && !control.isPublic && !control.mustRevalidate && control.sharedMaxAge === null) return null;
-  const fields = asRuled(seconds === null ? withoutWithheld(received, control) : received, rule);
+  const fields = withRuleEdits(seconds === null ? withoutWithheld(received, control) : received, rule);
   if (fields.some(({ key }) => key === "set-cookie")) return null;
   if (rule?.cache_key?.cache_deception_armor === true && !isAsNamed(request.path, singleValue(fields, "content-type"))) return null;
   const vary = varyOf(fields);
   if (vary === null) return null;
   const freshness = seconds === null ? freshnessOf(status, fields, control, targeted, request) : ruledFreshness(fields, seconds, request);
   if (freshness === null) return null;
-  return usable(status, fields, freshness, vary, request.responseMs);
+  return storableOf(status, fields, freshness, vary, request.responseMs);
 }
 
 /** RFC 9111 §5.2.2.3: the cache understands all statuses it stores. A rule may require an explicit TTL of the origin. */
@@ -80,7 +80,7 @@ function mayStore(control: CacheControl, targeted: boolean, fields: readonly Res
 }
 
 /** The fields with the changes that a rule makes for storing and serving. */
-function asRuled(fields: readonly ResponseField[], rule: CacheRule | null): readonly ResponseField[] {
+function withRuleEdits(fields: readonly ResponseField[], rule: CacheRule | null): readonly ResponseField[] {
   if (rule === null) return fields;
   const { strip_etags: tags, strip_last_modified: modified, strip_set_cookie: cookies, respect_strong_etags: strong } = rule;
   if (tags !== true && modified !== true && cookies !== true && strong !== false) return fields;
@@ -90,7 +90,7 @@ function asRuled(fields: readonly ResponseField[], rule: CacheRule | null): read
   return kept.map((field) => (field.key === "etag" && field.value.startsWith('"') ? { ...field, value: `W/${field.value}` } : field));
 }
 
-function usable(
+function storableOf(
   status: number,
   fields: readonly ResponseField[],
   freshness: Freshness,
@@ -125,7 +125,7 @@ export function withheldFields(received: readonly ResponseField[], status: numbe
   const { withheld } = controlOf(received, request.targets).control;
   return withheld.length === 0
     ? []
-    : asRuled(
+    : withRuleEdits(
         received.filter(({ key }) => withheld.includes(key)),
         request.rule,
       );
