@@ -9,8 +9,14 @@ import type { Running } from "#app/roles/running.ts";
 export async function compose(deps: ComposeDeps): Promise<Running> {
   const closing = createClosing();
   try {
-    if (deps.config.roles.includes("control")) return await (await import("#app/roles/control.ts")).runControl(deps, closing);
-    return await (await import("#app/roles/planes-only.ts")).runPlanes(deps, closing);
+    if (deps.config.roles.includes("control")) {
+      const { runControl } = await import("#app/roles/control.ts");
+      await deps.takeOver?.loaded();
+      return await runControl(deps, closing);
+    }
+    const { runPlanes } = await import("#app/roles/planes-only.ts");
+    await deps.takeOver?.loaded();
+    return await runPlanes(deps, closing);
   } catch (error) {
     await closing.close(0);
     throw error;

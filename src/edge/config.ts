@@ -50,8 +50,8 @@ export interface EdgeConfig {
 }
 
 export interface EdgeSockets {
-  readonly http: number;
-  readonly https: number;
+  readonly http?: number | undefined;
+  readonly https?: number | undefined;
 }
 
 /** Limits of the edge; counts are per thread. */

@@ -1,6 +1,6 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
-import type { RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { ListeningSockets, RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -47,6 +47,7 @@ import { createResolver } from "#edge/origin/resolver.ts";
 import { createTimers } from "#kernel/timers.ts";
 import { createTlsFront } from "#edge/tls/sni-router.ts";
 import { createUpstreamPools } from "#edge/origin/upstream-pool.ts";
+import { drainConnections, untilEmpty } from "#wire/connections/http/drain-connections.ts";
 import type { EdgePorts } from "#edge/stages/zone-settings.ts";
 import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
@@ -76,8 +77,10 @@ export interface EdgeDeps {
 export interface Edge {
   /** Opens both listeners and returns their ports. */
   listen(): Promise<{ readonly http: number; readonly https: number }>;
-  /** Accepts no more connections, gives requests under way this time to finish, then closes the rest. */
-  close(timeoutMs: number): Promise<void>;
+  /** Descriptors of the listeners; empty where Node.js accepts. */
+  sockets(): ListeningSockets;
+  /** Accepts no more connections, gives requests under way this time to finish, then closes the rest. `idleMs`: see DrainTimes. */
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
   /** Sets the port of another plane. */
   neighbourAt(name: PeerName, port: number): void;
   /** Replaces the keys of session tickets. */
@@ -170,11 +173,12 @@ export function createEdge(deps: EdgeDeps): Edge {
       listeners = [http, https];
       return (state.ports = { http: http.port, https: https.port });
     },
-    close: async (timeoutMs) => {
+    sockets: () => Object.fromEntries(listeners.flatMap(({ fd }, i) => (fd === undefined ? [] : [[i === 0 ? "http" : "https", fd]]))),
+    close: async (timeoutMs, idleMs = 0) => {
       state.closing = true;
       for (const listener of listeners) listener.close();
+      await drainConnections(connections, idleMs);
       tlsFront.close();
-      for (const connection of [...connections]) connection.drain();
       context.pools.close();
       await untilEmpty(connections, timeoutMs);
       for (const connection of [...connections]) connection.destroy();
@@ -316,14 +320,7 @@ const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
   allowsWebSockets: true,
 });
 
-const POLL_MS = 20;
-
 const DESTROYED_WITHIN_MS = 500;
-
-async function untilEmpty(connections: ReadonlySet<unknown>, timeoutMs: number): Promise<void> {
-  for (let waitedMs = 0; connections.size > 0 && waitedMs < timeoutMs; waitedMs += POLL_MS)
-    await new Promise((done) => setTimeout(done, POLL_MS));
-}
 
 /** Settings of a custom hostname override those of its zone. */
 function tlsPolicyOf(serving: Serving | null): TlsPolicy {

@@ -64,7 +64,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
     assert.equal((await metrics).request, 7);
     assert.equal((await metrics).samples.find((sample) => sample.name === "selvedge_edge_requests_total")?.value, 1);
     const drained = heard("drained");
-    say({ type: "drain", timeoutMs: 1_000 });
+    say({ type: "drain", idleMs: 0, timeoutMs: 1_000 });
     await drained;
     assert.deepEqual(tables, ["requests"]);
   } finally {

@@ -97,8 +97,8 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     places: edge.usePlaces,
     ruleMaterial: edge.useRuleMaterial,
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
-    drain: async (timeoutMs) => {
-      await edge.close(timeoutMs);
+    drain: async ({ timeoutMs, idleMs }) => {
+      await edge.close(timeoutMs, idleMs);
       replica.close();
       tap.close();
       await events.close();
@@ -107,6 +107,6 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const addresses = await edge.listen();
   // The last resort after the connections' own handlers: one visitor must not end the worker of all others.
   process.on("uncaughtException", onError);
-  voice.listening({ ...addresses });
+  voice.listening({ ...addresses }, edge.sockets());
   giveBackHeapWhenQuiet();
 }

@@ -7,6 +7,8 @@ export interface GatewayConfig extends GatewayFront {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** A descriptor that listens there already and becomes the thread's own. */
+  readonly socket?: number | undefined;
   /** Loopback port on which the edge forwards requests for host names of gateways; 0: any free port; absent: none. */
   readonly edgePort?: number;
   /** HTTP proxies in front of the gateway, which name the client in a header field; absent: none. */

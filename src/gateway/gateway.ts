@@ -3,7 +3,7 @@ import type { GatewayDeps } from "./gateway-deps.ts";
 import { begins, CHAT } from "#kernel/process/heartbeat.ts";
 import { createHostGate, type HostGate } from "#kernel/net/host-gate.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
+import type { GatewayFront, ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import { createAdmission } from "#gateway/auth/admission.ts";
 import type { AnswerSink } from "#gateway/listen/response-writer.ts";
@@ -28,10 +28,12 @@ export interface Gateway {
    * it cannot bind.
    */
   listen(): Promise<{ readonly port: number; readonly edgePort: number }>;
+  /** The descriptor of the clients' listener. */
+  sockets(): ListeningSockets;
   /** Existing connections keep their certificate; new ones get the new one. TLS cannot be switched on or off. */
   useFront(settings: GatewayFront): void;
-  /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
-  close(timeoutMs: number): Promise<void>;
+  /** Stops accepting, lets requests under way finish within the time, then cuts the rest. `idleMs`: see DrainTimes. */
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
 /** The AI gateway plane: one HTTP server for clients, and a pool of connections for each provider. */
@@ -152,14 +154,23 @@ export function createGateway(deps: GatewayDeps): Gateway {
       front.use(settings);
       if (settings.allowedHosts !== undefined) allowsHost = createHostGate(settings.allowedHosts);
     },
-    close: async (timeoutMs) => {
-      isDraining = true;
-      universal.close(false);
+    sockets: () => {
+      const fd = front.socket();
+      return fd === undefined ? {} : { http: fd };
+    },
+    close: async (timeoutMs, idleMs = 0) => {
+      const refuseSockets = (): void => {
+        isDraining = true;
+        universal.close(false);
+      };
+      const idle = idleMs === 0 ? void refuseSockets() : setTimeout(refuseSockets, idleMs);
       const limit = setTimeout(() => {
         universal.close(true);
         forwarder.cutSessions();
       }, timeoutMs);
-      await Promise.all([front.close(timeoutMs), edgeFront?.close(timeoutMs)]);
+      await Promise.all([front.close(timeoutMs, idleMs), edgeFront?.close(timeoutMs, idleMs)]);
+      clearTimeout(idle);
+      refuseSockets();
       clearTimeout(limit);
       await forwarder.close();
     },

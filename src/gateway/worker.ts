@@ -51,8 +51,8 @@ voice.serve({
   metrics,
   front: gateway.useFront,
   reconnect: (_, port) => events.reconnect(port),
-  drain: async (timeoutMs) => {
-    await gateway.close(timeoutMs);
+  drain: async ({ timeoutMs, idleMs }) => {
+    await gateway.close(timeoutMs, idleMs);
     // After the row of the last request is written.
     await events.close();
     logs.close();
@@ -61,6 +61,6 @@ voice.serve({
 });
 
 const { port, edgePort } = await gateway.listen();
-voice.listening({ http: port, edge: edgePort });
+voice.listening({ http: port, edge: edgePort }, gateway.sockets());
 giveBackHeapWhenQuiet();
 growHeapWhenCollectedOften();

@@ -24,9 +24,9 @@ export interface NameserverConfig {
 }
 
 export interface NameserverSockets {
-  readonly udp: number;
-  readonly tcp: number;
-  readonly dot: number;
+  readonly udp?: number | undefined;
+  readonly tcp?: number | undefined;
+  readonly dot?: number | undefined;
 }
 
 /** Limits on the memory and time that clients can take. */

@@ -13,7 +13,7 @@ import { createCounters } from "#nameserver/message/counters.ts";
 import { createBackgroundSigner } from "./dnssec/background-signer.ts";
 import { createSigner } from "./dnssec/signer.ts";
 import { createEdgeFront } from "#nameserver/zones/proxied-records.ts";
-import { createListeners, type NameserverPorts } from "#nameserver/listen/listeners.ts";
+import { type Listeners, createListeners, type NameserverPorts } from "#nameserver/listen/listeners.ts";
 import { createNotifications } from "#nameserver/transfers/notify-receiver.ts";
 import { createExternalLookups } from "#nameserver/external/external.ts";
 import { createQueryLog } from "#nameserver/responder/query-log.ts";
@@ -31,8 +31,9 @@ import { createZones } from "#nameserver/zones/zones.ts";
 export interface Nameserver {
   /** Starts answering and resolves to the ports; rejects with the system's error if one cannot be bound. */
   listen(): Promise<NameserverPorts>;
-  /** Stops reading queries. Connections whose clients do not read their answers in time are cut off. */
-  close(timeoutMs: number): Promise<void>;
+  readonly sockets: Listeners["sockets"];
+  /** Stops reading queries. Connections whose clients do not read their answers in time are cut off. `idleMs`: see DrainTimes. */
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface NameserverDeps {
@@ -155,9 +156,10 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
 
   return {
     listen: listeners.open,
-    close: async (timeoutMs) => {
+    sockets: listeners.sockets,
+    close: async (timeoutMs, idleMs) => {
       backgroundSigner.close();
-      await listeners.close(timeoutMs);
+      await listeners.close(timeoutMs, idleMs);
       apexWatch.close();
       outside.close();
       queryLog.close();

@@ -76,12 +76,13 @@ async function run(
   voice.serve({
     metrics,
     reconnect: (_to, port) => events.reconnect(port),
-    drain: async (timeoutMs) => {
-      await nameserver.close(timeoutMs);
+    drain: async ({ timeoutMs, idleMs }) => {
+      await nameserver.close(timeoutMs, idleMs);
       replica.close();
       await events.close();
     },
   });
-  voice.listening({ ...(await nameserver.listen()) });
+  const ports = await nameserver.listen();
+  voice.listening({ ...ports }, nameserver.sockets());
   giveBackHeapWhenQuiet();
 }

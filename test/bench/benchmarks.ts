@@ -29,6 +29,7 @@ import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-
 import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { hostnamesStart } from "./hostnames-start.ts";
 import { pump } from "./pump.ts";
+import { restartLoaded } from "./restart-loaded.ts";
 import { rulesHold } from "./rules-hold.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
@@ -42,6 +43,7 @@ import { startToReady } from "./start-to-ready.ts";
 /** In the order in which `npm run bench` runs them. */
 export const BENCHMARKS: readonly Benchmark[] = [
   startToReady,
+  restartLoaded,
   apiCreates,
   alertLooksQuiet,
   alertLooksBusy,

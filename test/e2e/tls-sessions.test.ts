@@ -78,7 +78,7 @@ const SIX_HOURS_BY_SIGNAL = `
   import { isMainThread } from "node:worker_threads";
   const { setInterval: set } = globalThis;
   globalThis.setInterval = (work, ms, ...rest) => {
-    if (isMainThread && ms === 6 * 3_600_000) process.on("SIGUSR2", work);
+    if (isMainThread && ms === 6 * 3_600_000) process.on("SIGUSR1", work);
     return set(work, ms, ...rest);
   };
 `;
@@ -86,7 +86,7 @@ const SIX_HOURS_BY_SIGNAL = `
 test("once its keys are renewed, every thread goes on with older sessions for a while, and begins new ones", { skip }, async (t) => {
   const preload = `--import=data:text/javascript,${encodeURIComponent(SIX_HOURS_BY_SIGNAL)}`;
   const { selvedge, begin, goOn, keyOf } = await stage(t, { NODE_OPTIONS: preload });
-  const renew = (): boolean => process.kill(selvedge.pid, "SIGUSR2");
+  const renew = (): boolean => process.kill(selvedge.pid, "SIGUSR1");
   const known = new Set<string>();
   // A thread that has not heard of the newest key yet begins with an older one, and cannot go on with what another one has begun.
   const beginAnew = async (version: string, name: string): Promise<void> => {

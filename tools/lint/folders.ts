@@ -49,7 +49,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "realtime",
     ".",
   ],
-  app: ["config", "log", "threads", "waf", "planes", "operations", "control", "backup", "roles", ".", "cli"],
+  app: ["config", "log", "threads", "waf", "handover", "planes", "operations", "control", "backup", "roles", ".", "cli"],
   events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "write"],
   store: [
     "queries",

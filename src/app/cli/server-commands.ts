@@ -9,6 +9,7 @@ export function addServerCommands(parent: Command, finish: Finish): void {
   addStart(parent, finish);
   addStatus(parent, finish);
   addReload(parent, finish);
+  addRestart(parent, finish);
   addDoctor(parent, finish);
 }
 
@@ -53,6 +54,16 @@ function addReload(parent: Command, finish: Finish): void {
     );
   const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./server/reload.ts")).reload(flags)));
+}
+
+function addRestart(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("restart")
+    .description(
+      "Have a new process take over from the running server, after an upgrade or a change of its configuration. It gets the sockets, so that no request fails; the old process finishes what it has begun. Exits 1 if the new process cannot serve: then the old one goes on. Exits 3 if no server runs.",
+    );
+  const flags = addConfigFlags(command, CLIENT_KEYS);
+  command.action(async () => finish(await (await import("./server/restart.ts")).restart(flags)));
 }
 
 /** Adds the commands of `selvedge config`. */

@@ -3,6 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Config, loadConfig, resolveConfig } from "#app/config/config.ts";
 import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
+import { takeOverOf } from "#app/handover/take-over.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
@@ -14,6 +15,7 @@ export interface StartOptions {
 
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
+  const takeOver = takeOverOf(process);
   const load = (): Config => loadConfig(configInput(flags));
   const { config, warnings } = resolveConfig(configInput(flags));
   // Before any thread starts.
@@ -22,7 +24,7 @@ export async function start(flags: readonly string[], { newInstallation = false 
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer({ config, warnings }, load, { early, newInstallation });
+    await startServer({ config, warnings }, load, { early, newInstallation, takeOver });
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (an occupied port, a missing key file) are self-explanatory.

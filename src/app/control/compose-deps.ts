@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LeveledLog } from "#app/log/log.ts";
+import type { TakeOver } from "#app/handover/take-over.ts";
 import type { PrestartedThreads } from "#app/threads/prestart.ts";
 
 export interface ComposeDeps {
@@ -15,4 +16,6 @@ export interface ComposeDeps {
   readonly early: PrestartedThreads;
   /** The operator wants an empty database beside a used data directory. */
   readonly newInstallation: boolean;
+  /** Null, unless it takes over from another process. */
+  readonly takeOver: TakeOver | null;
 }

@@ -18,6 +18,9 @@ import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { addOperations, createOperations } from "#app/operations/operations.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
+import type { OpenSocket } from "#app/planes/zone-sockets.ts";
+import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
+import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
 import type { Stalls } from "#app/threads/stalls.ts";
 import type { TransportNotices } from "#app/planes/transport-notices.ts";
@@ -33,6 +36,7 @@ export interface ApiParts {
   readonly live: LiveConfig;
   readonly transport: TransportNotices;
   readonly stalls: Pick<Stalls, "list">;
+  readonly inherited: Pick<InheritedSockets, "take"> | undefined;
 }
 
 interface Counting {
@@ -42,6 +46,8 @@ interface Counting {
 export interface OpenedApi {
   /** Resolves with the ports of the API and of the operations listener; rejects with the system's error if a port is occupied. */
   listen(): Promise<{ readonly api: number; readonly ops: number }>;
+  /** Those that listen. */
+  sockets(): readonly OpenSocket[];
   /** Applies the live configuration. Connections stay; new ones get the new certificate. */
   reload(): void;
 }
@@ -49,7 +55,7 @@ export interface OpenedApi {
 /** The management API, with metrics and health; they do not listen yet. */
 export function openApi(
   { config, clock, log, operatorPorts }: ComposeDeps,
-  { store, control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -74,20 +80,29 @@ export function openApi(
   // A proxy on this machine that is reachable from outside would also pass them on, under another name.
   const isPrivate = isLoopbackHost(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
-  closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
+  closing.addDraining((drainMs, idleMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs, idleMs));
+  let listening: readonly OpenSocket[] = [];
   return {
+    sockets: () => listening,
     listen: async () => {
       const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed to handle a request");
       const ops = await openOperationsListener({
         operations,
         host: config.ops.host,
         port: config.ops.port,
+        fd: inherited?.take("ops/tcp"),
         allowsHost: (host) => allowsOpsHost(host),
         onError,
       });
       closing.addDraining(ops.close);
-      await api.listen({ host: config.api.host, port: config.api.port });
+      const fd = inherited?.take("api/tcp");
+      // The framework does not know this option of Node.js, and passes it on.
+      await api.listen(fd === undefined ? { host: config.api.host, port: config.api.port } : ({ fd, host: config.api.host } as object));
       const ports = { api: listenerPort(api.server.address()), ops: ops.port };
+      listening = [
+        { name: "api/tcp", fd: descriptorOf(api.server) ?? -1, port: ports.api },
+        { name: "ops/tcp", fd: ops.fd ?? -1, port: ports.ops },
+      ].filter((socket) => socket.fd >= 0);
       for (const port of Object.values(ports)) createOperatorPorts(operatorPorts).add(port);
       return ports;
     },

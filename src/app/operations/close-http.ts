@@ -1,8 +1,10 @@
 import type { Server } from "node:http";
+import { Server as TcpServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A listener that closes once it has answered everything. */
 export interface ClosableHttp {
-  readonly server: Pick<Server, "closeIdleConnections" | "closeAllConnections">;
+  readonly server: Server;
   close(): PromiseLike<unknown>;
 }
 
@@ -10,15 +12,33 @@ const LOOK_EVERY_MS = 100;
 
 /**
  * Lets requests in progress finish within the time. Connections that clients keep open after the answers, for a minute
- * and more, are closed once they are idle: a closing server only closes those that are idle at that moment.
+ * and more, are closed once they are idle: a closing server only closes those that are idle at that moment. With
+ * `idleMs` (see DrainTimes), idle connections have that time for one more request.
  */
-export async function closeHttp({ server, close }: ClosableHttp, drainMs: number): Promise<void> {
+export async function closeHttp({ server, close }: ClosableHttp, drainMs: number, idleMs = 0): Promise<void> {
+  const isStopped = idleMs > 0 && server.listening;
+  if (isStopped) await lastRequests(server, idleMs);
   const looking = setInterval(() => server.closeIdleConnections(), LOOK_EVERY_MS);
   const limit = setTimeout(() => server.closeAllConnections(), drainMs);
   try {
     await close();
+  } catch (error) {
+    if (!isStopped || (error as NodeJS.ErrnoException).code !== "ERR_SERVER_NOT_RUNNING") throw error;
   } finally {
     clearInterval(looking);
     clearTimeout(limit);
   }
 }
+
+/** Accepts no more connections, and keeps the open ones for a last request. */
+async function lastRequests(server: Server, idleMs: number): Promise<void> {
+  server.prependListener("request", (_req, res) => {
+    res.shouldKeepAlive = false;
+  });
+  // The method of HTTP servers would close idle connections.
+  TcpServer.prototype.close.call(server);
+  for (let waitedMs = 0; waitedMs < idleMs && (await connectionsOf(server)) > 0; waitedMs += LOOK_EVERY_MS) await delay(LOOK_EVERY_MS);
+}
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));

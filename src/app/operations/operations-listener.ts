@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
@@ -9,7 +10,9 @@ const { createServer } = process.getBuiltinModule("node:http");
 
 export interface OperationsListener {
   readonly port: number;
-  close(drainMs: number): Promise<void>;
+  readonly fd: number | undefined;
+  /** `idleMs`: see DrainTimes. */
+  close(drainMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface OperationsListenerDeps {
@@ -17,6 +20,8 @@ export interface OperationsListenerDeps {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
+  /** A descriptor that listens there already. */
+  readonly fd?: number | undefined;
   readonly allowsHost: HostGate;
   /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
@@ -39,12 +44,14 @@ export async function openOperationsListener(deps: OperationsListenerDeps): Prom
   });
   server.maxConnections = CONNECTIONS_MAX;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen({ host: deps.host, port: deps.port }, resolve);
+  server.once("error", reject).listen(deps.fd === undefined ? { host: deps.host, port: deps.port } : { fd: deps.fd }, resolve);
   await promise;
   const address = server.address();
   return {
+    fd: descriptorOf(server),
     port: typeof address === "object" && address !== null ? address.port : 0,
-    close: (drainMs) => closeHttp({ server, close: () => new Promise<void>((closed) => void server.close(() => closed())) }, drainMs),
+    close: (drainMs, idleMs) =>
+      closeHttp({ server, close: () => new Promise<void>((closed) => void server.close(() => closed())) }, drainMs, idleMs),
   };
 }
 

@@ -15,6 +15,8 @@ export interface RunFile {
   readonly started_at: string;
   /** The last reload of the configuration; absent before the first. */
   readonly last_reload?: ReloadOutcome;
+  /** The last restart that failed; absent before one has. */
+  readonly failed_restart?: { readonly at: string; readonly problem: string };
 }
 
 export interface ReloadOutcome {
@@ -49,12 +51,16 @@ export const writeRunFile = (dataDir: string, run: RunFile): void => {
 
 const RETRY_MS = 1_000;
 
+export interface RunFileKeeper {
+  reloaded(outcome: ReloadOutcome): void;
+  restartFailed(problem: string, nowMs: number): void;
+  /** Writes no more; another process takes over. */
+  leave(): void;
+  remove(): void;
+}
+
 /** Writes it now, or later if the disk is full, which is reported once to `onError`. */
-export function keepRunFile(
-  dataDir: string,
-  run: RunFile,
-  onError: (error: unknown) => void,
-): { reloaded(outcome: ReloadOutcome): void; remove(): void } {
+export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unknown) => void): RunFileKeeper {
   let timer: NodeJS.Timeout | undefined;
   let current = run;
   const write = (): void => {
@@ -66,13 +72,17 @@ export function keepRunFile(
     }
   };
   write();
+  const change = (changed: Partial<RunFile>): void => {
+    // few: the keys of this file
+    current = { ...current, ...changed };
+    clearTimeout(timer);
+    timer = undefined;
+    write();
+  };
   return {
-    reloaded: (outcome) => {
-      current = { ...run, last_reload: outcome };
-      clearTimeout(timer);
-      timer = undefined;
-      write();
-    },
+    reloaded: (outcome) => change({ last_reload: outcome }),
+    restartFailed: (problem, nowMs) => change({ failed_restart: { at: new Date(nowMs).toISOString(), problem } }),
+    leave: () => clearTimeout(timer),
     remove: () => {
       clearTimeout(timer);
       rmSync(path(dataDir), { force: true });

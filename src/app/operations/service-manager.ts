@@ -6,18 +6,22 @@ export interface ServiceManager {
   /** Every plane serves. From now on it hears that the main thread answers, four times in each of its watchdog's periods. */
   ready(): void;
   stopping(): void;
+  /** Another process is the service from now on. */
+  handedOver(): void;
 }
 
 export interface ServiceManagerDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
+  /** Whether this process has taken over from the one that the manager started. */
+  readonly hasTakenOver: boolean;
   readonly log: Pick<LeveledLog, "warn">;
 }
 
 const NOTIFY_MS_MAX = 10_000;
 
 /** Node.js has no datagrams over UNIX sockets, so that systemd's own program sends them. Does nothing under any other manager. */
-export function createServiceManager({ env, pid, log }: ServiceManagerDeps): ServiceManager {
+export function createServiceManager({ env, pid, hasTakenOver, log }: ServiceManagerDeps): ServiceManager {
   let hasWarned = false;
   const failed = (error: unknown): void => {
     if (!hasWarned) log.warn({ err: error }, "systemd-notify failed; systemd does not know the state of the server");
@@ -30,13 +34,14 @@ export function createServiceManager({ env, pid, log }: ServiceManagerDeps): Ser
     child.on("exit", (code) => code !== 0 && failed(new Error(`systemd-notify ended with ${code ?? "a signal"}`)));
     child.unref();
   };
-  const everyMs = watchdogMs(env, pid) / 4;
+  const everyMs = watchdogMs(env, hasTakenOver ? undefined : pid) / 4;
   let timer: NodeJS.Timeout | undefined;
   return {
     ready: () => {
-      notify("READY=1", "STATUS=serving");
+      notify(...(hasTakenOver ? [`MAINPID=${pid}`] : []), "READY=1", "STATUS=serving");
       if (everyMs > 0) timer = setInterval(() => notify("WATCHDOG=1"), everyMs).unref();
     },
+    handedOver: () => clearInterval(timer),
     stopping: () => {
       // A server that drains may be busy with nothing else; TimeoutStopSec bounds it.
       clearInterval(timer);
@@ -45,9 +50,9 @@ export function createServiceManager({ env, pid, log }: ServiceManagerDeps): Ser
   };
 }
 
-/** The watchdog's period; 0 where it watches nobody, or somebody else. */
-function watchdogMs(env: ServiceManagerDeps["env"], pid: number): number {
+/** The watchdog's period; 0 where it watches nobody, or somebody else. Without `pid` it watches whoever answers. */
+function watchdogMs(env: ServiceManagerDeps["env"], pid: number | undefined): number {
   const usec = Number(env["WATCHDOG_USEC"] ?? 0);
-  const isOurs = env["WATCHDOG_PID"] === undefined || env["WATCHDOG_PID"] === String(pid);
+  const isOurs = pid === undefined || env["WATCHDOG_PID"] === undefined || env["WATCHDOG_PID"] === String(pid);
   return isOurs && Number.isFinite(usec) ? usec / 1000 : 0;
 }

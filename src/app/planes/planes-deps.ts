@@ -1,12 +1,14 @@
 import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Bound, PlaneWorker } from "#app/threads/plane-worker.ts";
+import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import type { Stalls } from "#app/threads/stalls.ts";
 import type { Config } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
+import type { OpenSocket } from "./zone-sockets.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { PrestartedThreads } from "#app/threads/prestart.ts";
@@ -25,8 +27,18 @@ export interface Planes {
   useRuleMaterial(material: RuleMaterial): void;
   /** Applies the live configuration to the planes. */
   reload(): void;
-  /** Stops accepting requests, finishes those in progress, then writes the remaining events. */
-  stop(timeoutMs: number): Promise<void>;
+  /** Their listening sockets, which another process can take over. */
+  sockets(): PlaneSockets;
+  /** Another process takes over: leaves to it the duties of a single process. */
+  handOver(): void;
+  /** Stops accepting requests, finishes those in progress, then writes the remaining events. `idleMs`: see DrainTimes. */
+  stop(timeoutMs: number, idleMs?: number): Promise<void>;
+}
+
+export interface PlaneSockets {
+  readonly sockets: readonly OpenSocket[];
+  /** Whether the threads of zones have them; otherwise they wait for visitors. */
+  readonly servesZones: boolean;
 }
 
 export interface PlanesDeps {
@@ -41,6 +53,10 @@ export interface PlanesDeps {
   /** Listeners that tenants' targets must never reach. */
   readonly operatorPorts: SharedArrayBuffer;
   readonly metrics: MetricRegistry;
+  /** Sockets of the process before this one; absent: every socket is opened. */
+  readonly inherited?: InheritedSockets | undefined;
+  /** One Int32: 1 once the process before this one has closed the events database; absent: it is closed. */
+  readonly eventsFree?: SharedArrayBuffer | undefined;
   /** Nameserver and edge start with the others; otherwise with the first zone. */
   readonly hasZones: boolean;
   /** Called for each secondary zone whose primary has announced a change. */

@@ -23,12 +23,19 @@ export interface Senders {
 /** Time for a thread that only writes its remaining data. */
 const STOP_MS = 5_000;
 
-export function startSinks({ config, log, early, metrics, files, publisher, stalls }: PlanesDeps, { serving, edges }: Senders): Sinks {
+export function startSinks(
+  { config, log, early, metrics, files, publisher, stalls, eventsFree }: PlanesDeps,
+  { serving, edges }: Senders,
+): Sinks {
   const writer = startPlaneWorker({
     name: "events",
     script: import.meta.resolve("#events/write/writer.ts"),
     ...{ log, early, stalls },
-    connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own }, transfer: [] }),
+    isLazy: eventsFree !== undefined,
+    connect: () => ({
+      workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own, mayOpen: eventsFree },
+      transfer: [],
+    }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
   const restarts = metrics.counter("selvedge_detection_restarts_total", "Detector threads restarted after a crash");

@@ -31,6 +31,7 @@ import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
 import { startPlanes } from "./planes.ts";
+import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 import { serverHealth } from "#app/operations/server-health.ts";
 import type { ReadyLine } from "#app/operations/ready.ts";
@@ -46,7 +47,8 @@ import { createTransportNotices } from "#app/planes/transport-notices.ts";
  * feed, planes, API.
  */
 export async function runControl(deps: ComposeDeps, closing: Closing): Promise<Running> {
-  const { config, log, clock, early, operatorPorts } = deps;
+  const { config, log, clock, early, operatorPorts, takeOver } = deps;
+  const inherited = takeOver?.sockets(config);
   const state = await openState(deps, closing);
   const { files, store, sealer, first } = state;
   const ruleFiles = openRuleFiles({
@@ -87,10 +89,12 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
       hasZones,
       stalls,
       onNotNative: transport.add,
+      inherited,
+      eventsFree: takeOver?.eventsFree,
     },
     ...planeReports(control, log),
   });
-  closing.addDraining((drainMs) => planes.stop(drainMs));
+  closing.addPlanes((drainMs) => planes.stop(drainMs));
   running = planes;
   transport.report();
   const listening = planeAddresses(config, { api: 0, ops: 0 }, planes.ports);
@@ -109,6 +113,7 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
       live,
       transport,
       stalls,
+      inherited,
     },
     closing,
   );
@@ -126,7 +131,9 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
   const runFile = keepRunFile(config.data, run, (error) =>
     log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
   );
-  closing.add(() => runFile.remove());
+  const leaving = createLeaving({ closing, planes, runFile, clock, sockets: api.sockets });
+  inherited?.closeRest();
+  takeOver?.serving();
   const { account_id, token } = first;
   const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
   const reload = createReload({
@@ -137,7 +144,7 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
     listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
   });
   const shown = async (): Promise<void> => (token === null ? undefined : hashFirstToken(store));
-  return { ready, reload, shown, onNotNative: transport.add, close: closing.close };
+  return { ready, reload, shown, onNotNative: transport.add, leaving, close: closing.close };
 }
 
 /** Jobs that run by the clock. */

@@ -5,6 +5,7 @@ import { createGeoipFiles } from "#app/planes/geoip-files.ts";
 import { edgeCacheDisk } from "#app/planes/plane-caches.ts";
 import { edgeConfig } from "#app/planes/plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { inheritedBy } from "#app/handover/inherited-sockets.ts";
 import type { ZoneSockets } from "#app/planes/zone-sockets.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
@@ -21,9 +22,11 @@ export interface EdgeWorkers {
   stop(): void;
 }
 
+const EDGE_SOCKETS = ["http", "https"] as const;
+
 /** Adds each started one to `workers`. */
 export function createEdgeWorkers(
-  { config, files, log, ruleMaterial, operatorPorts }: PlanesDeps,
+  { config, files, log, ruleMaterial, operatorPorts, inherited }: PlanesDeps,
   sinks: Sinks,
   serve: Serve,
   workers: PlaneWorker[],
@@ -47,7 +50,7 @@ export function createEdgeWorkers(
         onNeeded: () => sinks.detector.wake(),
         planeConfig: (bound) => ({
           ...edgeConfig(config, { ...sockets?.ports.edge, ...siblings, ...bound }, neighbours),
-          ...(isFirst(siblings, bound) ? { sockets: sockets?.ofEdge() } : {}),
+          sockets: (isFirst(siblings, bound) ? sockets?.ofEdge() : undefined) ?? inheritedBy(name, EDGE_SOCKETS, bound, inherited),
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),

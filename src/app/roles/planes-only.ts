@@ -23,6 +23,7 @@ import { createReload } from "#app/operations/reload.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { startPlanes } from "./planes.ts";
+import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 
 /** Reports of planes to control have no receiver here: control finds zones to refresh by its timers. */
@@ -34,7 +35,8 @@ const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGa
 
 /** A process with planes only: no database, no API, no jobs. The operations listener tells of its health. */
 export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Running> {
-  const { config, log, clock, early, operatorPorts } = deps;
+  const { config, log, clock, early, operatorPorts, takeOver } = deps;
+  const inherited = takeOver?.sockets(config);
   refuseUnsafeBinds(config, false);
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
@@ -64,9 +66,11 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     ruleMaterial: ruleFiles.material,
     hasZones: true,
     onNotNative: transport.add,
+    inherited,
+    eventsFree: takeOver?.eventsFree,
     ...UNREPORTED,
   });
-  closing.addDraining((drainMs) => planes.stop(drainMs));
+  closing.addPlanes((drainMs) => planes.stop(drainMs));
   running = planes;
   transport.report();
 
@@ -78,7 +82,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
       notReady: () => silentPlanes(planes.workers),
       notices: () => [...transport.list(), ...stalls.list()],
     }),
-    ...{ host: config.ops.host, port: config.ops.port },
+    ...{ host: config.ops.host, port: config.ops.port, fd: inherited?.take("ops/tcp") },
     allowsHost: (host) => allowsHost(host),
     onError: (error) => log.error({ err: error }, "the operations listener failed to handle a request"),
   });
@@ -88,7 +92,10 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const runFile = keepRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() }, (error) =>
     log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
   );
-  closing.add(() => runFile.remove());
+  const sockets = () => (ops.fd === undefined ? [] : [{ name: "ops/tcp", fd: ops.fd, port: ops.port }]);
+  const leaving = createLeaving({ closing, planes, runFile, clock, sockets });
+  inherited?.closeRest();
+  takeOver?.serving();
   const reload = createReload({
     ...{ live, log, metrics },
     onDone: runFile.reloaded,
@@ -99,6 +106,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     reload,
     shown: async () => undefined,
     onNotNative: transport.add,
+    leaving,
     close: closing.close,
   };
 }

@@ -7,6 +7,7 @@ import { type Bound, channel, portOf, startPlaneWorker, type PlaneWorker } from 
 import { startSinks } from "#app/planes/shared-workers.ts";
 import { startGateway } from "./gateway.ts";
 import { createZonePlanes } from "./zone-planes.ts";
+import type { OpenSocket } from "#app/planes/zone-sockets.ts";
 
 /**
  * Starts the threads of the process's roles at once: messages to a loading one wait in its port. They stop in the order in which they feed each
@@ -28,12 +29,17 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     for (const threads of [serving, edgeThreads]) threads.splice(0, Infinity, ...threads.filter((one) => one !== worker));
   };
   const zonePlanes = createZonePlanes(deps, { sinks, serve, edgeThreads, forget });
-  const stop = async (timeoutMs: number): Promise<void> => {
+  const stop = async (timeoutMs: number, idleMs = 0): Promise<void> => {
     zonePlanes.stop();
-    await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
+    // Edges that still take requests pass some of them to the gateway and the nameserver.
+    if (idleMs > 0) await Promise.all(edgeThreads.map((worker) => worker.stop(timeoutMs, idleMs)));
+    const rest = serving.filter((worker) => idleMs === 0 || !edgeThreads.includes(worker));
+    await Promise.all(rest.map((worker) => worker.stop(timeoutMs, idleMs)));
     zonePlanes.close();
     await sinks.stop();
   };
+  /** The process before this one still writes events. */
+  let isWriterAwaited = deps.eventsFree !== undefined;
   try {
     const gateway = config.roles.includes("gateway") ? startGateway(deps, sinks, serve) : null;
     const [{ dns, edge }, gatewayPorts] = await Promise.all([
@@ -42,7 +48,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         zonePlanes.gatewayAt(portOf(bound, "edge"));
         return bound;
       }),
-      sinks.writer.listening,
+      deps.eventsFree === undefined ? sinks.writer.listening : undefined,
     ]);
     const ports = {
       dns: portIf(dns, "udp"),
@@ -51,14 +57,27 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       https: portIf(edge, "https"),
       gateway: portIf(gatewayPorts, "http"),
     };
+    sinks.writer.listening.then(
+      () => (isWriterAwaited = false),
+      () => undefined,
+    );
     // Ends threads that were loaded for zones that turned out not to exist.
     await deps.early.dismiss();
     const { isWaking, awake } = zonePlanes;
     return {
       get workers() {
         const waking = isWaking() ? zonePlanes.threads : [];
-        return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
+        return [
+          ...(isWriterAwaited ? [] : [sinks.writer]),
+          sinks.detector,
+          ...serving.filter((worker) => worker.isUp() || !waking.includes(worker)),
+        ];
       },
+      sockets: () => ({
+        sockets: [...zonePlanes.waitingSockets(), ...serving.flatMap(openSockets)],
+        servesZones: zonePlanes.threads.length > 0,
+      }),
+      handOver: () => sinks.writer.handOver(),
       useRuleMaterial: zonePlanes.useRuleMaterial,
       reload: () => gateway?.useFront(gatewayFront(deps.live)),
       ...{ ports, isWaking, awake, stop },
@@ -71,6 +90,12 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
 
 /** 0 for a plane that the process does not run. */
 const portIf = (bound: Bound | null | undefined, transport: string): number => (bound ? portOf(bound, transport) : 0);
+
+/** A thread's sockets. */
+const openSockets = (worker: PlaneWorker): readonly OpenSocket[] => {
+  const { fds, ports } = worker.sockets();
+  return Object.entries(fds).map(([transport, fd]) => ({ name: `${worker.name}/${transport}`, fd, port: ports[transport] ?? 0 }));
+};
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(

@@ -1,4 +1,5 @@
 import type { OnMissing } from "#kernel/process/native-transport.ts";
+import type { Leaving } from "./leaving.ts";
 import type { ReadyLine } from "#app/operations/ready.ts";
 
 /** A server that serves on the planes of its roles. */
@@ -10,6 +11,7 @@ export interface Running {
   reload(): void;
   /** For parts of the program that try native system calls later. */
   readonly onNotNative: OnMissing;
+  readonly leaving: Leaving;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { createLazyPlanes, type LazyPlanes, mayContainZone } from "#app/planes/l
 import { type Bound, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
-import { openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
+import { type OpenSocket, openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
 import { startNameservers } from "./nameserver.ts";
 
 export interface ZonePorts {
@@ -19,6 +19,8 @@ export interface ZonePlanes {
   isWaking(): boolean;
   /** Resolves when they serve, or after the time; true if they serve. */
   awake(withinMs: number): Promise<boolean>;
+  /** Sockets without a thread yet. */
+  waitingSockets(): readonly OpenSocket[];
   /** The AI gateway accepts requests of the edge at this port. */
   gatewayAt(port: number): void;
   readonly useRuleMaterial: EdgeWorkers["useRuleMaterial"];
@@ -45,7 +47,9 @@ export interface ZonePlanesParts {
  * second (docs/adr/0043).
  */
 export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, forget }: ZonePlanesParts): ZonePlanes {
-  const { config, publisher, log, hasZones } = deps;
+  const { config, publisher, log, inherited } = deps;
+  // Visitors may wait in the sockets of all threads, and without them nobody would look.
+  const hasZones = deps.hasZones || inherited?.servesZones === true;
   const threads: PlaneWorker[] = [];
   let isStopped = false;
   const serveZones: Serve = (spec) => {
@@ -83,7 +87,8 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
       if (!hasNameserver || !hasEdge) return startThreads();
       // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
       // starts.
-      sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config, deps.onNotNative);
+      const knowsPort = config.https.port !== 0 || inherited?.portsOf("edge-1")["https"] !== undefined;
+      sockets = hasZones && knowsPort ? null : await openZoneSockets(config, deps.onNotNative, inherited);
       if (sockets === null) return startThreads();
       const opened = sockets;
       if (hasZones) {
@@ -97,6 +102,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
       opened.onVisitor(planes.wake);
       return opened.ports;
     },
+    waitingSockets: () => sockets?.open() ?? [],
     isWaking: () => late?.isWaking() ?? false,
     awake: async (withinMs) => late?.awake(withinMs) ?? true,
     useRuleMaterial: edges.useRuleMaterial,

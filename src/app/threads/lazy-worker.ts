@@ -28,6 +28,9 @@ export function createLazyWorker(name: string, start: () => PlaneWorker): LazyWo
       if (worker === undefined && !isStopped) void begin();
     },
     listening: Promise.resolve({}),
+    // It listens on no port.
+    sockets: () => ({ fds: {}, ports: {} }),
+    handOver: () => worker?.handOver(),
     isUp: () => worker === undefined || isStarting || worker.isUp(),
     metrics: async () => worker?.metrics() ?? [],
     answers: async (withinMs) => worker === undefined || isStarting || worker.answers(withinMs),

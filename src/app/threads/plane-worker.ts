@@ -2,7 +2,16 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { closeOpenDescriptors } from "#kernel/process/fd-registry.ts";
-import type { RuleMaterial, FromWorker, GatewayFront, PeerName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
+import type {
+  ListeningSockets,
+  RuleMaterial,
+  FromWorker,
+  GatewayFront,
+  PeerName,
+  SinkName,
+  TicketKeys,
+  ToWorker,
+} from "#kernel/process/worker-protocol.ts";
 import type { PrestartedThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 import { threadLimits } from "./thread-limits.ts";
@@ -27,6 +36,10 @@ export interface PlaneWorker {
   readonly name: string;
   /** Resolves with the ports once every socket listens; rejects if the first start fails. */
   readonly listening: Promise<Bound>;
+  /** Descriptors and ports of its listening sockets, which another process can take over. */
+  sockets(): { readonly fds: ListeningSockets; readonly ports: Bound };
+  /** Another process takes over: the thread leaves to it what two must not do, until it is stopped. */
+  handOver(): void;
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
   metrics(): Promise<readonly MetricSample[]>;
@@ -43,8 +56,8 @@ export interface PlaneWorker {
   useRuleMaterial(material: RuleMaterial): void;
   /** The next start gets it through the configuration. */
   useFront(front: GatewayFront): void;
-  /** Lets requests in progress finish, then ends the thread. */
-  stop(timeoutMs: number): Promise<void>;
+  /** Lets requests in progress finish, then ends the thread. `idleMs`: see DrainTimes; 0 by default. */
+  stop(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface PlaneWorkerSpec {
@@ -86,6 +99,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   const { log, name } = spec;
   const metricRequests = createMetricRequests();
   let bound: Bound = {};
+  let fds: ListeningSockets = {};
   let state: "starting" | "up" | "down" | "stopping" = "starting";
   let restartMs = RESTART_FIRST_MS;
   let worker: Worker;
@@ -120,6 +134,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "needed") spec.onNeeded?.(message.sink);
     else if (message.type === "listening") {
       bound = message.addresses;
+      fds = message.sockets;
       if (state !== "stopping") state = "up";
       listening();
     }
@@ -196,6 +211,8 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   return {
     name,
     listening,
+    sockets: () => ({ fds: state === "up" ? fds : {}, ports: bound }),
+    handOver: () => post({ type: "hand_over" }),
     isUp: () => state === "up",
     metrics: async () => (await askMetrics(METRICS_LIMIT_MS)) ?? [],
     answers: async (withinMs) => (await askMetrics(withinMs)) !== undefined,
@@ -206,14 +223,14 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     useRuleMaterial: (material) => post({ type: "rule_material", material }),
     usePlaces: (databases) => post({ type: "places", databases }),
     useFront: (front) => post({ type: "front", front }),
-    stop: async (timeoutMs) => {
+    stop: async (timeoutMs, idleMs = 0) => {
       const limitMs = timeoutMs + STOP_MARGIN_MS;
       const wasUp = state === "up";
       state = "stopping";
       stopWatching();
       // Ending a thread while it loads koffi's functions would end the process too.
       const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
-      if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs }));
+      if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs, idleMs }));
       await worker.terminate();
     },
   };

@@ -9,12 +9,15 @@ export interface Signals {
   end(): Promise<void>;
   /** Calls back for each SIGHUP from now on, and once for earlier ones. */
   onReload(listener: () => void): void;
+  /** Calls back for each SIGUSR2 from now on, and once for earlier ones. */
+  onRestart(listener: () => void): void;
 }
 
 const STANDARD_STREAMS = [0, 1, 2];
 
 /**
- * SIGUSR1 and SIGUSR2 are ignored from the program's first line on (bin/selvedge.js). SIGHUP has two meanings. A sender
+ * SIGUSR1 is ignored from the program's first line on (bin/selvedge.js), and SIGUSR2 until the server can be asked for
+ * another process that takes over. SIGHUP has two meanings. A sender
  * (`systemctl reload`, logrotate) wants the configuration to be read again. The kernel sends it when the server's
  * terminal is closed: the server can no longer be seen or stopped there, so it ends as by Ctrl-C. To outlive the
  * terminal, start it without one (`nohup`, `setsid`, a service).
@@ -29,12 +32,17 @@ export function listenForSignals(): Signals {
   let reload = (): void => {
     isWaiting = true;
   };
+  let isRestartWaiting = false;
+  let restart = (): void => {
+    isRestartWaiting = true;
+  };
+  process.on("SIGUSR2", () => restart());
   process.on("SIGHUP", () => (hasLostTerminal() ? end() : reload()));
   return {
     end: () => {
       end = () => {
         isAsked = true;
-        reload = () => undefined;
+        reload = restart = () => undefined;
         resolve();
       };
       // The second request ends the process at once.
@@ -42,6 +50,11 @@ export function listenForSignals(): Signals {
       process.on("SIGTERM", onEnd);
       process.on("SIGINT", onEnd);
       return asked;
+    },
+    onRestart: (listener) => {
+      if (isAsked) return;
+      restart = listener;
+      if (isRestartWaiting) listener();
     },
     onReload: (listener) => {
       if (isAsked) return;

@@ -6,7 +6,7 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { runInBackground, systemThread } from "#kernel/process/thread-priority.ts";
-import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel, type DrainTimes } from "#kernel/process/worker-protocol.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -51,7 +51,7 @@ const detector = createDetector({
 // Time for the taps' last bytes, and for decoders, to arrive.
 const SETTLE_MS = 50;
 
-async function drain(timeoutMs: number): Promise<void> {
+async function drain({ timeoutMs }: DrainTimes): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));
   detector.close();
   await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_MS, timeoutMs)));

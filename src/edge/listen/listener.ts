@@ -26,6 +26,8 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
+  /** Undefined with several sockets of Node.js. */
+  readonly fd?: number;
   /** Accepts no more connections; open ones stay. */
   close(): void;
 }

@@ -41,8 +41,18 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
   /** Bytes of the segment, or of the next one before it is opened. */
   let size = HEADER.length;
 
+  /** While one process takes over from another, both begin segments. */
+  const openUnused = (): number => {
+    for (;;) {
+      try {
+        return openSync(segmentPath(directory, ++segment), "wx", 0o600);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+    }
+  };
   const begin = (): number => {
-    const opened = openSync(segmentPath(directory, ++segment), "wx", 0o600);
+    const opened = openUnused();
     writeSync(opened, HEADER);
     return opened;
   };

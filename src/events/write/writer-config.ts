@@ -9,6 +9,8 @@ export interface WriterData {
   readonly retention: RetentionLimits;
   /** The heartbeat of the main thread, which this thread watches. */
   readonly control?: SharedArrayBuffer;
+  /** One Int32: not 0 once the process before this one has closed the database; absent: it is closed. */
+  readonly mayOpen?: SharedArrayBuffer | undefined;
 }
 
 /** File that reserves room on the disk (disk-reserve.ts). */

@@ -9,7 +9,7 @@ import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { runInBackground } from "#kernel/process/thread-priority.ts";
-import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel, type DrainTimes } from "#kernel/process/worker-protocol.ts";
 import { createDiskReserve } from "#events/retention/disk-reserve.ts";
 import { createDiskQuota, type Volume } from "#events/retention/disk-quota.ts";
 import { isFull } from "#events/database/full-disk.ts";
@@ -34,12 +34,13 @@ const main = parentPort;
 if (main === null) throw new Error("events/write/writer.ts runs as a worker thread");
 runInBackground();
 
-const { path, ports, retention: limits, control } = await workOfThread<WriterData>();
+const { path, ports, retention: limits, control, mayOpen } = await workOfThread<WriterData>();
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** Interval between checks of the gateway's segments; new records are read at once. */
 const SEGMENTS_EVERY_MS = 100;
 const SEGMENTS_RETRY_MS = 1_000;
+const HANDED_OVER_POLL_MS = 20;
 /** Rows of a step take less. */
 const INDEX_BYTES = 1024 * 1024;
 
@@ -49,6 +50,7 @@ const voice = createWorkerChannel(main);
 const { nowMs, monotonicMs } = systemClock;
 const metrics = createMetrics();
 if (control !== undefined) watchControl(control);
+if (mayOpen !== undefined) await opensAfter(mayOpen);
 const steadyMs = createSteadyTime({
   ...{ nowMs, monotonicMs, writtenMs: writtenMs() },
   jumped: (aheadMs) =>
@@ -158,11 +160,27 @@ function follow(): void {
   segmentsTimer = setTimeout(follow, pauseMs);
 }
 
+let isHandedOver = false;
 let segmentsTimer = setTimeout(follow, 0);
 let retentionTimer = setTimeout(tidyAgain, RETENTION_PAUSE_MS);
 
+/**
+ * The process that takes over writes segments from now on, while our gateway still finishes its requests: only its writer,
+ * which opens the database after us, knows when a segment is over.
+ */
+function handOver(): void {
+  isHandedOver = true;
+  clearTimeout(segmentsTimer);
+}
+
+/** Two writers would give the same numbers to different texts. */
+async function opensAfter(memory: SharedArrayBuffer): Promise<void> {
+  const flag = new Int32Array(memory);
+  while (Atomics.load(flag, 0) === 0) await pause(HANDED_OVER_POLL_MS);
+}
+
 /** Waits until a turn of the loop passes without new batches, within the time. */
-async function drain(timeoutMs: number): Promise<void> {
+async function drain({ timeoutMs }: DrainTimes): Promise<void> {
   const end = monotonicMs() + timeoutMs;
   let before = -1;
   while ((before !== waiting.done() || waiting.size() > 0) && monotonicMs() < end) {
@@ -172,7 +190,8 @@ async function drain(timeoutMs: number): Promise<void> {
   await waiting.drain(end - monotonicMs());
   clearTimeout(retentionTimer);
   clearTimeout(segmentsTimer);
-  readRest(end);
+  if (isHandedOver) indexer.close();
+  else readRest(end);
   for (const port of attached) port.close();
   database.close();
 }
@@ -186,7 +205,7 @@ function readRest(end: number): void {
   indexer.close();
 }
 
-voice.serve({ metrics, attach, drain });
+voice.serve({ metrics, attach, handOver, drain });
 for (const port of ports) attach(port);
 voice.listening({});
 giveBackHeapWhenQuiet();

@@ -3,6 +3,8 @@ import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
+import { descriptorOf } from "#kernel/process/fd-registry.ts";
+import { drainConnections } from "#wire/connections/http/drain-connections.ts";
 import { createTimers } from "#kernel/timers.ts";
 import type { OpenConnection } from "#wire/connections/http/client-owner.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
@@ -21,13 +23,15 @@ import { type Http2Front, serveHttp2 } from "./http2-client.ts";
 export interface Front {
   /** Rejects if it cannot bind. */
   listen(): Promise<{ readonly port: number }>;
+  /** The descriptor of the listening socket. */
+  socket(): number | undefined;
   /** Applies to new connections. */
   use(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
-  close(timeoutMs: number): Promise<void>;
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
-type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits" | "trustedProxies">;
+type FrontConfig = Pick<GatewayConfig, "host" | "port" | "socket" | "tls" | "limits" | "trustedProxies">;
 
 export interface FrontDeps extends Pick<FrontOwner, "onRequest" | "onUpgrade" | "refuse" | "report"> {
   readonly clock: Clock;
@@ -43,6 +47,7 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
   const connections = new Set<OpenConnection>();
   const open = createOpenSet();
   let isDraining = false;
+  let socket = (): number | undefined => undefined;
   let close = (): void => undefined;
   const owner: Http2Front = {
     ...handlers,
@@ -71,25 +76,28 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     welcome(transport);
   };
   return {
+    socket: () => socket(),
     listen: async () => {
-      const { host, port } = config;
+      const { host, port, socket: fd } = config;
       const address = parseIp(host);
       if (loop !== null && address !== undefined && config.tls === undefined) {
-        const listener = new LoopListener(loop, { address, port, reusePort: false, backlog: BACKLOG, onConnection });
+        const listener = new LoopListener(loop, { address, port, fd, reusePort: false, backlog: BACKLOG, onConnection });
         close = () => listener.close();
+        socket = () => listener.fd;
         return { port: listener.port };
       }
       close = () => void server.close();
+      socket = () => descriptorOf(server);
       return listenOn(server, config);
     },
     use: ({ tls }) => {
       if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(contextOf(tls));
     },
-    close: async (timeoutMs) => {
+    close: async (timeoutMs, idleMs = 0) => {
       isDraining = true;
       close();
       const limit = setTimeout(open.destroy, timeoutMs);
-      for (const connection of Array.from(connections)) connection.drain();
+      await drainConnections(connections, idleMs);
       await open.empty();
       clearTimeout(limit);
       timers.close();
@@ -142,10 +150,10 @@ function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void):
   return createTlsServer(secure, onConnection).on("tlsClientError", (_error, socket) => socket.destroy());
 }
 
-function listenOn(server: Server, { host, port }: FrontConfig): Promise<{ readonly port: number }> {
+function listenOn(server: Server, { host, port, socket: fd }: FrontConfig): Promise<{ readonly port: number }> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port, backlog: BACKLOG }, () => {
+    server.listen(fd === undefined ? { host, port, backlog: BACKLOG } : { fd, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve({ port: (server.address() as AddressInfo).port });
     });

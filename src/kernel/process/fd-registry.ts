@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import type { Server } from "node:net";
 
 /** One bit per descriptor, up to Linux's default limit (fs.nr_open, proc_sys_fs(5)); higher ones are not recorded. */
 const DESCRIPTORS_MAX = 2 ** 20;
@@ -19,6 +20,12 @@ export function opened(fd: number): number {
 /** Call before closing `fd` or giving it to Node.js: afterwards, another thread may get its number. */
 export function releaseFd(fd: number): void {
   if (fd >= 0 && fd < DESCRIPTORS_MAX) OWN_DESCRIPTORS[fd >> 5]! &= ~(1 << (fd & 31));
+}
+
+/** The descriptor of a listening server of Node.js, which names it nowhere else; undefined where it has none. */
+export function descriptorOf(server: Server): number | undefined {
+  const { _handle: handle } = server as Server & { readonly _handle?: { readonly fd?: number } | null };
+  return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }
 
 /** Closes the descriptors that an ended thread left open. Returns their number. */

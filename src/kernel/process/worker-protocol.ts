@@ -7,7 +7,7 @@ import { OWN_DESCRIPTORS } from "./fd-registry.ts";
 
 /** A message of a worker thread to the main thread. */
 export type FromWorker =
-  | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
+  | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>>; readonly sockets: ListeningSockets }
   /** Descriptors to close when the thread has ended (`fd-registry.ts`). */
   | { readonly type: "descriptors"; readonly descriptors: Int32Array }
   /** Memory for detecting that the thread is unresponsive (`heartbeat.ts`). */
@@ -47,8 +47,22 @@ export type ToWorker =
   | { readonly type: "front"; readonly front: GatewayFront }
   /** Another plane accepts passed requests on a local port. */
   | { readonly type: "neighbour"; readonly name: PeerName; readonly port: number }
+  /** Another process takes over: leave to it what two processes must not do. */
+  | { readonly type: "hand_over" }
   /** Stop accepting, finish current work within the time, then send `drained`. */
-  | { readonly type: "drain"; readonly timeoutMs: number };
+  | ({ readonly type: "drain" } & DrainTimes);
+
+/** Descriptors of listening sockets by transport, which another process can take over; those of Node.js's datagrams are unknown. */
+export type ListeningSockets = Readonly<Record<string, number>>;
+
+export interface DrainTimes {
+  readonly timeoutMs: number;
+  /**
+   * How long idle connections stay open for one more request, so that none is lost that is on its way. 0: they are closed
+   * at once.
+   */
+  readonly idleMs: number;
+}
 
 /**
  * Keys of session tickets, shared by the threads of a port (RFC 5077 §4), 48 bytes each: name, then two secrets. The
@@ -83,7 +97,8 @@ export type PeerName = "doh" | "gateway";
 export interface WorkerHandlers {
   readonly metrics: MetricRegistry;
   /** Resolves when no work is left; the thread then ends. */
-  drain(timeoutMs: number): Promise<void>;
+  drain(times: DrainTimes): Promise<void>;
+  handOver?(): void;
   attach?(port: MessagePort): void;
   reconnect?(to: SinkName, port: MessagePort): void;
   neighbour?(name: PeerName, port: number): void;
@@ -95,7 +110,7 @@ export interface WorkerHandlers {
 
 /** A worker's channel to the main thread. */
 export interface WorkerChannel {
-  listening(addresses: Readonly<Record<string, number>>): void;
+  listening(addresses: Readonly<Record<string, number>>, sockets?: ListeningSockets): void;
   notified(zoneId: string, from: string): void;
   readdressed(zoneId: string, addresses: string): void;
   defaultGatewayUsed(accountId: string, atMs: number): void;
@@ -109,9 +124,9 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
   const say = (message: FromWorker): void => main.postMessage(message);
   say({ type: "descriptors", descriptors: OWN_DESCRIPTORS });
   return {
-    listening: (addresses) => {
+    listening: (addresses, sockets = {}) => {
       say({ type: "heartbeat", memory: startHeartbeat() });
-      say({ type: "listening", addresses });
+      say({ type: "listening", addresses, sockets });
     },
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
@@ -138,8 +153,10 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
             return duties.ruleMaterial?.(message.material);
           case "places":
             return duties.places?.(message.databases);
+          case "hand_over":
+            return duties.handOver?.();
           case "drain":
-            return void duties.drain(message.timeoutMs).finally(() => {
+            return void duties.drain(message).finally(() => {
               say({ type: "drained" });
               main.close();
             });

@@ -39,9 +39,14 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   const fd = opened(config.fd ?? sockets.bindUdp(address, config.port, config.reusePort));
   const batch = createDatagramBatch(sockets, address.family, clock);
   let isOpen = true;
+  /** Answers that are not known yet. */
+  let pending = 0;
+  let onNonePending = (): void => undefined;
   const sendLater: SendLater = (response, name) => {
+    pending++;
     void response.then((known) => {
       if (known && isOpen && !sockets.sendTo(fd, known, name)) sendErrors.value += 1;
+      if (--pending === 0) onNonePending();
     });
   };
   const isFlood = createFloodGauge();
@@ -65,9 +70,19 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   const watch = sockets.watch(fd, answerWaiting);
   return {
     port: sockets.portOf(fd),
-    close: async () => {
-      isOpen = false;
+    fd,
+    close: async (timeoutMs) => {
       watch.close();
+      if (pending > 0 && timeoutMs > 0) {
+        await new Promise<void>((resolve) => {
+          const limit = setTimeout(resolve, timeoutMs);
+          onNonePending = () => {
+            clearTimeout(limit);
+            resolve();
+          };
+        });
+      }
+      isOpen = false;
       releaseFd(fd);
       sockets.close(fd);
     },

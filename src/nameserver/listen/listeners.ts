@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { createServer as createTlsServer } from "node:tls";
 import { parseIp } from "#kernel/net/ip.ts";
+import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { type Certificates, SERVICE_CERTIFICATE_ID, secureOptions } from "#snapshot/certificates.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
@@ -24,7 +25,9 @@ export interface NameserverPorts {
 export interface Listeners {
   /** Rejects with the system's error if an address cannot be bound; then none stays bound. */
   open(): Promise<NameserverPorts>;
-  close(timeoutMs: number): Promise<void>;
+  /** Descriptors of those that clients see. */
+  sockets(): ListeningSockets;
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface ListenersDeps {
@@ -36,6 +39,9 @@ export interface ListenersDeps {
   readonly certificates: Certificates;
   readonly sockets: SystemSockets | undefined;
 }
+
+/** DNS over HTTPS is only for this process's own edge. */
+const SHARED = ["udp", "tcp", "dot"] as const;
 
 /** Attempts to find a port that is free for both UDP and TCP. */
 const PORT_TRIES = 20;
@@ -63,8 +69,8 @@ export function createListeners(deps: ListenersDeps): Listeners {
       }
     }
   };
-  const close = async (timeoutMs: number): Promise<void> => {
-    await Promise.all(open.map((listener) => listener.close(timeoutMs)));
+  const close = async (timeoutMs: number, idleMs = 0): Promise<void> => {
+    await Promise.all(open.map((listener) => listener.close(timeoutMs, idleMs)));
     open = [];
   };
   /** If this listener fails, closes those that are open already. */
@@ -91,6 +97,8 @@ export function createListeners(deps: ListenersDeps): Listeners {
         ...(config.doh ? { doh: await add(listenDoh({ ...config.doh, reusePort: config.reusePort }, responders.respond)) } : {}),
       };
     },
+    // In the order in which they were opened.
+    sockets: () => Object.fromEntries(SHARED.flatMap((name, i) => (open[i]?.fd === undefined ? [] : [[name, open[i].fd]]))),
     close,
   };
 }

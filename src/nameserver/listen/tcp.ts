@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { type Client, clientOf } from "#nameserver/message/client.ts";
@@ -73,15 +75,25 @@ export async function listenTcp(
 
   return {
     port: (server.address() as AddressInfo).port,
-    close: async (timeoutMs) => {
+    fd: descriptorOf(server),
+    close: async (timeoutMs, idleMs = 0) => {
       const closed = once(server, "close");
       server.close();
+      await within(idleMs, closed);
       for (const connection of sockets.values()) connection.end();
       const limit = setTimeout(table.destroyAll, timeoutMs);
       await closed;
       clearTimeout(limit);
     },
   };
+}
+
+/** Resolves with the promise, or after the time. */
+async function within(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+  if (timeoutMs === 0) return;
+  const limit = new AbortController();
+  await Promise.race([promise, delay(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+  limit.abort();
 }
 
 interface Connection {

@@ -7,8 +7,10 @@ import type { Response } from "#nameserver/responder/respond.ts";
 
 export interface Listener {
   readonly port: number;
-  /** Resolves when everything is closed, after `timeoutMs` at the latest. */
-  close(timeoutMs: number): Promise<void>;
+  /** Undefined if it is not known. */
+  readonly fd?: number | undefined;
+  /** Resolves when everything is closed, after `timeoutMs` at the latest. `idleMs`: see DrainTimes. */
+  close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface UdpConfig {

@@ -57,6 +57,7 @@ const DATA_BYTES_THAT_PAY = 1024;
 const PAID_UPDATES_MAX = 10_000;
 const fields = new RequestFields();
 const trailers = new TrailerFields();
+const STREAM_MAX = 2 ** 31 - 1;
 const NO_TRAILERS: readonly string[] = [];
 
 /** The server's side of an HTTP/2 connection (RFC 9113), without its socket: bytes go in, and `output` has the answer. */
@@ -119,6 +120,13 @@ export class Session implements FrameSink, StreamSession {
       if (!(error instanceof ConnectionFault)) throw error;
       this.fail(error.code);
     }
+  }
+
+  /** Asks the client for no further requests and still takes those on their way (RFC 9113 §6.8). */
+  announceEnd(): void {
+    if (this.isClosing) return;
+    this.output.goaway(STREAM_MAX, ERROR.none);
+    this.owner.onOutput();
   }
 
   /** Refuses further requests; those under way are answered. */

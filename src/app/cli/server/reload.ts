@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { loadConfig } from "#app/config/config.ts";
 import { isAlive, type ReloadOutcome, readRunFile } from "#app/operations/run-file.ts";
 import { configInput } from "#app/cli/config-input.ts";
+import { signalServer } from "./signal-server.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
 const LOOK_EVERY_MS = 50;
@@ -17,12 +18,7 @@ export async function reload(flags: readonly string[]): Promise<ExitCode> {
     return EXIT.notRunning;
   }
   const before = run.last_reload?.number ?? 0;
-  try {
-    process.kill(run.pid, "SIGHUP");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
-    throw new CliError(`the server runs as another user (process ${run.pid}): run this as that user or as root`);
-  }
+  signalServer(run.pid, "SIGHUP");
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
     const outcome = readRunFile(data)?.last_reload;
     if (outcome !== undefined && outcome.number > before) return told(outcome, json);

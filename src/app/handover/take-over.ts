@@ -1,0 +1,62 @@
+import { createInheritedSockets, type InheritedSockets, type PassedSocket } from "./inherited-sockets.ts";
+import type { Config } from "#app/config/config.ts";
+
+/** Passed in the environment by the process before this one. */
+export interface HandedOver {
+  readonly sockets: readonly PassedSocket[];
+  readonly servesZones: boolean;
+}
+
+export const HANDED_OVER = "SELVEDGE_HANDED_OVER";
+
+/** Messages between the two processes, in this order: each is sent once. */
+export type FromSuccessor = { readonly type: "loaded" } | { readonly type: "serving" };
+export type ToSuccessor =
+  /** The state directory and the database are free. */
+  | { readonly type: "released" }
+  /** The planes have ended, and the events database is free. */
+  | { readonly type: "drained" };
+
+/** The next process's side of a restart without loss (docs/adr/0238). */
+export interface TakeOver {
+  sockets(config: Config): InheritedSockets;
+  /** The program is loaded and the configuration read. Resolves when the state is free. */
+  loaded(): Promise<void>;
+  /** Every plane serves. */
+  serving(): void;
+  /** One Int32: 1 once the events database is free. */
+  readonly eventsFree: SharedArrayBuffer;
+}
+
+/** Null unless another process has started this one to take over. Must run before the configuration is read. */
+export function takeOverOf(process: NodeJS.Process): TakeOver | null {
+  const text = process.env[HANDED_OVER];
+  delete process.env[HANDED_OVER];
+  if (text === undefined || process.send === undefined) return null;
+  const { sockets, servesZones } = JSON.parse(text) as HandedOver;
+  const eventsFree = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const { promise: released, resolve } = Promise.withResolvers<void>();
+  const drained = (): void => {
+    Atomics.store(new Int32Array(eventsFree), 0, 1);
+    resolve();
+  };
+  process.on("message", (message: ToSuccessor) => {
+    if (message.type === "released") return resolve();
+    drained();
+    process.disconnect();
+  });
+  // The process before has died, and the kernel has released what it held.
+  process.on("disconnect", drained);
+  const say = (message: FromSuccessor): void => void process.send?.(message);
+  return {
+    sockets: (config) => createInheritedSockets(config, sockets, servesZones),
+    loaded: () => {
+      say({ type: "loaded" });
+      return released;
+    },
+    serving: () => {
+      if (process.connected) say({ type: "serving" });
+    },
+    eventsFree,
+  };
+}
