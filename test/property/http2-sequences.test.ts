@@ -41,6 +41,9 @@ class Answers implements SessionOwner {
 
   onOutput(): void {}
 
+  onSettled(): void {}
+  onAcknowledged(): void {}
+  onDraining(): void {}
   onFault(): void {}
 
   onRequest(stream: ServerStream, _fields: RequestFields): void {

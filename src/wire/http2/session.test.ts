@@ -38,6 +38,9 @@ class Echo implements SessionOwner {
     this.onReady();
   }
 
+  onSettled(): void {}
+  onAcknowledged(): void {}
+  onDraining(): void {}
   onFault(): void {
     this.onReady();
   }

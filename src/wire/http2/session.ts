@@ -34,6 +34,12 @@ export interface SessionOwner {
   onRequest(stream: ServerStream, fields: RequestFields): void;
   /** There is something to send, or more than before. */
   onOutput(): void;
+  /** The client's settings came: the first ones, or others. */
+  onSettled(): void;
+  /** The client has acknowledged our settings. */
+  onAcknowledged(): void;
+  /** Further requests are refused, and the output says so. */
+  onDraining(): void;
   /** The session is over; the rest of the output says so. */
   onFault(): void;
 }
@@ -68,14 +74,11 @@ export class Session implements FrameSink, StreamSession {
   readonly limits: SessionLimits;
   /** The budget for windows that grow. */
   readonly windows: WindowShare;
-  /** The client's settings came, so it speaks the protocol. */
-  isSettled = false;
-  /** The client has acknowledged our settings. */
-  isAcknowledged = false;
   /** Further requests are refused. */
   isClosing = false;
   /** Nothing is read any more. */
   isOver = false;
+  private isAcknowledged = false;
   private readonly owner: SessionOwner;
   private readonly reader: FrameReader;
   private readonly decoder = new HpackDecoder();
@@ -134,7 +137,7 @@ export class Session implements FrameSink, StreamSession {
     if (this.isClosing) return;
     this.isClosing = true;
     this.output.goaway(this.lastStream, ERROR.none);
-    this.owner.onOutput();
+    this.owner.onDraining();
   }
 
   /** Ends the connection, and tells the client why. */
@@ -287,7 +290,7 @@ export class Session implements FrameSink, StreamSession {
 
   onSettings(buffer: Buffer, start: number, end: number): void {
     this.takeIdleFrame();
-    this.isSettled = true;
+    this.owner.onSettled();
     const { windowBytes, headerTableBytes } = this.peer;
     readSettings(buffer, start, end, this.peer);
     if (this.peer.headerTableBytesLeast !== headerTableBytes) this.encoder.limitTable(this.peer.headerTableBytesLeast);
@@ -305,6 +308,7 @@ export class Session implements FrameSink, StreamSession {
   onSettingsAck(): void {
     if (this.isAcknowledged) throw new ConnectionFault(ERROR.protocol, "an answer to no settings");
     this.isAcknowledged = true;
+    this.owner.onAcknowledged();
   }
 
   onPing(buffer: Buffer, start: number): void {

@@ -39,6 +39,9 @@ class Uploads implements SessionOwner {
   }
 
   onOutput(): void {}
+  onSettled(): void {}
+  onAcknowledged(): void {}
+  onDraining(): void {}
   onFault(): void {}
 
   /** Sends `bytes` of a stream's body, as far as its window allows, with a time step before each frame. */

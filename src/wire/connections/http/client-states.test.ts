@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
 import { ClientDeadlines, type ClientDeadlineLimits } from "./client-deadlines.ts";
 import * as states from "./client-states.ts";
-import { CLOSED, GONE, IMPOSSIBLE, nextState, timerOf } from "./client-states.ts";
+import { CLOSED, GONE, nextState, timerOf } from "./client-states.ts";
+import { IMPOSSIBLE } from "./state-table.ts";
 
 const ALL = [states.AWAITING, states.EXCHANGE, states.PASSING_OVER, states.BEHIND, states.TUNNEL, states.CLOSING, CLOSED] as const;
 const EVENTS = [0, 1, 2, 3, 4, 5, 6, 7] as const;
@@ -39,7 +40,7 @@ test("each state but the last can be left, begins somewhere and has a timer; aft
     ],
     [IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE],
   );
-  assert.match(new states.ImpossibleEventError(states.CLOSING, states.BEGUN).message, /'closing' cannot take the event 'begun'/);
+  assert.match(states.impossibleEvent(states.CLOSING, states.BEGUN).message, /'closing' cannot take the event 'begun'/);
 });
 
 test("in every state, a timer ends a connection's wait", () => {

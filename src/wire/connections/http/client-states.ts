@@ -1,10 +1,10 @@
+import { compileStates, IMPOSSIBLE, ImpossibleEventError, type Transitions } from "./state-table.ts";
+
 /** The time limit that applies to a connection of HTTP/1.x in a state (`client-deadlines.ts`). */
 type Timer = "request" | "exchange" | "body" | "reader" | "tunnel" | "linger" | "none";
 
-interface StateRow {
+interface StateRow extends Transitions<StateName, EventName> {
   readonly timer: Timer;
-  /** Next state by event; any other event is impossible. */
-  readonly on: Readonly<Partial<Record<EventName, StateName>>>;
 }
 
 type StateName = "awaiting" | "exchange" | "passing over" | "behind" | "tunnel" | "closing" | "closed";
@@ -44,18 +44,10 @@ const STATES: Readonly<Record<StateName, StateRow>> = {
 
 const STATE_NAMES = Object.keys(STATES) as readonly StateName[];
 
-// States are numbers, so that a transition costs one look into a small array.
 export const [AWAITING, EXCHANGE, PASSING_OVER, BEHIND, TUNNEL, CLOSING, CLOSED] = [0, 1, 2, 3, 4, 5, 6] as const;
 export const [BEGUN, ANSWERED, ANSWERED_EARLY, ANSWERED_BEHIND, CAUGHT_UP, SWITCHED, LAST, GONE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
-/** Marks an event that is impossible in a state. */
-export const IMPOSSIBLE = 255;
-
-const NEXT = new Uint8Array(STATE_NAMES.length * EVENT_NAMES.length).fill(IMPOSSIBLE);
-STATE_NAMES.forEach((name, state) => {
-  for (const [event, next] of Object.entries(STATES[name].on))
-    NEXT[state * EVENT_NAMES.length + EVENT_NAMES.indexOf(event as EventName)] = STATE_NAMES.indexOf(next);
-});
+const NEXT = compileStates(STATES, EVENT_NAMES);
 
 /** The next state, or `IMPOSSIBLE`. */
 export const nextState = (state: number, event: number): number => NEXT[state * EVENT_NAMES.length + event] ?? IMPOSSIBLE;
@@ -64,12 +56,9 @@ const TIMERS: readonly Timer[] = STATE_NAMES.map((name) => STATES[name].timer);
 
 export const timerOf = (state: number): Timer => TIMERS[state] ?? "none";
 
-/** A fault of the plane itself. It costs this connection and is written to the log. */
-export class ImpossibleEventError extends Error {
-  constructor(state: number, event: number) {
-    super(`a client's connection in state '${STATE_NAMES[state]}' cannot take the event '${EVENT_NAMES[event]}'`);
-  }
-}
+/** A fault of the plane itself, for a pair of numbers that has no next state. */
+export const impossibleEvent = (state: number, event: number): ImpossibleEventError =>
+  new ImpossibleEventError(STATE_NAMES[state], EVENT_NAMES[event]);
 
 /** Nothing moved on a connection for longer than any origin or provider may take. */
 export class StalledExchangeError extends Error {

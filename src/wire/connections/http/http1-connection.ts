@@ -17,8 +17,7 @@ import {
   CLOSING,
   EXCHANGE,
   GONE,
-  IMPOSSIBLE,
-  ImpossibleEventError,
+  impossibleEvent,
   LAST,
   nextState,
   PASSING_OVER,
@@ -28,6 +27,7 @@ import {
 } from "./client-states.ts";
 import { Http1Reader, PADDING, type RequestHandler } from "./http1-reader.ts";
 import type { RequestService } from "./request-service.ts";
+import { IMPOSSIBLE } from "./state-table.ts";
 
 const REQUEST_TIMEOUT = 408;
 const VERSION_NOT_SUPPORTED = 505;
@@ -275,7 +275,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   private move(event: number): boolean {
     const next = nextState(this.state, event);
     if (next === IMPOSSIBLE) {
-      this.broken(new ImpossibleEventError(this.state, event));
+      this.broken(impossibleEvent(this.state, event));
       return false;
     }
     this.state = next;

@@ -9,6 +9,19 @@ import type { WindowShare } from "#wire/http2/window-budget.ts";
 import { ClientDeadlines } from "./client-deadlines.ts";
 import type { ClientOwner, OpenConnection } from "./client-owner.ts";
 import { Http2Request, type RequestConnection } from "./http2-request.ts";
+import {
+  ACKNOWLEDGED,
+  CLOSED,
+  DRAINING,
+  ENDED,
+  ENDING,
+  GONE,
+  LAST,
+  nextHttp2State,
+  OPENING,
+  SETTINGS,
+  http2TimerOf,
+} from "./http2-states.ts";
 import type { RequestService } from "./request-service.ts";
 
 export interface Http2Owner extends ClientOwner {
@@ -40,14 +53,15 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   /** Requests whose body bytes were handed on in this read, to be sent after it. */
   private unsent: Http2Request[] = [];
   private readonly deadlines: ClientDeadlines;
+  /** A number of `http2-states.ts`. */
+  private state: number = OPENING;
+  /** The bytes of a read are being handled. */
   private isReading = false;
   private isPaused = false;
+  /** Output waits for the end of the tick. */
   private isDue = false;
-  /** A chunk is on its way; the next waits until the kernel has taken it. */
-  private isWriting = false;
-  /** Nothing more is written after the waiting bytes. */
-  private isEnding = false;
-  private isClosed = false;
+  /** On its way; the next chunk waits until the kernel has taken it. */
+  private writing: Chunk | null = null;
   private sinceMs: number;
 
   constructor(owner: Http2Owner, transport: Transport, options: Http2Options) {
@@ -82,18 +96,21 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   }
 
   check(nowMs: number): void {
-    const limits = this.owner.deadlines;
     for (const request of this.requests) request.check(nowMs);
     // A client that takes none of the bytes that wait for it loses all its streams.
-    if (this.deadlines.exchanging(nowMs, this.isWriting ? this.transport.bytesTaken : null, null) !== "fine") return this.destroy();
-    if (this.requests.size > 0) return;
-    const waitedMs = nowMs - this.sinceMs;
-    if (this.isEnding || this.session.isClosing) {
-      if (waitedMs > limits.lingerMs) this.destroy();
-    } else if (!this.session.isSettled) {
-      if (waitedMs > limits.headTimeoutMs) this.destroy();
-    } else if (!this.session.isAcknowledged && waitedMs > limits.headTimeoutMs) this.session.fail(ERROR.settingsTimeout);
-    else if (waitedMs > limits.idleTimeoutMs) this.drain();
+    const bytesTaken = this.writing === null ? null : this.transport.bytesTaken;
+    if (this.deadlines.exchanging(nowMs, bytesTaken, null) !== "fine") return this.destroy();
+    if (this.requests.size === 0) this.checkQuiet(nowMs - this.sinceMs);
+  }
+
+  /** Ends a connection without requests that has waited for too long in its state. */
+  private checkQuiet(waitedMs: number): void {
+    const { headTimeoutMs, idleTimeoutMs, lingerMs } = this.owner.deadlines;
+    const timer = http2TimerOf(this.state);
+    if (timer === "linger" || timer === "settings") {
+      if (waitedMs > (timer === "linger" ? lingerMs : headTimeoutMs)) this.destroy();
+    } else if (timer === "acknowledgement" && waitedMs > headTimeoutMs) this.session.fail(ERROR.settingsTimeout);
+    else if (waitedMs > idleTimeoutMs) this.drain();
   }
 
   onRequest(stream: ServerStream, fields: RequestFields): void {
@@ -131,8 +148,22 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     atTickEnd(this);
   }
 
+  onSettled(): void {
+    this.go(SETTINGS);
+  }
+
+  onAcknowledged(): void {
+    this.go(ACKNOWLEDGED);
+  }
+
+  onDraining(): void {
+    this.go(LAST);
+    this.onOutput();
+  }
+
   onFault(): void {
     this.sinceMs = this.nowMs;
+    this.go(LAST);
     this.onOutput();
   }
 
@@ -173,22 +204,22 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
 
   private send(): void {
     const { session, transport } = this;
-    while (!this.isWriting && !this.isEnding && !this.isClosed) {
+    while (this.writing === null && this.state < ENDING) {
       const chunk = session.output.take();
       if (chunk === null) {
-        if (session.isClosing && this.requests.size === 0) this.end();
+        if (this.state === DRAINING && this.requests.size === 0) this.end();
         return;
       }
       transport.sendKept("", chunk.buffer, 0, chunk.length);
       if (transport.queuedBytes > 0) {
-        this.isWriting = true;
+        this.writing = chunk;
         transport.whenSent(() => this.guard(() => this.sentLater(chunk)));
       } else this.sent(chunk);
     }
   }
 
   private sentLater(chunk: Chunk): void {
-    this.isWriting = false;
+    this.writing = null;
     this.sent(chunk);
     this.send();
   }
@@ -197,14 +228,14 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   private sent(chunk: Chunk): void {
     const { session } = this;
     session.output.release(chunk);
-    if (this.isClosed) return;
+    if (this.state === CLOSED) return;
     session.pump();
     if (this.isPaused && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what we have just sent. */
   private end(): void {
-    this.isEnding = true;
+    this.go(ENDED);
     this.sinceMs = this.nowMs;
     this.session.stop();
     this.transport.end();
@@ -212,11 +243,16 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   }
 
   private closed(): void {
-    this.isClosed = true;
+    this.go(GONE);
     this.owner.timers.remove(this);
     this.owner.connections.delete(this);
     this.session.stop();
     this.session.output.clear();
+  }
+
+  /** Throws for an event that is impossible in this state; each caller is guarded. */
+  private go(event: number): void {
+    this.state = nextHttp2State(this.state, event);
   }
 
   private pause(): void {
