@@ -27,7 +27,7 @@ const both = (...ids: readonly number[]): readonly string[] => ids.flatMap((id) 
 const has =
   (pattern: RegExp) =>
   ({ uri, data, headers }: StageInput): boolean =>
-    pattern.test(urlDecodeUni(`${uri} ${data} ${headers.map(([, value]) => value).join(" ")}`).replaceAll('\\"', '"'));
+    pattern.test(urlDecodeUni(urlDecodeUni(`${uri} ${data} ${headers.map(([, value]) => value).join(" ")}`)).replaceAll('\\"', '"'));
 
 const REASONS: readonly Reason[] = [
   {

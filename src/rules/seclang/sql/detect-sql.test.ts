@@ -43,6 +43,8 @@ const INJECTIONS = [
   "1-if(1=1,1,0)",
   "1*DBMS_PIPE.RECEIVE_MESSAGE(CHR(99)||CHR(99),6)",
   "1' INTO @a,@b#",
+  "-1 or 2+945-945-1=0+0+0+1 --",
+  "SELECT table_name FROM information_schema.tables",
   "\\Nunion select 1",
 ];
 
@@ -75,6 +77,7 @@ const HARMLESS = [
   "WITH t AS (SELECT host FROM users) SELECT * FROM t WHERE host > 42",
   '=IF(A42>1,"select",B2*2)',
   'is:issue is:open label:bug author:echo "select update"',
+  "10%u201320 cm; 5' 10\" %u2014 %u0418%u0432%u0430%u043d",
   "costs $5 and $10 ($ is the currency)",
 ];
 

@@ -24,15 +24,19 @@ function findPlain(text: string): string | null {
   const tokens = readSql(text, "")!;
   if (tokens.hasConditional && /[UETBF&]/.test(tokens.kinds)) return "conditional comment";
   if (tokens.hasComment && /^.{0,5}[1s]U/.test(tokens.kinds)) return "comment, union";
+  if (tokens.kinds.includes("E") && SCHEMA.test(text)) return "query of the schema";
   return firstOf(PLAIN_FINGERPRINTS, tokens);
 }
+
+/** Names of tables are in it; who asks for them does not know the database. */
+const SCHEMA = /\bfrom\s{1,20}information_schema\./i;
 
 function findQuoted(text: string, quote: "'" | '"'): string | null {
   if (!text.includes(quote)) return null;
   const tokens = readSql(text, quote);
   if (tokens === null) return null;
   if (/^s\)*;?c$/.test(tokens.kinds) && endsStatement(text, quote, tokens)) return "text, comment";
-  const isPath = /^[/%][\w.]/.test(text.slice(text.indexOf(quote) + 1));
+  const isPath = /^\s*(?:[/%][\w.]|%u[0-9a-f]{4})/i.test(text.slice(text.indexOf(quote) + 1, text.indexOf(quote) + 40));
   return firstOf(QUOTED_FINGERPRINTS, tokens) ?? (isPath ? null : firstOf([NAMES], tokens));
 }
 

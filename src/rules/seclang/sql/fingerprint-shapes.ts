@@ -4,7 +4,7 @@ const without = (shapes: readonly SqlShape[], ...names: readonly string[]): read
   shapes.filter(({ name }) => !names.includes(name));
 
 /** A value; plain names are none in libinjection either. */
-const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\(|C|\(?E|V)`;
+const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\((?!c)|C|\(?E|V)`;
 /** A column, also of a table, or a function of a package; calls of other functions that SQL does not have are none. */
 const COLUMN = String.raw`[(a]*n(?:(?:\.n)*(?:[oac;&]|\))|\.n\(|\(\)o)`;
 
@@ -13,8 +13,9 @@ export const PLAIN_FINGERPRINTS: readonly SqlShape[] = [
   ...without(PLAIN_SHAPES, "definition", "query inside", "statement behind a value", "number, condition"),
   shape("number, condition", String.raw`^[(a]*1\)*&+[(a]*(?:[1s]\)*[co]|f\(|\(E|[nv]\)*o|C)`),
   shape("number, number", String.raw`^[(a]*1(?:a1)+\)*&+1$`),
+  shape("number, condition of sums, comment", String.raw`^[(a]*1\)*&+[(a]*1(?:[oa]+1){2,12}\)*c`),
   shape("number, call", String.raw`^[(a]*1\)*[ao&](?:n\.n|f)\(`),
-  shape("query inside", String.raw`^(?!kn).{0,10}\(E[(a]*(?:a|[fF]\(|[1sVC]|n[,.(]|nkn\))`),
+  shape("query inside", String.raw`^(?!k).{0,10}\(E[(a]*(?:a|[fF]\(|[1sVC]|n[,.(]|nkn\))`),
   shape("case", String.raw`^[1sn)ao]*\([(a]*C[(a]*[1s]o`),
   shape("statement behind a value", String.raw`^[(a]*[1snv()]{0,5};+\(*(?:T(?![a1])|W|E[(a]*(?:[s1vV]|[fF]\(|n[,.k]|a))`),
 ];
