@@ -16,6 +16,7 @@ import {
 } from "#edge/testing/edge.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { acceptOf } from "../../test/support/websocket-server.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 
 /** An origin that answers by path with exact bytes, and keeps its connections open. */
@@ -340,7 +341,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
           heads.push(bytes.toString());
           if (!/upgrade: websocket/i.test(bytes.toString())) return void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
           socket.write(
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\nfirst;",
+            `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf("k")}\r\n\r\nfirst;`,
           );
           socket.on("data", (more) => void socket.write(more));
         });

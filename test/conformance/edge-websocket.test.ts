@@ -6,7 +6,7 @@ import { Agent, type CloseEvent, type MessageEvent, WebSocket } from "undici";
 import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
-import { BINARY, CLOSE, PING, PONG, startWebSocketServer, TEXT, type WebSocketServer } from "../support/websocket-server.ts";
+import { acceptOf, BINARY, CLOSE, PING, PONG, startWebSocketServer, TEXT, type WebSocketServer } from "../support/websocket-server.ts";
 
 let server: WebSocketServer;
 let edge: SecureEdge;
@@ -115,6 +115,7 @@ test("each WebSocket leaves one row, with its status and bytes", async () => {
   assert.ok(row!.bytes_out > 10_000, `${row!.bytes_out} out`);
 });
 
+const SWITCH = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf("k")}\r\n\r\n`;
 const UPGRADE = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n";
 
 test("a server that floods a client who does not read is held up, and a client that floods likewise", async () => {
@@ -123,7 +124,7 @@ test("a server that floods a client who does not read is held up, and a client t
   let [sentByOrigin, receivedByOrigin] = [0, 0];
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      socket.write(SWITCH);
       if (++peers === 2) {
         socket.on("data", (piece) => (receivedByOrigin += piece.length));
         return void socket.pause();
@@ -166,7 +167,7 @@ test("each side may end before the other, and what is still under way arrives", 
   const origin = await rawOrigin((socket) => {
     let text = "";
     socket.on("data", (bytes) => {
-      if (text === "") socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      if (text === "") socket.write(SWITCH);
       text += bytes.toString("latin1");
     });
     socket.on("end", () => {
@@ -193,7 +194,7 @@ test("tunnels do not take the places of requests at the origin", async () => {
     socket.on("data", (bytes) => {
       if (switched) return void socket.write(bytes);
       switched = /upgrade: websocket/i.test(bytes.toString("latin1"));
-      if (switched) socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      if (switched) socket.write(SWITCH);
       else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine");
     });
   });
@@ -220,7 +221,7 @@ test("tunnels do not take the places of requests at the origin", async () => {
 test("a tunnel in which nothing moves is closed in time, one in which something does is not", async () => {
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      socket.write(SWITCH);
       socket.pipe(socket);
     });
   });

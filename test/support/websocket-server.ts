@@ -76,7 +76,7 @@ export function serveWebSocket(socket: Socket, head: string, rest: Buffer, onFra
 
 function welcome(socket: Socket, head: string): WebSocketPeer {
   const key = /^sec-websocket-key: (.*)$/im.exec(head)?.[1]?.trim() ?? "";
-  const accept = createHash("sha1").update(`${key}${KEY_SUFFIX}`).digest("base64");
+  const accept = acceptOf(key);
   socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
   return { socket, head, frames: [], send: (opcode, payload) => socket.write(frameOf(opcode, payload)) };
 }
@@ -108,3 +108,6 @@ function readFrame(bytes: Buffer): { readonly frame: Frame; readonly length: num
   if (mask > 0) for (let i = 0; i < length; i++) payload[i]! ^= bytes[at + (i & 3)]!;
   return { frame: { opcode: bytes[0]! & 0x0f, payload }, length: at + mask + length };
 }
+
+/** The answer to a key (RFC 6455 §4.2.2). */
+export const acceptOf = (key: string): string => createHash("sha1").update(`${key}${KEY_SUFFIX}`).digest("base64");

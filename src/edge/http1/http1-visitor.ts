@@ -11,6 +11,7 @@ import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "#edge/origin/origin-head.ts";
+import { switchesTo, webSocketKeyOf } from "#edge/origin/switched-protocol.ts";
 import { edgePage } from "#edge/pipeline/pipeline.ts";
 import { RequestFlow } from "#edge/pipeline/request-flow.ts";
 
@@ -21,6 +22,7 @@ export class Http1Visitor implements ResponseSink, RequestService {
   private readonly flow: RequestFlow;
   private readonly responder: Http1Responder;
   private upgrade = "";
+  private webSocketKey = "";
   /** Bytes of the connection that are in the rows of requests, and those written before this request. */
   private countedBytes = 0;
   private writtenBefore = 0;
@@ -41,6 +43,7 @@ export class Http1Visitor implements ResponseSink, RequestService {
     const exchange = this.begin(head.method);
     this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());
     this.upgrade = upgradeProtocol(buffer, head);
+    if (this.upgrade !== "") this.webSocketKey = webSocketKeyOf(buffer, head);
     const fault = this.flow.take(exchange, buffer, head, this.upgrade, !isComplete);
     if (fault !== null) this.refuse(fault);
   }
@@ -90,7 +93,7 @@ export class Http1Visitor implements ResponseSink, RequestService {
   }
 
   sendSwitch(buffer: Buffer, head: Head): boolean {
-    if (this.upgrade === "") return false;
+    if (this.upgrade === "" || !switchesTo(buffer, head, { name: this.upgrade, webSocketKey: this.webSocketKey })) return false;
     const early = this.connection.openTunnel();
     if (early === null) return false;
     this.responder.switchTo(buffer, head, this.upgrade);

@@ -11,7 +11,7 @@ import type { Page } from "#edge/pages/error-page.ts";
 import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { networkOf } from "#kernel/net/network-of.ts";
-import { acceptsWebSocket } from "./web-socket.ts";
+import { acceptsWebSocket } from "#edge/origin/switched-protocol.ts";
 import { Http2Responder } from "./responder.ts";
 import { edgePage } from "#edge/pipeline/pipeline.ts";
 import { RequestFlow } from "#edge/pipeline/request-flow.ts";

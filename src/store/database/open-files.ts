@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 
 /**
  * Tells whether the files of an open SQLite database still have their names. What is written to files that were
- * replaced or removed is lost with the process (https://www.sqlite.org/howtocorrupt.html §2.4, §4.1).
+ * replaced or removed is lost with the process (https://www.sqlite.org/howtocorrupt.html §2.4, §4.1; ADR 0215).
  */
 export interface OpenFiles {
   /** Throws `database_replaced` from the first time on that a file has another inode, or none. */
