@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readdirSync, statSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../steps.ts";
-import { FILES_MAX, FOLDERS, MAY_BE_LARGER } from "./folders.ts";
+import { FILES_MAX, FOLDERS, LINES_MAX, LONG_FILES_MAX, MAY_BE_LARGER } from "./folders.ts";
 
 const folders = (path: string): readonly string[] =>
   readdirSync(join(ROOT, path), { withFileTypes: true })
@@ -16,6 +16,19 @@ test("no folder has more files than somebody can look through", () => {
     return files.length > FILES_MAX && !MAY_BE_LARGER.has(path) ? [`${path}: ${files.length}`] : [];
   });
   assert.deepEqual(large, []);
+});
+
+test("files get no longer: the number of long ones only falls", () => {
+  const files = globSync("src/**/*.ts", { cwd: ROOT }).filter((path) => !path.endsWith(".test.ts") && !path.includes("/testing/"));
+  const long = files.flatMap((path) => {
+    const lines = readFileSync(join(ROOT, path), "utf8").split("\n").length - 1;
+    return lines > LINES_MAX ? [`${lines} ${path}`] : [];
+  });
+  const list = long.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).join("\n");
+  assert.ok(
+    long.length <= LONG_FILES_MAX,
+    `${long.length} files of src/ have more than ${LINES_MAX} lines, at most ${LONG_FILES_MAX} may: split one at the wall between two subjects\n${list}`,
+  );
 });
 
 test("each folder that has folders has an order", () => {
