@@ -45,7 +45,7 @@ const offerHandOver = (leaving: Leaving, config: Config, log: LeveledLog): HandO
 export async function startServer(
   { config, warnings }: Pick<ResolvedConfig, "config" | "warnings">,
   load: () => Config,
-  { early, newInstallation, takeOver }: Pick<ComposeDeps, "early" | "newInstallation" | "takeOver">,
+  { early, newInstallation, inherited, takeOver }: Pick<ComposeDeps, "early" | "newInstallation" | "inherited" | "takeOver">,
 ): Promise<void> {
   const signals = listenForSignals();
   const log = createLog(config.log.level);
@@ -57,6 +57,7 @@ export async function startServer(
     clock: systemClock,
     early,
     newInstallation,
+    inherited,
     takeOver,
     operatorPorts: sharedOperatorPorts(),
   });

@@ -3,6 +3,9 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Config, loadConfig, resolveConfig } from "#app/config/config.ts";
 import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { activatedSockets, isActivated } from "#app/handover/activated-sockets.ts";
+import { createInheritedSockets, type InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import { takeOverOf } from "#app/handover/take-over.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
@@ -20,11 +23,12 @@ export async function start(flags: readonly string[], { newInstallation = false 
   const { config, warnings } = resolveConfig(configInput(flags));
   // Before any thread starts.
   setNativeMode(config.runtime.native);
+  const inherited = takeOver === null ? await activated(config) : takeOver.sockets(config);
   const early = prestartThreads(prestartPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer({ config, warnings }, load, { early, newInstallation, takeOver });
+    await startServer({ config, warnings }, load, { early, newInstallation, inherited, takeOver });
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (an occupied port, a missing key file) are self-explanatory.
@@ -34,6 +38,21 @@ export async function start(flags: readonly string[], { newInstallation = false 
   } finally {
     await early.dismiss();
   }
+}
+
+const ACTIVATION = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] as const;
+
+/** Sockets that systemd has opened. They have no threads yet. */
+async function activated(config: Config): Promise<InheritedSockets | undefined> {
+  if (!isActivated(process.env, process.pid)) return undefined;
+  const reasons: string[] = [];
+  const calls = await loadSocketCalls((_part, reason) => reasons.push(reason));
+  if (calls === null)
+    throw new CliError(`cannot start: sockets of systemd need the native transport (runtime.native): ${reasons.join(", ")}`);
+  const sockets = activatedSockets(process.env, config, calls.localEnd);
+  // They are not for programs that this one starts.
+  for (const name of ACTIVATION) delete process.env[name];
+  return createInheritedSockets(config, sockets, false);
 }
 
 /** For an error with a client code the cause gives the details, which clients do not get. */

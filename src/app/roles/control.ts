@@ -47,8 +47,7 @@ import { createTransportNotices } from "#app/planes/transport-notices.ts";
  * feed, planes, API.
  */
 export async function runControl(deps: ComposeDeps, closing: Closing): Promise<Running> {
-  const { config, log, clock, early, operatorPorts, takeOver } = deps;
-  const inherited = takeOver?.sockets(config);
+  const { config, log, clock, early, operatorPorts, inherited, takeOver } = deps;
   const state = await openState(deps, closing);
   const { files, store, sealer, first } = state;
   const ruleFiles = openRuleFiles({

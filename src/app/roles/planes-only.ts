@@ -35,8 +35,7 @@ const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGa
 
 /** A process with planes only: no database, no API, no jobs. The operations listener tells of its health. */
 export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Running> {
-  const { config, log, clock, early, operatorPorts, takeOver } = deps;
-  const inherited = takeOver?.sockets(config);
+  const { config, log, clock, early, operatorPorts, inherited, takeOver } = deps;
   refuseUnsafeBinds(config, false);
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
