@@ -13,6 +13,7 @@ export interface RouteFixture {
   readonly asAccount?: true;
 }
 
+const SUPER_ADMINISTRATOR = "33666b9c79b9a5273fc7344ff42f953d";
 const BLOCK = { action: "block", expression: "true", description: "added" };
 const PAGE_RULE = {
   targets: [{ target: "url", constraint: { operator: "matches", value: "planted.example/*" } }],
@@ -79,6 +80,10 @@ export const routeFixtures = (
   "account-billing-profile-get": { status: 410 },
   "account-members-list": { query: "?status=accepted&order=user.email" },
   "account-members-get": {},
+  "account-members-create": { body: { email: "nobody@example.com", roles: [SUPER_ADMINISTRATOR] }, status: 404 },
+  "account-members-update": { body: { roles: [{ id: SUPER_ADMINISTRATOR }] } },
+  // The last owner stays.
+  "account-members-delete": { status: 400 },
   "account-roles-list": {},
   "account-roles-get": {},
   "account-audit-logs-list": { query: "?since=2020-01-01&direction=asc" },

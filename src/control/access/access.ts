@@ -66,7 +66,7 @@ export function createAccess(deps: AccessDeps): Access {
     totp,
     accounts,
     organizations: createOrganizations({ store, accounts }),
-    members: createAccountMembers({ store }),
+    members: createAccountMembers({ store, clock, invalidate: authenticator.invalidateAll }),
     auditLogs: createAuditLogs({ store }),
     memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>

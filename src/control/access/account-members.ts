@@ -10,35 +10,28 @@ import {
 import { type Role, ROLES } from "#model/access/membership.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
-import type { Store } from "#store/database/store.ts";
 import { hasTotp } from "#store/access/totp.ts";
+import type { Tables } from "#store/queries/tables.ts";
 import { findUser } from "#store/access/users.ts";
+import type { Kysely } from "kysely";
+import { createMemberWrites, type MemberWrites, type MemberWritesDeps } from "./member-writes.ts";
 
 /** Members of an account and their roles. Throws `not_found` for an unknown member or role. */
-export interface AccountMembers {
+export interface AccountMembers extends MemberWrites {
   list(accountId: string, query: AccountMemberQuery, page: PageRequest): Promise<Page<AccountMember>>;
   get(accountId: string, id: string): Promise<AccountMember>;
   roles(page: PageRequest): Page<AccountRole>;
   role(id: string): AccountRole;
 }
 
-export function createAccountMembers({ store }: { readonly store: Store }): AccountMembers {
-  const view = async (row: MembershipRow): Promise<AccountMember> => {
-    const user = await findUser(store.read, row.user_id);
-    const names = JSON.parse(row.roles) as string[];
-    const { email = "", first_name = null, last_name = null } = user ?? {};
-    return {
-      id: row.id,
-      email,
-      status: row.status as AccountMember["status"],
-      user: { id: row.user_id, email, first_name, last_name, two_factor_authentication_enabled: await hasTotp(store.read, row.user_id) },
-      roles: ROLES.filter(({ name }) => names.includes(name)).map(roleView),
-    };
-  };
+export function createAccountMembers(deps: Omit<MemberWritesDeps, "view">): AccountMembers {
+  const { store } = deps;
+  const view = (row: MembershipRow): Promise<AccountMember> => memberView(store.read, row);
   const all = async (accountId: string): Promise<readonly AccountMember[]> =>
     Promise.all((await membershipsOfAccount(store.read, accountId)).map(view));
 
   return {
+    ...createMemberWrites({ ...deps, view: memberView }),
     list: async (accountId, { status, order, direction }, page) => {
       const found = (await all(accountId)).filter((member) => status === undefined || member.status === status);
       const key = ORDER_KEYS[order ?? "user.email"];
@@ -56,6 +49,25 @@ export function createAccountMembers({ store }: { readonly store: Store }): Acco
       if (role === undefined) throw new PlatformError("not_found", { message: "No role has this identifier." });
       return roleView(role);
     },
+  };
+}
+
+async function memberView(db: Kysely<Tables>, row: MembershipRow): Promise<AccountMember> {
+  const user = await findUser(db, row.user_id);
+  const names = JSON.parse(row.roles) as string[];
+  const { email = "", first_name = null, last_name = null } = user ?? {};
+  // An invitation tells the inviter nothing about the user.
+  const isMember = row.status === "accepted";
+  const known = {
+    ...(isMember ? { first_name, last_name } : { first_name: null, last_name: null }),
+    two_factor_authentication_enabled: isMember && (await hasTotp(db, row.user_id)),
+  };
+  return {
+    id: row.id,
+    email,
+    status: row.status as AccountMember["status"],
+    user: { id: row.user_id, email, ...known },
+    roles: ROLES.filter(({ name }) => names.includes(name)).map(roleView),
   };
 }
 

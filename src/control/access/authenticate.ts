@@ -11,7 +11,7 @@ import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts"
 import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 import type { PasswordCheck } from "./password-check.ts";
-import { sessionEndMs } from "./session-end.ts";
+import { sessionEndMs } from "#model/access/session.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
 /** The two forms of SPEC 5.2, and two for browsers: a session's cookie, and the password that starts a session. */

@@ -1,13 +1,12 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Membership, type MembershipList, type MembershipUpdate, OWNER_ROLE } from "#model/access/membership.ts";
+import { type Membership, type MembershipList, type MembershipUpdate } from "#model/access/membership.ts";
 import {
   deleteMembership,
   findMembership,
   listMemberships,
   type MembershipOfAccount,
-  membershipsOfAccount,
   setMembershipStatus,
 } from "#store/access/memberships.ts";
 import type { Store } from "#store/database/store.ts";
@@ -15,6 +14,7 @@ import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { accountView } from "./accounts.ts";
 import { emitUserTokens } from "./tokens.ts";
+import { assertNotLastOwner } from "./member-writes.ts";
 import { ownUser } from "./users.ts";
 
 /** The caller's own memberships in accounts. */
@@ -48,7 +48,7 @@ export function createMemberships(deps: MembershipsDeps): Memberships {
       const userId = ownUser(call);
       const after = await commit({ store }, call, async (unit) => {
         const before = await found(unit.db, call, id);
-        if (body.status === "rejected") await assertNotLastOwner(unit.db, before);
+        if (body.status === "rejected") await assertNotLastOwner(unit.db, before.membership, null);
         await setMembershipStatus(unit.db, id, body.status);
         await emitUserTokens(unit, userId);
         const changed = await found(unit.db, call, id);
@@ -62,7 +62,7 @@ export function createMemberships(deps: MembershipsDeps): Memberships {
       const userId = ownUser(call);
       await commit({ store }, call, async (unit) => {
         const before = await found(unit.db, call, id);
-        await assertNotLastOwner(unit.db, before);
+        await assertNotLastOwner(unit.db, before.membership, null);
         await deleteMembership(unit.db, id);
         await emitUserTokens(unit, userId);
         unit.audit(auditMembership("membership.delete", call, before, membershipView(before), null));
@@ -88,16 +88,6 @@ async function found(db: Kysely<Tables>, call: Call, id: string): Promise<Member
   const row = await findMembership(db, ownUser(call), id);
   if (!row) throw new PlatformError("not_found", { message: "No membership with this identifier exists." });
   return row;
-}
-
-const isOwner = (membership: { readonly roles: string; readonly status: string }): boolean =>
-  membership.status === "accepted" && (JSON.parse(membership.roles) as string[]).includes(OWNER_ROLE);
-
-/** An account without an owner could never be managed again. */
-async function assertNotLastOwner(db: Kysely<Tables>, { membership }: MembershipOfAccount): Promise<void> {
-  if (!isOwner(membership)) return;
-  const owners = (await membershipsOfAccount(db, membership.account_id)).filter(isOwner);
-  if (owners.length === 1) throw new PlatformError("still_in_use", { message: "The account's last owner cannot leave it." });
 }
 
 const membershipView = ({ membership, account }: MembershipOfAccount): Membership => ({

@@ -4,7 +4,14 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
 import { hashPassword } from "#kernel/crypto/password.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type PasswordChange, type Session, SESSION_SECONDS_MAX, type SessionCreate, type Setup } from "#model/access/session.ts";
+import {
+  type PasswordChange,
+  type Session,
+  SESSION_SECONDS_MAX,
+  type SessionCreate,
+  sessionEndMs,
+  type Setup,
+} from "#model/access/session.ts";
 import { isEmail } from "#model/access/user.ts";
 import { deleteSessions, insertSession, listSessions, type SessionOwner, type SessionRow } from "#store/access/sessions.ts";
 import { findTokenById, oldestUserToken } from "#store/access/tokens.ts";
@@ -15,7 +22,6 @@ import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import type { TotpControl } from "./totp.ts";
-import { sessionEndMs } from "./session-end.ts";
 import { ownUser } from "./users.ts";
 
 /** Signed-in browsers, and the passwords for signing in. */

@@ -42,6 +42,16 @@ export const AccountMember = Type.Object({
 });
 export type AccountMember = Static<typeof AccountMember>;
 
+export const AccountMemberCreate = Type.Object({
+  email: Type.String({ minLength: 3, maxLength: 254, description: "Of a user of this installation." }),
+  roles: Type.Array(Id, { minItems: 1, maxItems: 10 }),
+  status: Type.Optional(Type.Enum(["pending"], { description: "The user accepts the invitation." })),
+});
+export type AccountMemberCreate = Static<typeof AccountMemberCreate>;
+
+export const AccountMemberUpdate = Type.Object({ roles: Type.Array(Type.Object({ id: Id }), { minItems: 1, maxItems: 10 }) });
+export type AccountMemberUpdate = Static<typeof AccountMemberUpdate>;
+
 const ORDERS = ["user.first_name", "user.last_name", "user.email", "status"] as const;
 export type MemberOrder = (typeof ORDERS)[number];
 

@@ -1,3 +1,4 @@
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import { type Static, Type } from "typebox";
 
 /** Maximum age of a session, for the cookie and the stored expiry. */
@@ -50,3 +51,7 @@ export type PasswordChange = Static<typeof PasswordChange>;
 export const PasswordChanged = Type.Object({
   sessions_ended: Type.Integer({ description: "All sessions of the user except the one that made this request." }),
 });
+
+/** When the session ends if it is not used again. */
+export const sessionEndMs = (row: { readonly last_seen_on: string; readonly expires_on: string }): number =>
+  Math.min(parseTimestamp(row.expires_on) ?? 0, (parseTimestamp(row.last_seen_on) ?? 0) + SESSION_IDLE_SECONDS * 1000);

@@ -35,6 +35,10 @@ export async function setMembershipStatus(db: Kysely<Tables>, id: string, status
   await db.updateTable("memberships").set({ status }).where("id", "=", id).execute();
 }
 
+export async function setMembershipRoles(db: Kysely<Tables>, id: string, roles: string): Promise<void> {
+  await db.updateTable("memberships").set({ roles }).where("id", "=", id).execute();
+}
+
 export async function deleteMembership(db: Kysely<Tables>, id: string): Promise<void> {
   await db.deleteFrom("memberships").where("id", "=", id).execute();
 }

@@ -1,10 +1,13 @@
 import { type Resolved, type Route, route } from "#api/route.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { AccountMember, AccountMemberQuery, AccountRole } from "#model/access/account-member.ts";
+import { AccountMember, AccountMemberCreate, AccountMemberQuery, AccountMemberUpdate, AccountRole } from "#model/access/account-member.ts";
+import { Type } from "typebox";
 import { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 
 const ACCOUNT = "/accounts/:account_id";
 const read = { method: "GET", scope: "account", permissions: ["Account Settings Read", "Account Settings Write"] } as const;
+const write = { scope: "account", permissions: ["Account Settings Write"], paging: "one" } as const;
+const Deleted = Type.Object({ id: Type.String() });
 const pages = { paging: "page", per_page: { default: 20, max: 50, min: 5 } } as const;
 
 function idOf({ account }: Resolved): string {
@@ -32,6 +35,36 @@ export const ACCOUNT_MEMBER_ROUTES: readonly Route[] = [
     result: AccountMember,
     paging: "one",
     handler: ({ control, resolved, params }) => control.access.members.get(idOf(resolved), params.account_member_id),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: `${ACCOUNT}/members`,
+    id: "account-members-create",
+    summary: "Invite a user to an account",
+    body: AccountMemberCreate,
+    result: AccountMember,
+    handler: ({ control, call, resolved, body }) => control.access.members.invite(call, idOf(resolved), body),
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: `${ACCOUNT}/members/:account_member_id`,
+    id: "account-members-update",
+    summary: "Change the roles of a member",
+    body: AccountMemberUpdate,
+    result: AccountMember,
+    handler: ({ control, call, resolved, params, body }) =>
+      control.access.members.update(call, idOf(resolved), params.account_member_id, body),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: `${ACCOUNT}/members/:account_member_id`,
+    id: "account-members-delete",
+    summary: "Remove a member from an account",
+    result: Deleted,
+    handler: ({ control, call, resolved, params }) => control.access.members.remove(call, idOf(resolved), params.account_member_id),
   }),
   route({
     ...read,
