@@ -70,8 +70,9 @@ test("required names are fields, and fields that a use-case needs are among them
     for (const body of bodiesOf(operation)) {
       required.set(name, body.required ?? []);
       walk(body, name, (part, place) => {
-        for (const field of part.properties === undefined ? [] : (part.required ?? []))
-          assert.ok(part.properties[field] !== undefined, `${place} ${field}`);
+        const { properties } = part;
+        if (properties === undefined) return;
+        for (const field of part.required ?? []) assert.ok(properties[field] !== undefined, `${place} ${field}`);
       });
     }
   assert.deepEqual(required.get("POST /zones/{zone_id}/custom_hostnames"), ["hostname"]);

@@ -74,7 +74,7 @@ def list_nothing():
     assert not dns.list_records("TXT", f"filter.thisdoesnotexist.{domain}")
 
 
-def update_by_name():
+def update_without_identifier():
     assert dns.create_record("TXT", "orig.nameonly.test", "challengetoken")
     assert dns.update_record(None, "TXT", "orig.nameonly.test", "updated")
 
@@ -140,7 +140,7 @@ for form, text in FORMS.items():
 
     for title, run in (("create", create), ("list", list_one), ("update", update), ("delete", delete)):
         named(f"{title}_by_{form}", run)
-for run in (list_all, list_ttl, list_nothing, update_by_name, delete_by_identifier, create_twice, create_set, list_set, delete_set, delete_from_set):
+for run in (list_all, list_ttl, list_nothing, update_without_identifier, delete_by_identifier, create_twice, create_set, list_set, delete_set, delete_from_set):
     step(run)
 for record in dns.list_records():
     dns.delete_record(record["id"])

@@ -69,7 +69,9 @@ test("an invited user gets nothing before accepting, then what the roles permit,
   assert.equal((await ask(server, "DELETE", `${path}/${id}`, mine)).status, 200);
   assert.equal((await ask(server, "GET", `/accounts/${server.account_id}`, theirs)).body.success, false);
   assert.equal((await ask(server, "DELETE", `${path}/${id}`, mine)).status, 404);
-  const actions = (await ask(server, "GET", `/accounts/${server.account_id}/audit_logs`)).body.result.map(({ action }: any) => action.type);
+  const actions = (await ask(server, "GET", `/accounts/${server.account_id}/audit_logs`)).body.result.map(
+    ({ action }: { action: { type: string } }) => action.type,
+  );
   for (const action of ["member.invite", "member.update", "member.remove"])
     assert.ok(actions.includes(action), `${action} of ${actions.join()}`);
 });
