@@ -18,7 +18,7 @@ const ENCODED_PARTS = "http.request.uri";
 export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   {
     slug: "protocol-nul",
-    title: "A NUL byte in the address",
+    title: "A NUL byte in the URL",
     expression: `${ENCODED_PARTS} contains "%00"`,
     shows: ["uri"],
     paranoia: 1,
@@ -27,7 +27,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-overlong",
-    title: "An overlong spelling of a character in the address",
+    title: "An overlong UTF-8 encoding in the URL",
     expression: String.raw`lower(${ENCODED_PARTS}) matches r"%c[01]%[89ab][0-9a-f]|%e0%[89]0%[89ab]|%f0%80%8"`,
     shows: ["uri"],
     paranoia: 1,
@@ -45,7 +45,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-ranges",
-    title: "A great many ranges",
+    title: "Excessive number of ranges",
     expression: String.raw`any(http.request.headers["range"][*] matches r"^[a-z]{1,10}=(?:[^,]{0,40},){15}")`,
     shows: ["header:range"],
     paranoia: 1,
@@ -54,7 +54,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-multipart",
-    title: "A form in parts without a boundary",
+    title: "A multipart form without a boundary",
     expression: String.raw`any(http.request.headers["content-type"][*] matches r"(?i)^multipart/form-data") and not any(http.request.headers["content-type"][*] matches r"(?i)boundary=")`,
     shows: ["header:content-type"],
     paranoia: 1,
@@ -63,7 +63,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-get-body",
-    title: "A body where none belongs",
+    title: "A body in a GET or HEAD request",
     expression: 'http.request.method in {"GET" "HEAD"} and http.request.body.size gt 0',
     shows: ["body-size"],
     paranoia: 1,
@@ -72,7 +72,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-no-agent",
-    title: "No User-Agent",
+    title: "Missing User-Agent header",
     expression: 'http.user_agent eq ""',
     shows: ["header:user-agent"],
     paranoia: 2,
@@ -81,7 +81,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-address-host",
-    title: "An address instead of a name",
+    title: "An IP address instead of a host name",
     expression: String.raw`http.host matches r"^[0-9.]+$"`,
     shows: ["host"],
     paranoia: 2,
@@ -99,7 +99,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-encoding",
-    title: "An escape that is none in the address",
+    title: "An invalid percent escape in the URL",
     expression: String.raw`${ENCODED_PARTS} matches r"%(?:$|[^0-9A-Fa-fu]|[0-9A-Fa-f](?:$|[^0-9A-Fa-f]))"`,
     shows: ["uri"],
     paranoia: 2,
@@ -108,7 +108,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-rewriting-fields",
-    title: "A header that names another address",
+    title: "A header that overrides the URL",
     expression:
       'any(lower(http.request.headers.names[*])[*] in {"x-original-url" "x-rewrite-url" "x-override-url" "x-http-destinationurl"})',
     shows: ["header:x-original-url", "header:x-rewrite-url", "header:x-override-url", "header:x-http-destinationurl"],
@@ -127,7 +127,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-arguments",
-    title: "A great many arguments",
+    title: "Excessive number of arguments",
     expression: "len(http.request.uri.args.names) gt 255",
     shows: ["query"],
     paranoia: 2,
@@ -136,7 +136,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-twice-encoded",
-    title: "Escapes of escapes in the address",
+    title: "Double percent escapes in the URL",
     expression: String.raw`${ENCODED_PARTS} matches r"%25[0-9A-Fa-f][0-9A-Fa-f]"`,
     shows: ["uri"],
     paranoia: 3,
@@ -145,7 +145,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-no-accept",
-    title: "No Accept",
+    title: "Missing Accept header",
     expression: 'not any(lower(http.request.headers.names[*])[*] eq "accept")',
     shows: ["header:accept"],
     paranoia: 3,

@@ -24,7 +24,7 @@ export const RESPONSE_SCORES: ManagedRuleset = {
   id: RESPONSE_SCORES_RULESET_ID,
   name: "OWASP Core Ruleset for Responses",
   description:
-    "Adds up signs of leaks by the rules of the OWASP Core Rule Set for responses, which is not installed: selvedge waf crs install FILE.tar.gz",
+    "Scores signs of leaks with the response rules of the OWASP Core Rule Set, which is not installed; to install it, run: selvedge waf crs install FILE.tar.gz",
   phase: "http_response_firewall_managed",
   version: "none",
   actions: ["block", "log"],
@@ -35,7 +35,7 @@ export const RESPONSE_SCORES: ManagedRuleset = {
 /** `core`: the Core Rule Set as it judges responses. */
 export const responseScoresOf = (core: CoreRuleSet): ManagedRuleset => ({
   ...RESPONSE_SCORES,
-  description: "Adds up signs of leaks by the rules of the OWASP Core Rule Set for responses",
+  description: "Scores signs of leaks with the rules of the OWASP Core Rule Set for responses",
   version: core.program.components[0] ?? core.digest.slice(0, 12),
   rules: [
     ...coreRows(core.program, "response").map(({ number, title, paranoia, score, categories }) => ({

@@ -5,7 +5,7 @@ import type { Signature } from "./signature.ts";
 const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "java-jndi",
-    title: "Log4Shell: a look-up in a logged value",
+    title: "Log4Shell: a lookup in a logged value",
     pattern: String.raw`\$\{[^}]{0,60}(?:jndi ?:|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j)(?::|%3a)|\$\{(?:script:[a-z]{2,12}:|dns:(?:address|name|canonical)|(?:url|file):utf|const:[a-z]{1,20}\.|(?:xml|properties):[/a-z]|base64decoder:|urldecoder:)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{\$\{`,
     needs: ["${"],
     hits: [
@@ -20,7 +20,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   },
   {
     slug: "template-expression",
-    title: "Template injection: an expression that is worked out",
+    title: "Template injection: an evaluated expression",
     pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%[=-]?|\{%|\[\[|@\(|\*\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))|\{ ?\d{1,12} ?\* ?\d{1,12} ?\}|\{% ?(?:set [a-z_]{1,20} ?= ?\d|if \d)|\$\{\{<%\[`,
     needs: ["{", "<%", "[[", "@("],
     hits: ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{7*'7'}}", "@(1+2)", "{7*7}", "~{7*7}", "{% set x = 7*7 %}"],
@@ -28,7 +28,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   },
   {
     slug: "template-objects",
-    title: "Template injection: ways from a template to the system",
+    title: "Template injection: access to the operating system",
     // With repeated braces, each search extends only to the next one.
     pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b`,
     needs: [
@@ -88,7 +88,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   },
   {
     slug: "template-probe",
-    title: "Template injection: a probe as a whole value",
+    title: "Template injection: a probe",
     pattern: String.raw`^[^ ]{0,20}\{\{ ?(?:config|self|request|settings|session|app|_self|_context|globals|g|env|this|dump\([a-z_]{0,20}\)|debug|\$on\.constructor|[a-z]{1,10}\.__[a-z]{1,20}|['"][^'"]{0,20}['"] ?\. ?(?:toupper|tolower|upper|lower|join|__)[a-z]{0,8}) ?(?:\(\)|\(\))? ?\}\}|^[^ ]{0,20}\{% ?(?:debug|import (?:os|sys|subprocess)|load log|raw __|print ?\(|with [a-z]{1,10} ?= ?[a-z'"\[]|for [a-z]{1,10} in [(\[]|if [(\['"])[^%]{0,80}%\}|^[^ ]{0,20}\{(?:php|literal|\$smarty\.[a-z]{1,30}|system\(|exec\(|if [a-z_]{2,20}\()|^#(?:set|foreach|include|evaluate) ?\(|^\$\{\{? ?[a-z.]{1,40}\.(?:getclass|class)\b|^[^ ]{0,10}(?:<%[=-]? ?|#\{ ?)(?:\d|['"${"`"}%]|(?:file|dir|io|kernel|process|self|global|root|env|object|open3?|system|exec|eval|spawn|runtime|require|function|t)\b ?(?:\.|\(|\[|%>|\}))|^\$\{@[a-z_]{1,20} ?\(|\{\$\{@?[a-z_]{2,20} ?\(|^[^ ]{0,10}\$\{ ?(?:sleep|phpinfo|print|system|eval|passthru|exec|md5|die) ?\(`,
     needs: [
       "{{",
@@ -133,7 +133,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   },
   {
     slug: "template-python",
-    title: "Python objects that lead to the system",
+    title: "Python injection: objects that reach the operating system",
     pattern: String.raw`__(?:class|globals|builtins|mro|subclasses|import|getattribute|reduce)__ ?(?:\.|\[|\(|\b)|\b__import__ ?\(|\bos\.(?:system|popen|exec[lv]p?e?) ?\(|\bsubprocess\.(?:popen|call|run|check_output)|\bpickle\.loads|\beval ?\( ?compile ?\(`,
     needs: ["__", "os.", "subprocess.", "pickle.", "compile"],
     unless: isSentence,
@@ -162,7 +162,7 @@ const PHP: readonly SignatureRow[] = [
   },
   {
     slug: "php-functions",
-    title: "PHP injection: functions that run something",
+    title: "PHP injection: functions that run code",
     pattern: String.raw`\b(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|include(?:_once)?|require(?:_once)?|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|move_uploaded_file|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|dl|array_map|array_filter|usort) ?\( ?(?:['"${"`"}$@][a-z0-9_$'"/(-]|base64_|chr ?\(|\)|str_|get_|end ?\(|pos ?\()`,
     needs: ["("],
     hits: [
@@ -178,7 +178,7 @@ const PHP: readonly SignatureRow[] = [
   },
   {
     slug: "php-variables",
-    title: "PHP injection: names of its own variables",
+    title: "PHP injection: predefined variables",
     pattern: String.raw`\$_(?:get|post|request|server|cookie|files|session|env) ?(?:\[|\{)|\bglobals ?\[|\bphp_(?:sapi|uname|self)\b|^(?:_(?:get|post|request|server|cookie|files|session|env)|globals)\[`,
     needs: ["_get", "_post", "_request", "_server", "_cookie", "_files", "_session", "_env", "globals", "php_"],
     hits: ["$_GET['x']", "$_REQUEST{x}", "GLOBALS[x]", "_SERVER[DOCUMENT_ROOT]"],
@@ -194,7 +194,7 @@ const PHP: readonly SignatureRow[] = [
   },
   {
     slug: "php-settings",
-    title: "PHP injection: settings for its interpreter",
+    title: "PHP injection: interpreter settings",
     pattern: String.raw`(?:allow_url_include|auto_prepend_file|auto_append_file|disable_functions|open_basedir|safe_mode|suhosin\.simulation) ?=|-d ?(?:allow_url_include|auto_prepend_file)|\bcgi\.force_redirect`,
     targets: INPUT | PATH,
     hits: ["-d allow_url_include=on -d auto_prepend_file=php://input", "allow_url_include=1"],
@@ -205,7 +205,7 @@ const PHP: readonly SignatureRow[] = [
 const JAVA: readonly SignatureRow[] = [
   {
     slug: "java-runtime",
-    title: "Java injection: classes that run something",
+    title: "Java injection: classes that run code",
     pattern: String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression)|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`,
     unless: isStackTrace,
     hits: [
@@ -291,7 +291,7 @@ const NODE: readonly SignatureRow[] = [
 const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-operators",
-    title: "NoSQL injection: operators in names of arguments",
+    title: "NoSQL injection: operators in argument names",
     pattern: String.raw`(?:^|\[|\.)\$(?:ne|eq|gt|gte|lt|lte|in|nin|not|or|and|nor|regex|where|exists|type|expr|jsonschema|mod|all|elemmatch|size|function|lookup|merge|out|rename|comment)(?:\]?$|\]?\[|\.)`,
     needs: ["$"],
     hits: ["user[$ne]", "$where", "a[$regex]", "$or"],
@@ -353,7 +353,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "xml-entity",
-    title: "XML: entities and documents from elsewhere",
+    title: "XML: external entities and documents",
     pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|<xsl:`,
     unless: isPublicHtml,
     needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "<xsl:"],
@@ -362,7 +362,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "xpath-union",
-    title: "XPath injection: another path",
+    title: "XPath injection: an added path",
     pattern: String.raw`['"]\)?\] ?\| ?/{1,2}[a-z*]|['"]\)\]/|['"]\]/\*|(?:\bor|\band) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))`,
     needs: ["']", '"]', "')]", '")]', "or /", "or/", "and /", "and/"],
     hits: ["x'] | //user/*", "' or //user[1]", "'] | //a/* | b['"],
@@ -379,7 +379,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "yaml-objects",
-    title: "YAML that makes objects",
+    title: "YAML that creates objects",
     pattern: String.raw`!!python/(?:object|name|module)|!!js/(?:function|regexp|undefined)|tag:yaml\.org,2002:(?:js|python|ruby|java)|!!(?:javax|java|com|org)\.[a-z]{1,40}\.[a-z.]{1,80}|!(?:ruby|php)/(?:object|hash|struct|array|class)\b`,
     hits: [
       '!!python/object/apply:os.system ["id"]',
@@ -391,7 +391,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "cache-commands",
-    title: "A command for a cache behind a line break",
+    title: "Cache injection: a command after a line break",
     pattern: String.raw`[\r\n](?:flushall|flushdb|flush_all|config set |slaveof |replicaof |eval ["'][^"'\r\n]{1,60}["'] \d|script load|module load|set [^\r\n ]{1,60} [^\r\n ]{1,60}(?: \d{1,9} \d{1,9})?\r\n|stats\r\n)|\*\d{1,3}\r?\n\$\d{1,4}\r?\n`,
     needs: ["flush", "config set", "slaveof", "replicaof", "eval ", "script load", "module load", "set ", "stats", "$"],
     reading: "lines",
@@ -400,7 +400,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "object-types",
-    title: "Types that a deserialiser is told to make",
+    title: "Insecure deserialisation: type names",
     pattern: String.raw`\bsystem\.(?:windows|diagnostics|io|data|configuration|management|web|security|activities|workflow|runtime)\.[a-z.0-9]{3,60}, ?(?:presentation|system|mscorlib|microsoft)|^py/(?:object|reduce|type|function|newargs)$|^json_class$|\bexpandedwrapper${"`"}2|<objectdataprovider|<java\.util\.priorityqueue`,
     needs: ["system.", "py/", "json_class", "expandedw", "objectdata", "priorityq"],
     hits: ["System.Diagnostics.Process, System", "py/object", "json_class"],
@@ -408,7 +408,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "python-pickle",
-    title: "A pickle that calls a function",
+    title: "Insecure deserialisation: a pickle that calls a function",
     pattern: String.raw`(?:^|[\n(.])[ci](?:os|posix|nt|subprocess|commands|builtins|__builtin__)\n(?:system|popen|eval|exec|call|check_output|getoutput|spawn[a-z]{1,3}|run|apply)\n`,
     reading: "lines",
     needs: ["os", "nt", "subprocess", "commands", "builtin"],
@@ -424,7 +424,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "header-injection",
-    title: "A response header in a value",
+    title: "Response header injection",
     pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|content-encoding|connection|last-modified|etag|expires|p3p|vary|www-authenticate|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
     beginsValue: true,
     unless: isNestedPart,
@@ -436,7 +436,7 @@ const DATA: readonly SignatureRow[] = [
   },
   {
     slug: "mail-injection",
-    title: "A head of a message or of a request in a value",
+    title: "E-mail or request header injection",
     pattern: String.raw`^[^\r\n @]{1,64}@[^\r\n @]{1,64}[\r\n]{1,2}\.?[\r\n]{0,2}(?:(?:bcc|cc|to|subject|from|reply-to) ?:|mail from:|rcpt to:|data[\r\n])|^[^\r\n ]{0,64} http/1\.[01]\r?\n[a-z-]{2,30}:|^[^\\ ]{0,64}\\[nr](?:\\n)?(?:set-cookie|location|content-(?:type|length)|x-[a-z-]{2,30}) ?:|^[^\r\n ]{0,64}\r?\ndata[\r\n]|^[^\xc4\xe5 ]{0,64}(?:\xe5\x98[\x8a\x8d]|\xc4[\x8a\x8d]){1,4}(?:set-cookie|location|content-type|x-)`,
     beginsValue: true,
     reading: "lines",

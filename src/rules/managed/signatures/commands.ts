@@ -14,7 +14,7 @@ const TELLING =
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "rce-command",
-    title: "Command injection: a command as a whole value",
+    title: "Command injection: a value that is a command",
     pattern: String.raw`^ ?(?:/(?:usr/(?:local/)?)?s?bin/(?:id|ls|cat|uname|whoami|ping|sleep|wget|curl|nc|netcat|ps|netstat|ifconfig|rm|kill|passwd)(?:$|[ ;|&<>#])|/(?:usr/)?bin/(?:ba|z|k|c|da)?sh (?:-c|-i)\b|(?:cat|tac|head|tail|less|more|nl|od|xxd|strings|type) (?:-[a-z0-9]{1,4} )?(?:/(?:etc|proc|var/log|root)/|[a-z]:[/\\](?:boot|windows|winnt|inetpub))|cmd(?:\.exe)? /[ck] |(?:id|ls|dir|uname|whoami) ?[|;]{1,2} ?$|ping(?:\.exe)? (?:-[nicw] ?\d{1,4} )(?:127\.0\.0\.1|localhost|0\b))`,
     beginsValue: true,
     needs: [
@@ -43,7 +43,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-separator",
-    title: "Command injection: a command with options behind a separator",
+    title: "Command injection: a command with options after a separator",
     pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${PROGRAMS})(?:\.exe)?(?: ?(?:-[a-z0-9]{1,12}[ ;|&/"']|-[a-z0-9]{1,12}$|--[a-z]|/[a-z0-9*?.]{2}|[<>] ?[/&]|\$[a-z({@]|&&|https?:|[a-z]:\\|~/|\.{1,2}/|\d{1,3}\.\d{1,3}\.\d)| /[a-z0-9*?.])`,
     certainty: "likely",
     needs: [";", "|", "&", "(", "`"],
@@ -71,7 +71,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-telling",
-    title: "Command injection: a command that tells of the machine behind a separator",
+    title: "Command injection: a reconnaissance command after a separator",
     pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${TELLING})(?:\.exe)?(?:$|[ ;|&)${"`"}"'#])`,
     certainty: "likely",
     needs: [
@@ -108,7 +108,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-reverse-shell",
-    title: "Command injection: a shell that calls home",
+    title: "Command injection: a reverse shell",
     pattern: String.raw`(?:\b(?:ba)?sh -i ?(?:>|[0-9]?<)|/dev/(?:tcp|udp)/|\bnc(?:at)? (?:-[a-z]{1,6} ){0,3}-?e ?/|\bmkfifo /|\bpython[23]? -c ['"]?import |\bperl -(?:e|mio|mmime)|\bruby -rsocket|\bphp -r ['"]?[$a-z@]|\bsocat (?:tcp|exec|udp)|\bexec \d{1,2}<>|\b0<&\d|powershell(?:\.exe)? [^|]{0,60}-(?:e|enc|encodedcommand|nop|w hidden|ep bypass)|\biex ?\(|downloadstring ?\(|invoke-(?:expression|webrequest|mimikatz|shellcode))`,
     needs: [
       "sh -i",
@@ -141,7 +141,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-download",
-    title: "Command injection: fetching and running a program",
+    title: "Command injection: downloading and running a program",
     pattern: String.raw`\b(?:wget|curl|fetch|lwp-download|aria2c|lynx)(?:\.exe)? (?:-[a-z-]{1,20} ){0,4}['"]?(?:https?|ftp|tftp)://|\b(?:certutil|bitsadmin|mshta|regsvr32)(?:\.exe)? [^ ]{0,20} ?[^ ]{0,20} ?https?:|\|[ ]?(?:ba|z|k|da)?sh(?:$|[ ;|&'")])`,
     needs: [
       "wget",
@@ -169,7 +169,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-shellshock",
-    title: "Shellshock: a function for a value",
+    title: "Shellshock: a function definition as a value",
     pattern: String.raw`^\(\) ?\{|\(\) ?\{ ?(?::|_|[a-z]{1,9}) ?;|\(\) ?\{ ?[^}]{0,60}\} ?;`,
     needs: ["() {", "(){"],
     targets: HEADERS | AGENT | COOKIES | INPUT,
@@ -188,7 +188,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-words",
-    title: "Names of programs with options",
+    title: "Command names with options",
     pattern: String.raw`(?:^|[ ;|&/(])(?:whoami|id$|uname -|netstat -|ifconfig|ipconfig|nslookup |traceroute |chmod [0-7+]|rm -[rf]|cat /|ls -|ps -?(?:ef|aux)|echo \$|nc -|kill -9|cmd(?:\.exe)? /[ck]|net (?:user|localgroup|view)\b|type c:)`,
     needs: [
       "id",
@@ -217,7 +217,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "rce-tokens",
-    title: "Command injection: a text that becomes a command of a shell",
+    title: "Command injection: text that becomes a shell command",
     detect: injectsShell,
     needs: [";", "|", "&", "`", "$(", "$ifs", "${ifs", "\n"],
     hits: [

@@ -7,7 +7,7 @@ import type { Signature } from "./signature.ts";
 const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-traversal",
-    title: "Path traversal: several steps upwards",
+    title: "Path traversal: several ../ steps",
     pattern: String.raw`(?:^|[/=:;,?&"' ({@])(?:\.{2,4};?/){2}`,
     needs: ["../", "..;/"],
     unless: isImport,
@@ -26,7 +26,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-odd-step",
-    title: "Path traversal: a step upwards with a slash in disguise, or to a file that tells something",
+    title: "Path traversal: a ../ step with an encoded slash, or to a sensitive file",
     pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf|\.env|\.git|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
     needs: [".."],
     targets: ANYWHERE | FILES,
@@ -35,7 +35,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-step",
-    title: "Path traversal: a step upwards",
+    title: "Path traversal: one ../ step",
     pattern: String.raw`(?:^|/|=)\.\.(?:/|;/|$)`,
     needs: [".."],
     targets: ARGUMENTS | PATH | FILES,
@@ -45,7 +45,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-tomcat",
-    title: "Path traversal: a parameter in a step upwards",
+    title: "Path traversal: a path parameter in a ../ step",
     pattern: String.raw`/\.\.;[a-z0-9=]{0,20}/`,
     targets: PATH,
     hits: ["/app/..;/manager/html", "/..;a=b/console"],
@@ -53,7 +53,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-unix-files",
-    title: "Local file inclusion: files of a Unix system",
+    title: "Local file inclusion: Unix system files",
     detect: namesSystemFile,
     targets: INPUT | PATH | FILES | HEADERS,
     needs: [
@@ -118,7 +118,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-windows-files",
-    title: "Local file inclusion: files of a Windows system",
+    title: "Local file inclusion: Windows system files",
     pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|programdata/|unattend\.xml|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)|documents and settings/))|[/:]boot\.ini|^%(?:windir|systemroot|systemdrive|programdata|appdata)%/`,
     targets: INPUT | PATH | FILES | HEADERS,
     needs: ["windows/", "winnt/", "inetpub/", "c:/", "d:/", "e:/", "boot.ini", "%/"],
@@ -133,7 +133,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-secrets",
-    title: "Files that tell secrets",
+    title: "Files with secrets",
     pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|htpasswd|htaccess|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config$|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
     needs: [
       "/.",
@@ -166,7 +166,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-backups",
-    title: "Files that were left behind",
+    title: "Backup and temporary files",
     pattern: String.raw`\.(?:bak|old|orig|backup|swp|swo|save|sql|sqlite3?|mdb|log|dump|tar\.gz|tgz|cfg|conf|ini|inc|pem|key|p12|pfx)(?:\.[a-z0-9]{1,4})?$|~$`,
     needs: [".", "~"],
     targets: PATH,
@@ -176,7 +176,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-wrappers",
-    title: "Local file inclusion: wrappers of streams",
+    title: "Local file inclusion: stream wrappers",
     pattern: String.raw`(?:^|[=:" '(/])(?:php://(?:input|filter|memory|temp|stdin|fd)|phar://|zip://|compress\.(?:zlib|bzip2)://|expect://|glob://|data://|ogg://|rar://|ssh2\.[a-z]{3,6}://|zlib:|file:///?[a-z./]|data:[^, ]{0,40},(?:<\?|pd9|pd8)|local_file://|unix:/)`,
     targets: INPUT | PATH | HEADERS,
     hits: [
@@ -190,7 +190,7 @@ const INCLUSION: readonly SignatureRow[] = [
   },
   {
     slug: "lfi-hidden-files",
-    title: "Local file inclusion: files that name themselves secret",
+    title: "Local file inclusion: file names that suggest secrets",
     pattern: String.raw`^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
     targets: INPUT | HEADERS | PATH,
     needs: [
@@ -235,7 +235,7 @@ const INCLUSION: readonly SignatureRow[] = [
 const REQUESTS: readonly SignatureRow[] = [
   {
     slug: "ssrf-metadata",
-    title: "Server-side request forgery: metadata of cloud machines",
+    title: "Server-side request forgery: cloud metadata",
     pattern: String.raw`(?:169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|metadata/(?:instance|v1\.json|v1/)|100\.100\.100\.200|fd00:ec2::254|\[::ffff:a9fe:a9fe\]|0xa9fea9fe|2852039166|025177524776|latest/(?:meta-data|user-data|dynamic/instance-identity)|computemetadata/v1|instance-data\.ec2)`,
     targets: INPUT | HEADERS | PATH,
     hits: [
@@ -267,7 +267,7 @@ const REQUESTS: readonly SignatureRow[] = [
   },
   {
     slug: "ssrf-internal",
-    title: "Server-side request forgery: this machine, disguised or by its services",
+    title: "Server-side request forgery: this machine, obfuscated or by its services",
     detect: isInternalAddress,
     needs: [":/", ":\\", "//", "\\\\", "http"],
     targets: INPUT | HEADERS | PATH,
@@ -285,7 +285,7 @@ const REQUESTS: readonly SignatureRow[] = [
   },
   {
     slug: "ssrf-schemes",
-    title: "Server-side request forgery: protocols that no page has",
+    title: "Server-side request forgery: protocols that web pages do not use",
     pattern: String.raw`(?:^|[=" '(,])(?:gopher|dict|ldaps?|tftp|netdoc|jar:(?:https?|file)|smb|sftp|rmi|jndi|imap|pop3|telnet)://?[a-z0-9._\[]`,
     needs: [":/"],
     unless: isDirectory,
@@ -295,7 +295,7 @@ const REQUESTS: readonly SignatureRow[] = [
   },
   {
     slug: "rfi-address",
-    title: "Remote file inclusion: an address that ends as inclusions do",
+    title: "Remote file inclusion: a URL with an ending typical of inclusions",
     pattern: String.raw`^(?:(?:https?|ftps?):)?//[^ ]{3,200}(?:\?{1,2}$|\.(?:php[345]?|phtml|asp|jsp|txt|inc)\?{1,2}(?:$|[^=]{0,20}$)|%00$)|^ftps?://[^ ?]{3,200}\.(?:php[345]?|phtml|asp|jsp)$|^\\\\[a-z0-9_.-]{1,60}\\(?:[a-z]\$|admin\$|ipc\$|[^\\ ]{1,60}\\[^ ]{0,80}\.(?:php\d?|phtml|aspx?|jspx?|exe|dll|hta|ps1|bat|scr)$)`,
     needs: ["//", "\\\\"],
     targets: ARGUMENTS,
@@ -304,7 +304,7 @@ const REQUESTS: readonly SignatureRow[] = [
   },
   {
     slug: "rfi-address-number",
-    title: "An address by number in an argument",
+    title: "A URL with an IP address in an argument",
     pattern: String.raw`^(?:https?|ftp)://\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?:[:/?]|$)`,
     needs: ["://"],
     targets: ARGUMENTS,
@@ -317,7 +317,7 @@ const REQUESTS: readonly SignatureRow[] = [
 const UPLOADS: readonly SignatureRow[] = [
   {
     slug: "upload-script",
-    title: "Upload of a program that servers run",
+    title: "Upload of a server-side script",
     pattern: String.raw`\.(?:php\d?|phtml|phar|phps|pht|phpt|pgif|inc|asp|aspx|asa|asax|ascx|ashx|asmx|cer|cdx|jsp|jspx|jspf|jsw|jsv|cfm|cfml|cfc|cgi|pl|py|rb|sh|bash|shtml|htaccess|htpasswd|user\.ini|config|war|exe|dll|bat|cmd|com|ps1|vbs|scr|hta)(?:\.[a-z0-9]{1,4})?[. ;:\x00]{0,5}$`,
     needs: ["."],
     targets: FILES,
@@ -326,7 +326,7 @@ const UPLOADS: readonly SignatureRow[] = [
   },
   {
     slug: "upload-traversal",
-    title: "Upload with a path for a name",
+    title: "Upload with a path as file name",
     pattern: String.raw`\.\./|^/|^[a-z]:/|%2f`,
     needs: ["/", "%2f"],
     targets: FILES,

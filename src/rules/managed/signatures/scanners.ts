@@ -5,7 +5,7 @@ import type { Signature } from "./signature.ts";
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-attack-tools",
-    title: "A tool for attacks names itself",
+    title: "Known attack tools",
     pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra\b|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh)`,
     needs: [
       "sqlmap",
@@ -75,7 +75,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "scanner-callbacks",
-    title: "Names that tests for attacks call home to",
+    title: "Callback domains of attack tools",
     pattern: String.raw`(?:\.(?:interact\.sh|oast\.(?:fun|live|me|online|pro|site)|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io|requestbin\.net|canarytokens\.com|bxss\.me|xss\.ht|r87\.me|ngrok-free\.app))`,
     targets: AGENT | ARGUMENTS | HEADERS | PATH,
     hits: ["http://abc.oast.fun/", "x.burpcollaborator.net", "${jndi:ldap://a.interact.sh}"],
@@ -83,7 +83,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "scanner-paths",
-    title: "Paths of other people's weaknesses",
+    title: "Paths of known vulnerabilities",
     pattern: String.raw`/(?:wp-content/plugins/[a-z0-9_-]{1,60}/[^ ]{0,80}(?:readme\.txt|upload[^/]{0,20}\.php)|xmlrpc\.php$|vendor/phpunit/phpunit|cgi-bin/(?:\.%2e|test-cgi|php|luci/;|printenv|bash|status)|solr/admin|actuator/(?:env|heapdump|gateway|jolokia|shutdown|restart)|jolokia/|manager/html|invoker/(?:jmx|ejb)|jmx-console|_ignition/execute-solution|telescope/requests|hnap1|boaform/|goform/|setup\.cgi|shell\?|phpmyadmin/|pma/|adminer\.php|wp-admin/(?:install|setup-config)\.php|autodiscover/autodiscover\.json.{0,40}powershell|owa/auth/x\.js|ecp/[a-z0-9]{1,20}\.js|remote/fgt_lang|dana-na/|vpns?/(?:\.\.|portal)|tmui/login\.jsp/\.\.;|_async/asyncresponseservice|wls-wsat/|console/(?:images|css)/%|struts2?-showcase|api/jsonws/invoke|nifmvchandler|geoserver/(?:web|wfs)|druid/indexer|v1/agent/self|\.well-known/\.\.)`,
     targets: PATH,
     hits: [
@@ -102,7 +102,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "scanner-scripts",
-    title: "Programs that name no person",
+    title: "User agents of scripts and libraries",
     pattern: String.raw`^(?:python-requests/|python-urllib/|aiohttp|httpx|go-http-client/|libwww-perl/|lwp-|java/1|okhttp|scrapy|wget/|curl/|httpie|axios/|node-fetch|apache-httpclient|ruby\b|php/|guzzle|winhttp|mechanize|http_request2|pycurl|restsharp)`,
     needs: [
       "python-",
@@ -136,7 +136,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "web-shell",
-    title: "A web shell is spoken to",
+    title: "Web shell access",
     pattern: String.raw`/(?:c99|r57|wso|b374k|alfa(?:cgiapi)?|indoxploit|mini|webshell|cmd|shell\d?|up|uploader|adminer|0x|marijuana|leaf|priv8|x{2,4}|wp-conf1g|wp-l0gin|chosen|about)\.(?:php[57]?|phtml|aspx?|jspx?)$|/(?:fckeditor|kcfinder|elfinder|filemanager)/[^ ]{0,60}(?:connector|upload)[a-z_.]{0,20}\.(?:php|aspx?|jsp|cfm)$`,
     needs: [".php", ".phtml", ".asp", ".jsp", "/fckeditor", "/kcfinder", "/elfinder", "/filemanager"],
     targets: PATH,

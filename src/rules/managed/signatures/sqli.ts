@@ -45,7 +45,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-numeric-tautology",
-    title: "SQL injection: a numeric condition behind a number",
+    title: "SQL injection: a numeric condition after a number",
     pattern: String.raw`^-?\d{1,12}[ )]{1,3}(?:or|and|xor|\|\||&&)[ (]{1,3}(?:not )?-?\d{1,12} ?(?:=|<>|!=|<|>|like\b) ?-?\d`,
     certainty: "likely",
     unless: isStatement,
@@ -55,7 +55,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-comment-end",
-    title: "SQL injection: a quote that ends the value, and a comment behind it",
+    title: "SQL injection: a closing quote followed by a comment",
     pattern: String.raw`^[^'"]{0,64}['"][ );]{0,4}(?:--(?: |$|-)|#$|/\*$|;%00)`,
     certainty: "likely",
     unless: isStatement,
@@ -80,7 +80,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-time",
-    title: "SQL injection: waiting",
+    title: "SQL injection: time delays",
     pattern: String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d{1,9}(?:\.\d{1,6})? ?(?:[)*+/,;'"-]|$)|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
     needs: ["sleep", "benchmark", "waitfor", "dbms_", "randomblob", "generate_series"],
     hits: [
@@ -95,7 +95,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-schema",
-    title: "SQL injection: names of a database's own tables",
+    title: "SQL injection: system tables",
     pattern: String.raw`(?:\binformation_schema ?\.|\bfrom ?(?:sys\.)?(?:sysobjects|syscolumns|sys\.tables|sysusers)\b|\bpg_catalog ?\.|\bfrom ?pg_(?:shadow|user|tables|class)\b|\bsqlite_(?:master|schema)\b|\bmysql ?\. ?user\b|\ball_tab(?:les|_columns)\b|\buser_tab_columns\b|\bmsysaccessobjects\b)`,
     certainty: "likely",
     needs: [
@@ -138,7 +138,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-procedure",
-    title: "SQL injection: stored procedures that reach the system",
+    title: "SQL injection: stored procedures that access the operating system",
     pattern: String.raw`\b(?:xp_(?:cmdshell|dirtree|fileexist|regread|regwrite|servicecontrol|availablemedia|subdirs)|sp_(?:executesql|oacreate|oamethod|configure|addextendedproc|makewebtask|password)|sys_(?:exec|eval))\b`,
     needs: ["xp_", "sp_", "sys_e"],
     hits: ["'; exec master..xp_cmdshell 'dir'", "exec sp_executesql N'select'", "select sys_eval('id')"],
@@ -161,7 +161,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-functions",
-    title: "SQL injection: functions that tell of the database",
+    title: "SQL injection: functions that reveal the database",
     pattern: String.raw`(?:\b(?:select|and|or|union|where|having|,|=|\() ?\(?(?:@@(?:version|hostname|datadir|basedir|servername)|(?:version|database|schema|user|current_user|session_user|system_user|db_name|suser_name|sqlite_version|banner) ?\( ?\))|\bconcat(?:_ws)? ?\( ?(?:0x|char ?\(|chr ?\(|'~|database|user|version)|\bgroup_concat ?\( ?[a-z_@]|\bchar ?\( ?\d{2,3} ?(?:,|\) ?[+|])|\bchr ?\( ?\d{2,3} ?\) ?\|\|)`,
     unless: isStatement,
     needs: ["@@", "()", "( )", "concat", "char", "chr"],
@@ -205,7 +205,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-operator-end",
-    title: "SQL injection: operators on a quote",
+    title: "SQL injection: operators after a quote",
     pattern: String.raw`['"] ?(?:\+|\|\||\*|/|-|\^|%|&) ?(?:['"]|\(? ?select|char|chr|[0-9]{1,6}(?:\+|-|\*|/))|'=['0]`,
     unless: isStatement,
     needs: ["'", '"'],
@@ -225,7 +225,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-metacharacters",
-    title: "SQL: many characters with a meaning",
+    title: "SQL: many special characters",
     pattern: String.raw`['"${"`"};()=<>|&*#@\\-](?:[^'"${"`"};()=<>|&*#@\\-]{0,3}['"${"`"};()=<>|&*#@\\-]){7}`,
     needs: ["'", '"', "`", ";", "(", ")", "=", "<", ">", "|", "&", "*", "#", "@", "\\", "-"],
     hits: ["');--('=')#('", "';';';';';';';';"],
@@ -234,7 +234,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-expressions",
-    title: "SQL injection: an expression in place of a value",
+    title: "SQL injection: an expression instead of a value",
     pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
     unless: isStatement,
     needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @"],
@@ -243,7 +243,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "sqli-tokens",
-    title: "SQL injection: a text that becomes part of a statement",
+    title: "SQL injection: text that becomes part of a statement",
     detect: injectsOtherwise,
     needs: [
       "'",

@@ -41,7 +41,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-attribute-handler",
-    title: "Cross-site scripting: an event handler that leaves its attribute",
+    title: "Cross-site scripting: an event handler outside its attribute",
     pattern: String.raw`["'][ /]{0,3}(?:[a-z]{1,20} )?on[a-z]{3,25} ?= ?[^ =]`,
     needs: ["on"],
     hits: ['" onmouseover=alert(1) x="', "' autofocus onfocus='alert(1)", 'x"onerror="alert(1)'],
@@ -50,7 +50,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-script-url",
-    title: "Cross-site scripting: an address that is a script",
+    title: "Cross-site scripting: a script URL",
     pattern: String.raw`(?:^|["'(=,;> ])(?:javascript|vbscript|livescript) ?: ?(?:[a-z$_]{1,30} ?[.(\[=${"`"}]|//|/\*|%|\(|\[|"|')|(?:^|["'(=> ])data ?: ?(?:text/html|application/xhtml\+xml|text/xml)[;,]|^data:image/svg\+xml[;,]`,
     needs: ["javascript", "vbscript", "livescript", "data:", "data :"],
     hits: [
@@ -65,7 +65,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-elements",
-    title: "Cross-site scripting: elements that load or run something",
+    title: "Cross-site scripting: elements that load or run code",
     pattern: String.raw`<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /][^<>]*(?:src|srcdoc|data|codebase|code|classid|href|http-equiv|attributename|from|to|values) ?=`,
     unless: isEmbedding,
     needs: [
@@ -106,7 +106,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-script-link",
-    title: "Cross-site scripting: links, forms and pictures with scripts",
+    title: "Cross-site scripting: links, forms and images with scripts",
     pattern: String.raw`<[a-z][^<>]*[ /"'](?:href|src|action|formaction|background|poster|data|style|content|dynsrc|lowsrc|to|from|values) ?=[ "'${"`"}\x01-\x1f]{0,10}(?:j ?a ?v ?a ?s ?c ?r ?i ?p ?t|v ?b ?s ?c ?r ?i ?p ?t|livescript|mocha|data:text/(?:html|xml|javascript)|data:application|data:[,;]|expression|&\{)`,
     needs: ["href", "src", "action", "background", "poster", "data", "style", "content", "to", "from", "values"],
     hits: [
@@ -156,7 +156,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-dom",
-    title: "Cross-site scripting: what scripts do with a page",
+    title: "Cross-site scripting: scripts that access the page",
     pattern: String.raw`\b(?:document ?\.(?:cookie\b|write(?:ln)? ?\(|domain\b|location ?=|body\.(?:innerhtml|append))|window ?\.(?:location ?=|name ?=|onerror)|(?:self|top|parent|window|this|globalthis)\[["'${"`"}/]|localstorage ?\. ?getitem|string ?\. ?fromcharcode ?\(|eval ?\( ?(?:atob|string|name|location|unescape|["'${"`"}])|(?:settimeout|setinterval|function) ?\( ?["'${"`"}][^"'${"`"}]{1,60}\(|\.innerhtml ?=|\.outerhtml ?=|constructor ?\. ?constructor ?\(|\[["']constructor["']\])`,
     certainty: "likely",
     needs: [
@@ -189,7 +189,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-alert",
-    title: "Cross-site scripting: the calls that tests for it make",
+    title: "Cross-site scripting: calls of test payloads",
     pattern: String.raw`(?:^|[^a-z0-9_])(?:alert|confirm|prompt)(?: ?\(|${"`"}) ?(?:\(? ?\d{1,8} ?[)${"`"}]|['"${"`"}/\\]{0,2} ?xss|\(?(?:document|window|self|top|this)\b|origin|location|string\.from|['"${"`"}/]{1,2}[a-z]{0,12}['"${"`"}/]{1,2} ?\) ?(?:[;/-]{0,3}$|//|<|['"]))|^[^ ]{0,40}[^a-z0-9_. ](?:alert|confirm|prompt)(?:\(|${"`"})|(?:^|[^a-z0-9_])(?:alert|confirm|prompt)(?:\.(?:call|apply|bind)|\?\.)[ (${"`"}]|= ?(?:alert|confirm|prompt) ?[;,>/&]`,
     needs: ["alert", "confirm", "prompt"],
     hits: ["'-alert(1)-'", "\";alert('xss');//", "${alert(1)}", "`${prompt`1`}", "{{constructor.constructor('alert(1)')()}}"],
@@ -197,7 +197,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-svg-math",
-    title: "Cross-site scripting: drawings and formulas that run scripts",
+    title: "Cross-site scripting: SVG and MathML that run scripts",
     pattern: String.raw`<(?:svg|math)(?:[ />][^<>]{0,100}|[ />])(?:<(?:script|animate|set[ />]|foreignobject|annotation-xml|handler|mtext><(?:style|mglyph|table)|mglyph|(?:use|image|a)[ /][^<>]{0,100}href ?= ?["']?(?:data:|javascript|//|https?:|[^"'# ]))|on[a-z]{3,20} ?=)`,
     needs: ["<svg", "<math"],
     hits: ["<svg><script>alert(1)", "<svg onload=alert(1)>", "<math><mtext><style>", "<svg><use href=x>"],
@@ -205,7 +205,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-css",
-    title: "Cross-site scripting: style sheets that run or load something",
+    title: "Cross-site scripting: style sheets that run or load code",
     pattern: String.raw`(?:expression ?\( ?(?:alert|eval|document|window|this)|behaviou?r ?: ?url ?\( ?["']?(?:https?|//|[^ "']{1,80}\.htc)|-moz-binding ?: ?url|@import ?(?:url ?\()? ?["'(]{0,2}(?:javascript|data|//evil|[^"')]{1,100}(?:xss|\.js\b))|<style[ />][^<]{0,200}(?:url ?\( ?["']?javascript|expression ?\()|url ?\( ?["']?javascript:)`,
     needs: ["expression", "behavio", "-moz-binding", "@import", "<style"],
     hits: ["width:expression(alert(1))", "behavior:url(x.htc)", "-moz-binding:url(x)", "@import'javascript:alert(1)'"],
@@ -213,7 +213,7 @@ const ROWS: readonly SignatureRow[] = [
   },
   {
     slug: "xss-encoded-jsfuck",
-    title: "Cross-site scripting: scripts written with brackets alone",
+    title: "Cross-site scripting: scripts of brackets only",
     pattern: String.raw`[\[\]()!+]{24}`,
     needs: ["[]", "!+", "+("],
     hits: ["(![]+[])[+[]]+([![]]+[][[]])[+!+[]+[+[]]]+"],

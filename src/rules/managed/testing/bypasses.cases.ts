@@ -78,7 +78,7 @@ export const BYPASSES: readonly (readonly [name: string, request: RequestChanges
   ["a comment over two parameters of a form", post(FORM, "id=1/*&x=*/union/*&y=*/select/*&z=*/null,null")],
   ["a Java object", post("application/x-java-serialized-object", JAVA_OBJECT)],
   ["a Java object of no type", post("application/octet-stream", JAVA_OBJECT)],
-  ["YAML that makes objects", post("application/x-yaml", '!!python/object/apply:os.system ["id"]')],
+  ["YAML that creates objects", post("application/x-yaml", '!!python/object/apply:os.system ["id"]')],
   ["YAML that makes objects, of no type", post("application/octet-stream", 'a: !!python/object/apply:os.system ["id"]')],
   ...[
     "Accept",
