@@ -57,6 +57,7 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
     log,
     onChanged: (material) => running.useRuleMaterial(material),
   });
+  closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
   const metrics = createMetrics();
   let urlOfGateways = "";

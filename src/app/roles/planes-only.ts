@@ -55,6 +55,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
 
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
   const ruleFiles = openRuleFiles({ config, files, followsControl: true, log, onChanged: (material) => running.useRuleMaterial(material) });
+  closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls, load: deps.load });
   const metrics = createMetrics();
   const transport = createTransportNotices(log, metrics);

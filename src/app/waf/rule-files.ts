@@ -11,8 +11,13 @@ import { readOperatorRows } from "./operator-rows-file.ts";
 /** The operator's files for rules: in use in this thread, and in the form for other threads. */
 export interface RuleFiles {
   material(): RuleMaterial;
-  /** Reads the files again; `onChanged` gets the changes. Errors are logged, and the earlier content stays in use. */
+  /**
+   * Reads the files again; `onChanged` gets the changes. Errors are logged, and the earlier content stays in use. Requests
+   * during a reading cost one more reading together, of the newest configuration.
+   */
   reload(config: Config): Promise<void>;
+  /** Ends a reading, which would keep the process for as long as it takes. */
+  close(): void;
 }
 
 export interface RuleFilesDeps {
@@ -52,9 +57,8 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
   logCoreRules(found, log);
   use(found, { lists: filesIn.lists(config), rows: filesIn.rows(config) });
 
-  const readAgain = async (next: Config, previous: Promise<void>): Promise<void> => {
-    // One after the other, so that the newest is in use at the end.
-    await previous;
+  const ending = new AbortController();
+  const readAgain = async (next: Config): Promise<void> => {
     const before = material;
     const again = (kind: keyof typeof filesIn): SharedArrayBuffer | null => {
       try {
@@ -67,19 +71,36 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
     };
     const now = { lists: again("lists"), rows: again("rows") };
     try {
-      const core = await findInThread(placesIn(next));
+      const core = await findInThread(placesIn(next), ending.signal);
       logCoreRules(core, log);
       use(core, now);
     } catch (error) {
+      if (ending.signal.aborted) return;
       log.error({ err: error }, "cannot read the OWASP Core Rule Set again; the previous rules stay in use");
       useMaterial({ ...now, coreRules: before.coreRules });
     }
     if (material.coreRules !== before.coreRules || material.lists !== before.lists || material.rows !== before.rows) onChanged(material);
   };
-  let last = Promise.resolve();
+  let waiting: Config | null = null;
+  let running: Promise<void> | null = null;
+  const readWaiting = async (): Promise<void> => {
+    try {
+      while (waiting !== null && !ending.signal.aborted) {
+        const next = waiting;
+        waiting = null;
+        await readAgain(next);
+      }
+    } finally {
+      running = null;
+    }
+  };
   return {
     material: () => material,
-    reload: (next) => (last = readAgain(next, last)),
+    reload: (next) => {
+      waiting = next;
+      return (running ??= readWaiting());
+    },
+    close: () => ending.abort(),
   };
 }
 
@@ -103,18 +124,23 @@ function rowsIn({ waf: { rows_file: path } }: Config): object | null {
 
 const COMPILE_MS_MAX = 120_000;
 
-function findInThread(places: CoreRulesLocations): Promise<FoundCoreRules> {
+function findInThread(places: CoreRulesLocations, signal: AbortSignal): Promise<FoundCoreRules> {
   const worker = new Worker(new URL(import.meta.resolve("#app/waf/core-rules-thread.ts")), {
     name: "core-rules",
     workerData: places,
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
-  const limit = setTimeout(() => void worker.terminate(), COMPILE_MS_MAX);
+  const end = (): void => void worker.terminate();
+  const limit = setTimeout(end, COMPILE_MS_MAX);
+  signal.addEventListener("abort", end);
   return new Promise<FoundCoreRules>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);
     worker.once("exit", () => reject(new Error("reading the OWASP Core Rule Set took too long")));
-  }).finally(() => clearTimeout(limit));
+  }).finally(() => {
+    clearTimeout(limit);
+    signal.removeEventListener("abort", end);
+  });
 }
 
 function isSame(a: SharedArrayBuffer | null, b: SharedArrayBuffer | null): boolean {
