@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { CertificateOptions, Certificates } from "#snapshot/certificates.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -23,7 +24,8 @@ export interface ContextTableDeps<T> {
   readonly certificates: Certificates;
   /** Open certificates at most; the least recently used ones are closed. */
   readonly certificatesMax: number;
-  make(options: CertificateOptions, policy: TlsPolicy, ticketKey: Buffer | null): T;
+  /** `sessionContext`: sessions are resumed where this is the same. */
+  make(options: CertificateOptions, policy: TlsPolicy, ticketKey: Buffer | null, sessionContext: string): T;
   free(made: T): void;
 }
 
@@ -67,7 +69,9 @@ export function createContextTable<T>(deps: ContextTableDeps<T>): ContextTable<T
       const key = `${policy.min_tls_version === "1.3"} ${policy.tls_1_3} ${policy.http2} ${name}`;
       let made = all.get(key);
       if (made === undefined) {
-        made = deps.certificates.openWith(certificateId, (options) => deps.make(options, policy, keys.get(name) ?? null));
+        made = deps.certificates.openWith(certificateId, (options) =>
+          deps.make(options, policy, keys.get(name) ?? null, sessionContextOf(certificateId)),
+        );
         all.set(key, made);
       }
       return made;
@@ -79,5 +83,11 @@ export function createContextTable<T>(deps: ContextTableDeps<T>): ContextTable<T
     ticketKeyNamed: (names) => names.map(nameOf).find((name) => keys.has(name)) ?? "",
   };
 }
+
+/**
+ * All certificates share the ticket keys, so this keeps a session of one tenant's name from being resumed under another's,
+ * where no certificate would be shown (RFC 6066 §3). At most 32 bytes (SSL_CTX_set_session_id_context).
+ */
+const sessionContextOf = (certificateId: string): string => hash("sha256", certificateId, "hex").slice(0, 32);
 
 const nameOf = (key: Buffer): string => key.toString("latin1", 0, KEY_NAME_BYTES);

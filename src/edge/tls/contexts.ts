@@ -10,7 +10,7 @@ export interface TlsContextsDeps extends Pick<ContextTableDeps<number>, "certifi
 export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): ContextTable<number> =>
   createContextTable({
     ...deps,
-    make: ({ cert, key, ciphers }, policy, ticketKey) => {
+    make: ({ cert, key, ciphers }, policy, ticketKey, sessionContext) => {
       const context = openSsl.createContext({
         chain: cert,
         privateKey: key,
@@ -18,6 +18,7 @@ export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): Contex
         minVersion: policy.min_tls_version === "1.3" ? "1.3" : "1.2",
         maxVersion: policy.tls_1_3 ? "1.3" : "1.2",
         http2: policy.http2,
+        sessionContext,
         sessionSeconds: SESSION_SECONDS,
         ticketKey: ticketKey === null ? null : extended(ticketKey),
       });

@@ -16,7 +16,7 @@ const OLD_PROTOCOL = "http/1.0";
 export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
   createContextTable({
     ...deps,
-    make: (options, policy, ticketKey) =>
+    make: (options, policy, ticketKey, sessionContext) =>
       createServer(
         {
           ...options,
@@ -27,7 +27,7 @@ export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
           sessionTimeout: SESSION_SECONDS,
           // The default of Node.js depends on the file that the thread began with, so sessions could not be resumed on
           // other threads.
-          sessionIdContext: "edge",
+          sessionIdContext: sessionContext,
           ...(ticketKey === null ? {} : { ticketKeys: ticketKey }),
         },
         deps.onSecure,

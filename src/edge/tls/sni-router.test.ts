@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fc } from "../../../test/support/property.ts";
+import { toolOrSkip } from "../../../test/support/tools.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
@@ -18,10 +24,11 @@ for (const [way, socketCalls] of TLS_WAYS) {
     /** Two threads on one port, from a client's point of view. */
     let edges: readonly [TestEdge, TestEdge];
     let ca: string;
+    let root: Awaited<ReturnType<typeof createRoot>>;
     let certificateOp: (edge: TestEdge) => Op;
 
     before(async () => {
-      const root = await createRoot(systemClock);
+      root = await createRoot(systemClock);
       ca = root.certificate;
       origin = await httpOrigin((_req, res) => res.end("here"));
       const issued = await createLocalCa({ root, clock: systemClock }).issue(["example.com", "*.example.com"]);
@@ -120,6 +127,50 @@ for (const [way, socketCalls] of TLS_WAYS) {
         assert.equal((await visit(other, { ...version, session: renewed.session })).isResumed, true);
       }
     });
+
+    test(
+      "a session of one certificate's name is not resumed under a name of another one, in either version",
+      { skip: toolOrSkip("openssl") },
+      async (t) => {
+        const [edge] = edges;
+        const other = await createLocalCa({ root, clock: systemClock }).issue(["other.test"]);
+        const value = {
+          zone_id: "other",
+          hosts: ["other.test"],
+          chain: other.chain,
+          private_key: edge.sealer.seal(other.privateKey, "certificate:c2"),
+          not_after: other.notAfter,
+        };
+        edge.replica.apply([zoneOp("other", "other.test"), { kind: "certificate", id: "c2", value }]);
+        edge.useTicketKeys([randomBytes(48)]);
+        const folder = await mkdtemp(join(tmpdir(), "sessions-"));
+        t.after(() => rm(folder, { recursive: true }));
+        /** Whether OpenSSL's client, which checks no names, has resumed its session. */
+        const isResumed = async (version: string, name: string, ...session: string[]): Promise<boolean> => {
+          const child = spawn("openssl", [
+            "s_client",
+            "-connect",
+            `127.0.0.1:${edge.https}`,
+            `-${version}`,
+            "-servername",
+            name,
+            ...session,
+          ]);
+          child.stdin.write(`GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`);
+          const said = await text(child.stdout);
+          assert.match(said, /^(New|Reused), /m);
+          return /^Reused, /m.test(said);
+        };
+        for (const version of ["tls1_2", "tls1_3"]) {
+          const file = join(folder, version);
+          await isResumed(version, "www.example.com", "-sess_out", file);
+          const again = (name: string): Promise<boolean> => isResumed(version, name, "-sess_in", file);
+          assert.equal(await again("www.example.com"), true, version);
+          assert.equal(await again("other.test"), false, version);
+          assert.equal(await again("example.com"), true, `${version}, a name of the same certificate`);
+        }
+      },
+    );
 
     test("a client cannot renegotiate, and other clients are not affected", async () => {
       const [edge] = edges;

@@ -57,6 +57,8 @@ export interface ServerContextOptions {
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
   readonly http2: boolean;
+  /** At most 32 bytes; a session is resumed only in the context in which it began. */
+  readonly sessionContext: string;
   readonly sessionSeconds: number;
   /** `TICKET_KEY_BYTES` long; null: OpenSSL generates a key. */
   readonly ticketKey: Uint8Array | null;
@@ -106,8 +108,6 @@ export const OPENSSL = {
 
 const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": OPENSSL.TLS1_2_VERSION, "1.3": OPENSSL.TLS1_3_VERSION };
 const MODES = OPENSSL.SSL_MODE_ENABLE_PARTIAL_WRITE | OPENSSL.SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | OPENSSL.SSL_MODE_RELEASE_BUFFERS;
-/** Constant, because a generated one would differ between threads. */
-const SESSION_CONTEXT = "edge";
 const ALPN_BYTES_MAX = 255;
 /** Offsets, after the address of a protocol's name, at which its length is written and to which the name is copied. */
 const [LENGTH_AT, ALPN_AT] = [8, 16];
@@ -332,7 +332,7 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
       control(context, OPENSSL.SSL_CTRL_SET_MAX_PROTO_VERSION, VERSIONS[options.maxVersion], 0) === 1 &&
       setSuites(context, named(true)) === 1 &&
       setCiphers(context, named(false)) === 1 &&
-      setSessionContext(context, SESSION_CONTEXT, SESSION_CONTEXT.length) === 1 &&
+      setSessionContext(context, options.sessionContext, Buffer.byteLength(options.sessionContext)) === 1 &&
       (ticketKey === null ||
         controlWith(context, OPENSSL.SSL_CTRL_SET_TLSEXT_TICKET_KEYS, TICKET_KEY_BYTES, ticketKey.subarray(0, TICKET_KEY_BYTES)) === 1) &&
       useCertificates(context, options)

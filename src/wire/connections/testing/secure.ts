@@ -31,6 +31,7 @@ export const PLAIN_OPTIONS = {
   minVersion: "1.2",
   maxVersion: "1.3",
   http2: true,
+  sessionContext: "test",
   sessionSeconds: 60,
   ticketKey: null,
 } as const;
