@@ -31,6 +31,8 @@ export interface CompiledTarget {
   /** In lower case; null if a pattern selects, or everything is selected. */
   readonly name: string | null;
   readonly fits: ((name: string) => boolean) | null;
+  /** Its name in matches: `&ARGS`, `TX:score`. */
+  readonly shown: string;
 }
 
 /** The rules of each phase; markers become only the places where skips end. */
@@ -96,12 +98,13 @@ const compileLink = (link: Link, chains: TransformationChains, capturesMatter: b
 });
 
 export function compileTarget({ collection, isCount, selector }: Target): CompiledTarget {
-  if (collection === "XML") return { collection: xmlCollection(selector), isCount, isStore: false, name: null, fits: null };
-  const store = isStore(collection);
-  if (selector === null) return { collection, isCount, isStore: store, name: null, fits: null };
-  if (selector.kind === "name") return { collection, isCount, isStore: store, name: selector.name, fits: null };
-  const fits = namePattern(`(?i)${selector.pattern}`);
-  return { collection, isCount, isStore: store, name: null, fits };
+  const of = (from: string, name: string | null, fits: CompiledTarget["fits"]): CompiledTarget => ({
+    ...{ collection: from, isCount, isStore: collection !== "XML" && isStore(collection), name, fits },
+    shown: isCount ? `&${from}` : name === null ? from : `${from}:${name}`,
+  });
+  if (collection === "XML") return of(xmlCollection(selector), null, null);
+  if (selector === null) return of(collection, null, null);
+  return selector.kind === "name" ? of(collection, selector.name, null) : of(collection, null, namePattern(`(?i)${selector.pattern}`));
 }
 
 /** Collection of an XPath: `/*` is all text, `//@*` all values of attributes; any other path reads all text. */

@@ -10,7 +10,7 @@ export class Exclusions {
   constructor(disabled: ReadonlySet<number>, excluded: readonly ExcludedTarget[]) {
     this.#disabled = disabled;
     for (const { ids, collection, name, target } of excluded)
-      this.removeTargets(ids, target ?? { collection, isCount: false, isStore: false, name: name.toLowerCase(), fits: null });
+      this.removeTargets(ids, target ?? { collection, isCount: false, isStore: false, name: name.toLowerCase(), fits: null, shown: "" });
   }
 
   removeRules(ids: readonly number[]): void {

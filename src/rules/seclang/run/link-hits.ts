@@ -52,31 +52,29 @@ export class LinkHits {
     return hits ?? NO_HITS;
   }
 
-  /** Hits among all values of its targets. */
+  /** Hits among all values of its targets. Most links read one variable that a rule has set, and most have no hit. */
   of(link: CompiledLink): readonly Hit[] {
     if (link.operator === null) return ALWAYS;
     charge(RULE_STEPS);
     const { store, exclusions, variables } = this.#deps;
-    const hits: Hit[] = [];
-    const seen = new Set<string>();
-    for (const target of link.targets) {
-      const { collection } = target;
+    const { targets } = link;
+    let hits: Hit[] | null = null;
+    for (let at = 0; at < targets.length; at++) {
+      const target = targets[at]!;
+      const { collection, name, shown } = target;
       if (target.isCount) {
-        const name = `&${collection}`;
-        if (!exclusions.hasValue(this.#rule, NOTHING_EXCLUDED, name, "")) this.#try(link, name, String(this.#count(link, target)), hits);
-      } else if (target.isStore && target.name !== null) {
-        const value = store.get(collection, target.name);
-        if (value !== undefined) this.#try(link, `${collection}:${target.name}`, value, hits);
-      } else if (!seen.has(collection)) {
-        // Several targets of one collection look at each of its values once.
-        seen.add(collection);
-        const targets = link.targets.filter((other) => other.collection === collection && !other.isCount);
+        if (!exclusions.hasValue(this.#rule, NOTHING_EXCLUDED, shown, ""))
+          hits = this.#try(link, shown, null, this.#count(link, target), hits);
+      } else if (target.isStore && name !== null) {
+        const value = store.get(collection, name);
+        if (value !== undefined) hits = this.#try(link, shown, null, value, hits);
+      } else if (isFirst(targets, at)) {
         for (const entry of variables.entries(collection))
-          if (targets.some((one) => meansName(one, entry.lower)) && !this.#isExcluded(link, collection, entry))
-            this.#try(link, nameOf(collection, entry), entry.value, hits);
+          if (isMeant(targets, at, entry.lower) && !this.#isExcluded(link, collection, entry))
+            hits = this.#try(link, collection, entry, entry.value, hits);
       }
     }
-    return hits;
+    return hits ?? NO_HITS;
   }
 
   /** Without texts for a log, only what rules themselves read is captured. */
@@ -84,28 +82,56 @@ export class LinkHits {
     return link.capturesMatter || (this.#deps.hasTexts && link.link.captures);
   }
 
-  #try(link: CompiledLink, name: string, value: string, hits: Hit[]): void {
-    const { chain, isNegated } = link;
-    const texts = link.link.isMultiMatch ? transformEach(chain, value) : [transform(chain, value)];
-    for (const text of texts) {
-      const groups = link.operator!.test(text, this.#deps.variables.expand, this.capturesIn(link));
-      if (isNegated ? groups === null : groups !== null) hits.push({ name, value: text, groups: isNegated ? [text] : groups });
-    }
+  /** The hits with those of a value. `entry`: the named value of the collection `shown`; null if `shown` is the whole name. */
+  #try(link: CompiledLink, shown: string, entry: Entry | null, value: string, hits: Hit[] | null): Hit[] | null {
+    const { chain } = link;
+    if (!link.link.isMultiMatch) return this.#tryText(link, shown, entry, transform(chain, value), hits);
+    let all = hits;
+    for (const text of transformEach(chain, value)) all = this.#tryText(link, shown, entry, text, all);
+    return all;
   }
 
-  #count(link: CompiledLink, target: CompiledTarget): number {
+  #tryText(link: CompiledLink, shown: string, entry: Entry | null, text: string, hits: Hit[] | null): Hit[] | null {
+    const groups = link.operator!.test(text, this.#deps.variables.expand, this.capturesIn(link));
+    if (link.isNegated ? groups !== null : groups === null) return hits;
+    const hit = { name: entry === null ? shown : nameOf(shown, entry), value: text, groups: link.isNegated ? [text] : groups };
+    if (hits === null) return [hit];
+    hits.push(hit);
+    return hits;
+  }
+
+  #count(link: CompiledLink, target: CompiledTarget): string {
     const { store, variables } = this.#deps;
-    if (target.isStore && target.name !== null) return store.get(target.collection, target.name) === undefined ? 0 : 1;
+    if (target.isStore && target.name !== null) return store.get(target.collection, target.name) === undefined ? "0" : "1";
     let count = 0;
     for (const entry of variables.entries(target.collection))
       if (meansName(target, entry.lower) && !this.#isExcluded(link, target.collection, entry)) count++;
-    return count;
+    return String(count);
   }
 
   #isExcluded(link: CompiledLink, collection: string, { lower }: Entry): boolean {
     return this.#deps.exclusions.hasValue(this.#rule, link, collection, lower);
   }
 }
+
+/** Several targets of one collection look at each of its values once: at the first of them. */
+function isFirst(targets: readonly CompiledTarget[], at: number): boolean {
+  for (let before = 0; before < at; before++) if (isOfValues(targets[before]!, targets[at]!.collection)) return false;
+  return true;
+}
+
+/** Whether a target of the collection at a place means a value of this name. */
+function isMeant(targets: readonly CompiledTarget[], at: number, lower: string): boolean {
+  const { collection } = targets[at]!;
+  for (let one = 0; one < targets.length; one++) {
+    const target = targets[one]!;
+    if (target.collection === collection && !target.isCount && meansName(target, lower)) return true;
+  }
+  return false;
+}
+
+const isOfValues = (target: CompiledTarget, collection: string): boolean =>
+  target.collection === collection && !target.isCount && !(target.isStore && target.name !== null);
 
 const NOTHING_EXCLUDED: Pick<CompiledLink, "excluded"> = { excluded: [] };
 const nameOf = (collection: string, { name }: Entry): string => (name === "" ? collection : `${collection}:${name}`);

@@ -14,6 +14,8 @@ export interface Store {
 const NAMES_MAX = 10_000;
 const VALUE_BYTES_MAX = 1 << 20;
 
+const NONE: readonly Entry[] = [];
+
 export function createStore(): Store {
   const collections = new Map<string, Map<string, string>>();
   const of = (collection: string): Map<string, string> => {
@@ -31,6 +33,9 @@ export function createStore(): Store {
     set,
     add: (collection, name, amount) => set(collection, name, String(integerOf(of(collection).get(name) ?? "0") + amount)),
     remove: (collection, name) => void collections.get(collection)?.delete(name),
-    entries: (collection) => Array.from(collections.get(collection) ?? [], ([name, value]) => ({ name, lower: name, value })),
+    entries: (collection) => {
+      const names = collections.get(collection);
+      return names === undefined ? NONE : Array.from(names, ([name, value]) => ({ name, lower: name, value }));
+    },
   };
 }
