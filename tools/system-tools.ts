@@ -105,6 +105,13 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "runs the store's tests on the second dialect",
     folders: postgresFolders,
   },
+  {
+    name: "nats-server",
+    debianPackage: "nats-server",
+    neededBy: "test",
+    purpose: "carries changes from control to nodes",
+    folders: () => ["/usr/sbin"],
+  },
   { name: "python3", debianPackage: "python3", neededBy: "test", purpose: "runs a receiver of webhooks, as the guide has it" },
   { name: "sqlite3", debianPackage: "sqlite3", neededBy: "test", purpose: "backs a database up, as a guide does" },
   { name: "systemd-analyze", debianPackage: "systemd", neededBy: "test", purpose: "verifies the unit of a guide" },

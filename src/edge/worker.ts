@@ -4,7 +4,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
+import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { loadTimeSlices } from "#wire/native/time-slices.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { useRuleMaterial } from "#rules/managed/rule-material.ts";
@@ -75,9 +75,8 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     ...{ port: data.events, metrics },
     maskingOf: (zoneId) => replica.snapshot.get("zone", zoneId)?.edge?.log_masking,
   });
-  const sealKey = readFileSync(data.sealKeyPath);
-  const sealer = createSealer(sealKey);
-  const clearanceKey = deriveKey(sealKey, "clearance", 32);
+  const sealer = readPlaneSealer(data.sealKeyPath);
+  const clearanceKey = sealer.derive("clearance");
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
   const socketCalls = await loadSocketCalls(voice.notNative);
   const timeSlices = await loadTimeSlices(voice.notNative);

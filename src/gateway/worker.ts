@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { growHeapWhenCollectedOften } from "#kernel/process/heap-growth.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createSealer } from "#kernel/crypto/seal.ts";
+import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -30,7 +29,7 @@ const replica = await openReplica({
   lastGoodPath: data.lastGoodPath,
   log: voice.log,
 });
-const sealer = createSealer(readFileSync(data.sealKeyPath));
+const sealer = readPlaneSealer(data.sealKeyPath);
 const gateway = createGateway({
   replica,
   events,

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
+import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -22,11 +21,14 @@ export interface NameserverWorkerData {
   readonly events: MessagePort;
   readonly lastGoodPath: string;
   /**
-   * A file of 32 bytes that decrypts sealed secrets and from which the DNS cookie secret is derived; the same for every
-   * thread and after every start.
+   * A file of keys (kernel/crypto/plane-keys.ts) that decrypts sealed secrets and from which the DNS cookie secret is derived; the same for
+   * every thread and after every start.
    */
   readonly sealKeyPath: string;
 }
+
+/** SipHash-2-4 (RFC 9018). */
+const COOKIE_SECRET_BYTES = 16;
 
 /** How long rows of the query log gather: each batch is a transaction, and nothing waits for these rows. */
 const LOG_FLUSH_MS = 1_000;
@@ -56,9 +58,8 @@ async function run(
     lastGoodPath,
     log: voice.log,
   });
-  const sealKey = readFileSync(sealKeyPath);
-  const cookieSecret = deriveKey(sealKey, "dns cookies", 16);
-  const sealer = createSealer(sealKey);
+  const sealer = readPlaneSealer(sealKeyPath);
+  const cookieSecret = sealer.derive("dns cookies").subarray(0, COOKIE_SECRET_BYTES);
   const events = createEventSink({ port: eventsPort, metrics, flushMs: LOG_FLUSH_MS });
   const nameserver = createNameserver({
     replica,

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
 import { workOfThread } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createSealer } from "#kernel/crypto/seal.ts";
+import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { runInBackground, systemThread } from "#kernel/process/thread-priority.ts";
 import { createWorkerChannel, type DrainTimes } from "#kernel/process/worker-protocol.ts";
 import { createEventSink } from "#events/write/sink.ts";
@@ -45,7 +44,7 @@ const detector = createDetector({
   clock: systemClock,
   thread: systemThread(),
   policies: (id) => replica.snapshot.get("detection", id),
-  valueHash: createValueHash(createSealer(readFileSync(sealKeyPath)).derive(VALUE_HASH_PURPOSE)),
+  valueHash: createValueHash(readPlaneSealer(sealKeyPath).derive(VALUE_HASH_PURPOSE)),
 });
 
 // Time for the taps' last bytes, and for decoders, to arrive.

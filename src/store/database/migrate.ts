@@ -41,6 +41,7 @@ import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
+import { nodes } from "#store/migrations/0232-nodes.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
@@ -94,6 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 203, name: "api-dates", statements: apiDates },
   { version: 204, name: "deprecation-notices", statements: deprecationNotices },
   { version: 205, name: "recorded-calls", statements: recordedCalls },
+  { version: 232, name: "nodes", statements: nodes },
   { version: 243, name: "totp", statements: totp },
 ];
 

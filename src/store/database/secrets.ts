@@ -7,6 +7,18 @@ export async function secretValue(db: Kysely<Tables>, name: string): Promise<str
   return row?.value ?? null;
 }
 
+/** The first value stays: two control nodes may start on one database at once. */
+export async function putSecretIfAbsent(
+  db: Kysely<Tables>,
+  row: { readonly name: string; readonly value: string; readonly created_on: string },
+): Promise<void> {
+  await db
+    .insertInto("secrets")
+    .values(row)
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .execute();
+}
+
 /** Inserts the value or replaces it. */
 export async function putSecret(
   db: Kysely<Tables>,

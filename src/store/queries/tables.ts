@@ -5,6 +5,9 @@ import type { Generated } from "kysely";
  * 8601 text with microseconds, so that a row reads the same on SQLite and PostgreSQL.
  */
 export interface Tables {
+  nodes: NodesTable;
+  revoked_node_keys: RevokedNodeKeysTable;
+  leases: LeasesTable;
   accounts: AccountsTable;
   users: UsersTable;
   memberships: MembershipsTable;
@@ -883,4 +886,31 @@ export interface HostnameIssuanceTimesTable {
   account_id: string;
   at_ms: number;
   taken: number;
+}
+/** A machine with planes only, from its join token on. */
+export interface NodesTable {
+  name: string;
+  /** JSON list of plane roles. */
+  planes: string;
+  /** SHA-256 of the join token, hexadecimal; null once it was used. */
+  token_hash: string | null;
+  token_expires_ms: number;
+  /** Of its user on the bus (nkey); null until it has joined. */
+  public_key: string | null;
+  joined_on: string | null;
+  created_on: string;
+  /** JSON, `NodeReport` of snapshot/bus/node-subjects.ts: the last one that was stored. */
+  report: string | null;
+  seen_ms: number | null;
+}
+export interface RevokedNodeKeysTable {
+  public_key: string;
+  name: string;
+  revoked_on: string;
+}
+/** A duty that one control node has at a time. */
+export interface LeasesTable {
+  duty: string;
+  holder: string;
+  until_ms: number;
 }

@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { NodePlane, PlaneNode } from "#model/access/node.ts";
+import { NODE_NAME, type NodeReport } from "#snapshot/bus/node-subjects.ts";
+import type { Store } from "#store/database/store.ts";
+import { allNodes, deleteNode, findNode, findNodeByToken, insertNode, type NodeRow, updateNode } from "#store/nodes/nodes.ts";
+
+/** The machines with planes only. */
+export interface Nodes {
+  /** Makes a node and its join token, which is shown once. Throws an Error if the name is taken or unsuitable. */
+  create(name: string, planes: readonly NodePlane[], validMs: number): Promise<{ readonly token: string; readonly expires_on: string }>;
+  /** Uses the token up: one caller alone gets the node. Null if it is unknown, used or too old. */
+  join(token: string, publicKey: string): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
+  list(): Promise<readonly PlaneNode[]>;
+  /** Removes the node and revokes its credentials; false if it does not exist. */
+  remove(name: string): Promise<boolean>;
+  /** Keeps the newest reports, for who cannot hear them. */
+  keepReports(reports: ReadonlyMap<string, SeenReport>): Promise<void>;
+}
+
+export interface SeenReport extends NodeReport {
+  readonly seenMs: number;
+}
+
+export interface NodesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Reports that this process has heard itself. */
+  heard?(): ReadonlyMap<string, SeenReport>;
+}
+
+const SECRET_BYTES = 24;
+const TOKEN = /^sn1\.[A-Za-z0-9_-]{32}$/;
+/** A node reports once a second. */
+export const AWAY_AFTER_MS = 5_000;
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps): Nodes {
+  const now = (): string => isoMicros(clock.nowMicros());
+  return {
+    create: async (name, planes, validMs) => {
+      if (!NODE_NAME.test(name)) throw new Error("a node's name has 1 to 63 letters a to z, digits and hyphens");
+      const token = `sn1.${randomBytes(SECRET_BYTES).toString("base64url")}`;
+      const expires = clock.nowMs() + validMs;
+      await store.write(async ({ db }) => {
+        const before = await findNode(db, name);
+        if (before?.public_key) throw new Error(`there is a node ${name} already; remove it first`);
+        // A token that nobody used gives way to the new one.
+        if (before !== undefined) await deleteNode(db, before, now());
+        await insertNode(db, {
+          ...{ name, planes: JSON.stringify(planes), token_hash: hashOf(token), token_expires_ms: expires, created_on: now() },
+          ...{ public_key: null, joined_on: null, report: null, seen_ms: null },
+        });
+      });
+      return { token, expires_on: new Date(expires).toISOString() };
+    },
+    join: async (token, publicKey) => {
+      if (!TOKEN.test(token)) return null;
+      const { result } = await store.write(async ({ db }) => {
+        const row = await findNodeByToken(db, hashOf(token));
+        if (row === undefined || row.token_expires_ms < clock.nowMs()) return null;
+        await updateNode(db, row.name, { token_hash: null, public_key: publicKey, joined_on: now() });
+        return { name: row.name, planes: JSON.parse(row.planes) as NodePlane[] };
+      });
+      return result;
+    },
+    list: async () => {
+      const rows = await allNodes(store.read);
+      const { rev } = await store.position();
+      const own = heard();
+      return rows.map((row) => described(row, own.get(row.name) ?? stored(row), { rev, nowMs: clock.nowMs() }));
+    },
+    remove: async (name) => {
+      const { result } = await store.write(async ({ db }) => {
+        const row = await findNode(db, name);
+        if (row !== undefined) await deleteNode(db, row, now());
+        return row !== undefined;
+      });
+      return result;
+    },
+    keepReports: async (reports) => {
+      await store.write(async ({ db }) => {
+        for (const [name, { seenMs, ...report }] of reports)
+          await updateNode(db, name, { report: JSON.stringify(report), seen_ms: seenMs });
+      });
+    },
+  };
+}
+
+const stored = ({ report, seen_ms }: NodeRow): SeenReport | null =>
+  report === null || seen_ms === null ? null : { ...(JSON.parse(report) as NodeReport), seenMs: seen_ms };
+
+function described(row: NodeRow, seen: SeenReport | null, { rev, nowMs }: { readonly rev: number; readonly nowMs: number }): PlaneNode {
+  const isHere = seen !== null && nowMs - seen.seenMs < AWAY_AFTER_MS;
+  return {
+    name: row.name,
+    planes: JSON.parse(row.planes) as NodePlane[],
+    status: row.joined_on === null ? "waiting" : isHere ? "connected" : "away",
+    joined_on: row.joined_on,
+    seen_on: seen && new Date(seen.seenMs).toISOString(),
+    revision: seen && seen.rev,
+    behind: seen && Math.max(0, rev - seen.rev),
+    version: seen && seen.version,
+    format: seen && seen.format,
+    addresses: { ...seen?.addresses },
+    problems: [...(seen?.problems ?? [])],
+    refused: seen?.refused ?? null,
+  };
+}

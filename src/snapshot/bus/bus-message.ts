@@ -1,0 +1,144 @@
+import { createHash, type KeyObject, sign, verify } from "node:crypto";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { Op } from "#snapshot/entries.ts";
+import type { Position } from "#snapshot/feed.ts";
+
+// Names on the bus. Nodes may subscribe to LIVE and HEAD, and get single messages of the two streams.
+export const CHANGES = "SV_CHANGES";
+export const DELTAS = "sv.delta";
+/** The stream repeats here what it has stored: a delta that it refused is never heard, as it would be on `DELTAS`. */
+export const LIVE = "sv.live.delta";
+export const HEAD = "sv.head";
+export const FULL_BUCKET = "SV_FULL";
+
+/** Increased when messages change so that an older program cannot read them. */
+export const BUS_FORMAT = 1;
+/** Of a delta, unpacked. */
+const DELTA_BYTES_MAX = 64 << 20;
+
+/** A position with the running hash of the deltas before it; an empty hash is unknown. */
+export interface Place extends Position {
+  readonly hash: string;
+}
+
+/** A delta as it is sent. */
+export interface BusMessage {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Uint8Array;
+}
+
+export interface SentDelta extends Place {
+  readonly from: number;
+  /** Null for a delta that no message has room for: a full copy has it. */
+  readonly ops: readonly Op[] | null;
+}
+
+/** The newest revision that control has published, once a second and after each delta. */
+export interface BusHead extends Place {
+  /** The newest full copy; null while none is there. */
+  readonly full: { readonly name: string; readonly rev: number } | null;
+}
+
+/** A message that is not signed, too new, too large, damaged or of another sequence of changes. */
+export class RefusedMessage extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "RefusedMessage";
+  }
+}
+
+const nextHash = (before: string, rev: number, body: Uint8Array): string =>
+  createHash("sha256").update(`${before}\n${rev}\n`).update(body).digest("base64url");
+
+interface DeltaFields extends Place {
+  readonly from: number;
+  readonly format: number;
+}
+
+const signedDelta = ({ format, history, from, rev, hash }: DeltaFields, body: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from(`delta ${format} ${history} ${from} ${rev} ${hash}\n`), body]);
+
+/** `before` is the hash at `from`. A body above `bytesMax` is left out, so that nodes take a full copy instead. */
+export function encodeDelta(
+  { history, from, rev, ops }: Position & { readonly from: number; readonly ops: readonly Op[] },
+  before: string,
+  key: KeyObject,
+  bytesMax: number,
+): BusMessage & { readonly hash: string; readonly isWhole: boolean } {
+  const packed = zstdCompressSync(JSON.stringify(ops));
+  const isWhole = packed.length <= bytesMax;
+  const body = isWhole ? packed : new Uint8Array();
+  const hash = nextHash(before, rev, body);
+  const fields = { format: BUS_FORMAT, history, from, rev, hash };
+  const signature = sign(null, signedDelta(fields, body), key).toString("base64url");
+  const headers = new Map([
+    ...Object.entries(fields).map(([name, value]) => [fieldName(name), String(value)] as const),
+    ["Sv-Sig", signature],
+  ]);
+  return { headers, body, hash, isWhole };
+}
+
+const fieldName = (name: string): string => `Sv-${name[0]?.toUpperCase()}${name.slice(1)}`;
+
+/** The fields of a delta's head, not verified. */
+export function deltaFields(header: (name: string) => string): DeltaFields {
+  const field = (name: string): string => header(fieldName(name));
+  const number = (name: string): number => (/^\d{1,16}$/.test(field(name)) ? Number(field(name)) : -1);
+  return { format: number("format"), history: field("history"), from: number("from"), rev: number("rev"), hash: field("hash") };
+}
+
+/**
+ * Throws RefusedMessage. `before`: the hash at `from`, if it is known. Without a key the signature is not verified: for deltas whose hashes
+ * follow each other, the signature of the last one is enough.
+ */
+export function decodeDelta(
+  header: (name: string) => string,
+  body: Uint8Array,
+  key: KeyObject | null,
+  before: string,
+  bytesMax = DELTA_BYTES_MAX,
+): SentDelta {
+  const fields = deltaFields(header);
+  if (key !== null && !isSigned(signedDelta(fields, body), header("Sv-Sig"), key)) throw new RefusedMessage("control did not sign it");
+  if (fields.format > BUS_FORMAT)
+    throw new RefusedMessage(`its format ${fields.format} is newer than this program, which knows ${BUS_FORMAT}`);
+  if (before !== "" && nextHash(before, fields.rev, body) !== fields.hash)
+    throw new RefusedMessage("its hash does not follow that of the delta before it");
+  const { history, from, rev, hash } = fields;
+  return { history, from, rev, hash, ops: body.length === 0 ? null : unpacked(body, bytesMax) };
+}
+
+function unpacked(body: Uint8Array, bytesMax: number): readonly Op[] {
+  let text: string;
+  try {
+    text = zstdDecompressSync(body, { maxOutputLength: bytesMax }).toString();
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw new RefusedMessage(isLarge ? `it is larger than ${bytesMax} bytes` : "it is damaged");
+  }
+  return JSON.parse(text) as readonly Op[];
+}
+
+function isSigned(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
+  try {
+    return verify(null, bytes, key, Buffer.from(signature, "base64url"));
+  } catch {
+    return false;
+  }
+}
+
+export function encodeHead(head: BusHead, key: KeyObject): string {
+  const text = JSON.stringify(head);
+  return JSON.stringify({ text, sig: sign(null, Buffer.from(`head ${text}`), key).toString("base64url") });
+}
+
+/** Throws RefusedMessage if control did not sign it. */
+export function decodeHead(bytes: Uint8Array, key: KeyObject): BusHead {
+  try {
+    const { text, sig } = JSON.parse(Buffer.from(bytes).toString()) as { text: string; sig: string };
+    if (isSigned(Buffer.from(`head ${text}`), sig, key)) return JSON.parse(text) as BusHead;
+  } catch {
+    // The same answer as to a wrong signature.
+  }
+  throw new RefusedMessage("control did not sign the heartbeat");
+}

@@ -1,0 +1,218 @@
+import type { KeyObject } from "node:crypto";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { jetstream, jetstreamManager, type StreamConfig, StorageType } from "@nats-io/jetstream";
+import { type ObjectStore, Objm } from "@nats-io/obj";
+import { headers, type NatsConnection } from "@nats-io/transport-node";
+import type { Op } from "#snapshot/entries.ts";
+import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
+import { type BusHead, CHANGES, decodeDelta, DELTAS, encodeDelta, encodeHead, FULL_BUCKET, HEAD, LIVE, type Place } from "./bus-message.ts";
+import { packCopy } from "./copy-lines.ts";
+
+/** Carries the changes of control's database to the bus, while this process leads. */
+export interface BusPublisher {
+  /** A node cannot follow the deltas and needs a newer full copy. */
+  requestCopy(rev: number): void;
+  stop(): Promise<void>;
+}
+
+export interface BusPublisherDeps {
+  readonly connection: NatsConnection;
+  readonly source: FeedSource;
+  /** Signs each message (Ed25519). */
+  readonly key: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly log: FeedLog;
+  /** Whether this process is the one that publishes. */
+  isLeading(): boolean;
+  /** Entries as nodes may have them: their secrets sealed with the keys of the planes. */
+  sealed(ops: readonly Op[]): readonly Op[];
+}
+
+const STREAM: Partial<StreamConfig> & { readonly name: string } = {
+  name: CHANGES,
+  subjects: [DELTAS],
+  storage: StorageType.File,
+  allow_direct: true,
+  republish: { src: DELTAS, dest: LIVE },
+  max_msgs: 50_000,
+  duplicate_window: 120e9,
+};
+/** A full copy is replaced after this many revisions. */
+const COPY_EVERY = 2_000;
+const COPY_REQUESTED_EVERY_MS = 10_000;
+const COPIES_KEPT = 2;
+const PIECE_BYTES = 512 << 10;
+const AHEAD = 64;
+const BEAT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
+const COPY_TIMEOUT_MS = 60_000;
+const RETRY_MS = 200;
+/** For the head of a message beside its body. */
+const HEAD_BYTES = 4_096;
+
+interface Copy {
+  readonly name: string;
+  readonly rev: number;
+}
+
+/**
+ * The end of the stream, the only one that may be continued. A process that was frozen and believes to lead is refused by the stream, which
+ * expects the sequence before each message: that, not the lease, is the fence.
+ */
+interface End {
+  readonly seq: number;
+  readonly place: Place;
+}
+
+export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPublisher> {
+  const { connection, source, key, log } = deps;
+  const js = jetstream(connection, { timeout: TIMEOUT_MS });
+  const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
+  let stopped = false;
+  let end: End | null = null;
+  let copy: Copy | null = null;
+  let requested = -1;
+  let copiedAt = 0;
+  let wakeUp = Promise.withResolvers<void>();
+
+  const beat = (): void => {
+    if (end === null || connection.isClosed() || !deps.isLeading()) return;
+    const head: BusHead = { ...end.place, full: copy };
+    connection.publish(HEAD, encodeHead(head, key));
+  };
+  const bucket = (): Promise<ObjectStore> => new Objm(js).create(FULL_BUCKET, { storage: StorageType.File });
+  const copiesOf = async (store: ObjectStore, history: string): Promise<readonly Copy[]> =>
+    (await store.list())
+      .filter(({ name }) => name.startsWith(`${history}.`))
+      .map(({ name }) => ({ name, rev: Number(name.split(".")[1]) }))
+      .toSorted((a, b) => b.rev - a.rev);
+
+  /** Returns its position: that of the database now. */
+  const writeCopy = async (): Promise<Place> => {
+    const store = await bucket();
+    const at = await source.stream(async (position, pages) => {
+      const name = `${position.history}.${position.rev}`;
+      async function* sealed(): AsyncGenerator<readonly Op[]> {
+        for await (const page of pages) yield deps.sealed(page);
+      }
+      const packed = Readable.toWeb(packCopy(position, sealed(), key)) as ReadableStream<Uint8Array>;
+      await store.put({ name, options: { max_chunk_size: PIECE_BYTES } }, packed, { timeout: COPY_TIMEOUT_MS });
+      copy = { name, rev: position.rev };
+      return position;
+    });
+    copiedAt = performance.now();
+    // Some nodes may still be reading the previous one.
+    const kept = new Set((await copiesOf(store, at.history)).slice(0, COPIES_KEPT).map(({ name }) => name));
+    for (const { name } of await store.list()) if (!kept.has(name)) await store.delete(name);
+    return { ...at, hash: "" };
+  };
+
+  /** The signed message at a sequence of the stream, as a place in the database's history; null where it is not one of ours. */
+  const placeAt = async (seq: number): Promise<(Place & { readonly from: number }) | null> => {
+    const message = await jsm.direct.getMessage(CHANGES, { seq }).catch(() => null);
+    if (message === null) return null;
+    try {
+      return decodeDelta((name) => message.header.get(name), message.data, deps.publicKey, "");
+    } catch {
+      return null;
+    }
+  };
+  /** Begins where the stream ends if the database has what follows; otherwise the stream begins again after a full copy. */
+  const takeOver = async (): Promise<void> => {
+    const { state } = await jsm.streams.info(CHANGES).catch(() => jsm.streams.add(STREAM));
+    const [first, last] = state.messages === 0 ? [null, null] : await Promise.all([placeAt(state.first_seq), placeAt(state.last_seq)]);
+    const isContinued = last !== null && first !== null && (await source.since(last)) !== null;
+    if (isContinued) {
+      const { history, rev, hash } = last;
+      copy = (await copiesOf(await bucket(), history))[0] ?? null;
+      end = { seq: state.last_seq, place: { history, rev, hash } };
+      // From a full copy a node must get to the first delta.
+      if (copy === null || copy.rev < first.from) await writeCopy();
+    } else {
+      if (state.messages > 0) await jsm.streams.purge(CHANGES);
+      end = { seq: state.last_seq, place: await writeCopy() };
+    }
+    log("info", "this process publishes changes on the bus", { ...end.place, continued: isContinued });
+  };
+
+  const publishNews = async (): Promise<void> => {
+    for (const until = performance.now() + BEAT_MS / 2; end !== null && deps.isLeading() && performance.now() < until;) {
+      const { seq, place } = end;
+      const deltas = await source.since(place);
+      if (deltas === null) throw new Error("the database has another history, or no longer what follows the stream");
+      if (deltas.length === 0) return;
+      const bytesMax = (connection.info?.max_payload ?? 1 << 20) - HEAD_BYTES;
+      let { hash } = place;
+      const sent = deltas.slice(0, AHEAD).map(({ from, rev, ops }, index) => {
+        const message = encodeDelta({ history: place.history, from, rev, ops: deps.sealed(ops) }, hash, key, bytesMax);
+        hash = message.hash;
+        if (!message.isWhole) requested = rev;
+        const fields = headers();
+        for (const [name, value] of message.headers) fields.set(name, value);
+        // All behind a refused one are refused too.
+        const options = {
+          headers: fields,
+          msgID: `${place.history}:${rev}:${hash}`,
+          expect: { lastSequence: seq + index },
+          timeout: TIMEOUT_MS,
+          retries: 0,
+        };
+        return js.publish(DELTAS, message.body, options);
+      });
+      const results = await Promise.allSettled(sent);
+      for (const result of results) {
+        if (result.status === "rejected") throw result.reason;
+        if (result.value.duplicate) throw new Error("the stream has a delta of this name that it no longer holds");
+      }
+      end = { seq: seq + sent.length, place: { history: place.history, rev: deltas[sent.length - 1]!.rev, hash } };
+      beat();
+    }
+  };
+  const copyIfNeeded = async (): Promise<void> => {
+    if (end === null || copy === null) return;
+    const mayRepeat = copiedAt === 0 || performance.now() - copiedAt > COPY_REQUESTED_EVERY_MS;
+    if ((requested > copy.rev && mayRepeat) || end.place.rev - copy.rev >= COPY_EVERY) {
+      await writeCopy();
+      beat();
+    }
+  };
+  const run = async (): Promise<void> => {
+    let checkedAt = 0;
+    while (!stopped) {
+      try {
+        if (!deps.isLeading()) end = null;
+        else {
+          if (end === null) await takeOver();
+          await publishNews();
+          await copyIfNeeded();
+          if (performance.now() - checkedAt >= BEAT_MS) {
+            checkedAt = performance.now();
+            const { state } = await jsm.streams.info(CHANGES);
+            if (state.last_seq !== end?.seq) throw new Error(`the stream ends at ${state.last_seq} instead of ${end?.seq}`);
+            beat();
+          }
+        }
+      } catch (error) {
+        if (!stopped) log("warn", "publishing on the bus failed; taking the stream over again", { reason: String(error) });
+        end = null;
+        await delay(RETRY_MS);
+      }
+      await Promise.race([wakeUp.promise, delay(BEAT_MS / 2)]);
+      wakeUp = Promise.withResolvers<void>();
+    }
+  };
+  const stopListening = source.onCommit(() => wakeUp.resolve());
+  const running = run();
+  return {
+    requestCopy: (rev) => {
+      requested = Math.max(requested, rev);
+    },
+    stop: async () => {
+      stopped = true;
+      stopListening();
+      wakeUp.resolve();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import type { KeyObject } from "node:crypto";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Delta, Op } from "#snapshot/entries.ts";
+import type { FeedLog, FeedSource, FullCopy, Position } from "#snapshot/feed.ts";
+import {
+  type BusHead,
+  CHANGES,
+  decodeDelta,
+  decodeHead,
+  deltaFields,
+  DELTAS,
+  FULL_BUCKET,
+  HEAD,
+  LIVE,
+  RefusedMessage,
+  type SentDelta,
+} from "./bus-message.ts";
+import { unpackCopy } from "./copy-lines.ts";
+
+/** The feed of a node past the machine of control: deltas and full copies from the bus. */
+export interface BusSource extends FeedSource {
+  /** Follows the bus from now on; the connection may come and go. */
+  attach(connection: NatsConnection): void;
+  /** The newest revision that control has published; null before the first heartbeat. */
+  head(): BusHead | null;
+}
+
+export interface BusSourceDeps {
+  /** Control's public key (Ed25519). */
+  readonly key: KeyObject;
+  readonly log: FeedLog;
+  /** Called with each message that is refused, and why. The node keeps what it has. */
+  refused(reason: string, rev: number): void;
+  /** Of a delta, unpacked. */
+  readonly deltaBytesMax?: number;
+}
+
+/** Deltas that are kept for `since`, and those that one answer holds. */
+const WINDOW = 5_000;
+const AT_ONCE = 500;
+const GET_TIMEOUT_MS = 5_000;
+const HEARTBEAT_WAIT_MS = 3_000;
+
+/**
+ * Deltas arrive on a subscription, which may lose some: those that are missing come as single messages of the stream, and where the stream
+ * does not have them, of another history or with another hash, a full copy does. The bus is never the truth.
+ */
+export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
+  const listeners = new Set<() => void>();
+  let connection: NatsConnection | null = null;
+  let window: SentDelta[] = [];
+  let head: BusHead | null = null;
+  let seen = Promise.withResolvers<void>();
+  /** The changes here are not those of control, although history and revision are the same. */
+  let isDiverged = false;
+  const wake = (): void => listeners.forEach((listener) => listener());
+
+  const nack = (error: unknown, rev: number): void => {
+    if (!(error instanceof RefusedMessage)) throw error;
+    log("warn", "a message of the bus was refused; this node keeps what it has", { rev, reason: error.message });
+    refused(error.message, rev);
+  };
+  const decode = (message: Msg, verified: KeyObject | null, before: string): SentDelta =>
+    decodeDelta((name) => message.headers?.get(name) ?? "", message.data, verified, before, deltaBytesMax);
+
+  const onLive = (message: Msg): void => {
+    const fields = deltaFields((name) => message.headers?.get(name) ?? "");
+    const last = window.at(-1);
+    const follows = last?.history === fields.history && last.rev === fields.from;
+    try {
+      const delta = decode(message, key, follows ? last.hash : "");
+      if (last?.history === delta.history && delta.from < last.rev) return;
+      window = follows ? [...(window.length < WINDOW ? window : window.slice(WINDOW / 2)), delta] : [delta];
+      wake();
+    } catch (error) {
+      nack(error, fields.rev);
+    }
+  };
+  const onHead = (message: Msg): void => {
+    try {
+      head = decodeHead(message.data, key);
+    } catch (error) {
+      return nack(error, -1);
+    }
+    seen.resolve();
+    const own = window.find(({ history, rev }) => history === head?.history && rev === head.rev);
+    if (own !== undefined && own.hash !== head.hash) {
+      log("error", "the changes of control are not those that were followed here; taking a full copy", { rev: head.rev });
+      window = [];
+      isDiverged = true;
+    }
+    // Also where no delta came.
+    wake();
+  };
+
+  const connected = (): NatsConnection => {
+    if (connection === null || connection.isClosed()) throw new Error("there is no connection to the bus");
+    return connection;
+  };
+  /** One message of a stream, or null: all of JetStream that a node may ask for. */
+  const get = async (stream: string, which: object): Promise<Msg | null> => {
+    const message = await connected().request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(which), { timeout: GET_TIMEOUT_MS });
+    return message.headers?.get("Nats-Sequence") ? message : null;
+  };
+
+  /** Deltas after the position, from the stream; null where it does not have them. */
+  const fetch = async ({ history, rev }: Position): Promise<readonly SentDelta[] | null> => {
+    const last = await get(CHANGES, { last_by_subj: DELTAS });
+    const end = deltaFields((name) => last?.headers?.get(name) ?? "");
+    if (last === null || end.history !== history) return null;
+    if (end.rev <= rev) return [];
+    // The stream has a message for each revision, so sequences count as revisions do.
+    const first = Number(last.headers?.get("Nats-Sequence")) - (end.rev - rev) + 1;
+    if (!(first >= 1)) return null;
+    const messages = await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, end.rev - rev) }, (_, i) => get(CHANGES, { seq: first + i })),
+    );
+    const deltas: SentDelta[] = [];
+    let newest: Msg | null = null;
+    try {
+      for (const message of messages) {
+        if (message === null) break;
+        const delta = decode(message, null, deltas.at(-1)?.hash ?? "");
+        if (delta.history !== history || delta.from !== (deltas.at(-1)?.rev ?? rev)) break;
+        deltas.push(delta);
+        newest = message;
+      }
+      // The hashes follow each other, so the last signature speaks for all.
+      if (newest !== null) decode(newest, key, "");
+    } catch (error) {
+      // A hole like any other: a full copy goes past it.
+      nack(error, (deltas.at(-1)?.rev ?? rev) + 1);
+      return null;
+    }
+    return deltas.length === 0 ? null : deltas;
+  };
+
+  /** Deltas of the window or of the stream. */
+  const sentSince = async (at: Position): Promise<readonly SentDelta[] | null> => {
+    if (isDiverged || (head !== null && head.history !== at.history)) return null;
+    const first = window.findIndex(({ history, from }) => history === at.history && from === at.rev);
+    if (first !== -1) return window.slice(first, first + AT_ONCE);
+    // Without a heartbeat nobody says that more exists.
+    return head === null || head.rev <= at.rev ? [] : fetch(at);
+  };
+  const since = async (at: Position): Promise<readonly Delta[] | null> => {
+    const sent = await sentSince(at);
+    const hole = sent?.findIndex(({ ops }) => ops === null) ?? 0;
+    if (sent !== null && hole !== 0)
+      return (hole === -1 ? sent : sent.slice(0, hole)).map(({ from, rev, ops }) => ({ from, rev, ops: ops! }));
+    // An older copy would take the node back; control writes a newer one by itself.
+    const isAhead = isDiverged || head === null || head.history !== at.history || (head.full !== null && head.full.rev > at.rev);
+    if (!isAhead) throw new Error(`waiting for control to write a full copy beyond revision ${at.rev}`);
+    return null;
+  };
+
+  const open = async (): Promise<{ readonly at: Position; readonly pages: AsyncIterable<readonly Op[]> }> => {
+    connected();
+    if (head === null) await Promise.race([seen.promise, timeout(HEARTBEAT_WAIT_MS, "control has sent no heartbeat over the bus")]);
+    const { history, full } = head!;
+    if (full === null) throw new Error("control has not written a full copy yet");
+    const at = { history, rev: full.rev };
+    const meta = await get(`OBJ_${FULL_BUCKET}`, { last_by_subj: `$O.${FULL_BUCKET}.M.${encodedName(full.name)}` });
+    if (meta === null) throw new Error(`the full copy ${full.name} is not in the object store`);
+    const { nuid, chunks } = meta.json<{ nuid: string; chunks: number }>();
+    return { at, pages: unpackCopy(pieces(nuid, chunks), at, key) };
+  };
+  async function* pieces(nuid: string, count: number): AsyncGenerator<Uint8Array> {
+    for (let [i, seq] = [0, 1]; i < count; i++) {
+      const message = await get(`OBJ_${FULL_BUCKET}`, { seq, next_by_subj: `$O.${FULL_BUCKET}.C.${nuid}` });
+      if (message === null) throw new Error("the full copy was replaced while it was read");
+      seq = Number(message.headers?.get("Nats-Sequence")) + 1;
+      yield message.data;
+    }
+  }
+  /** Notes refusals of a full copy. */
+  const noted = async <T>(reading: Promise<T>): Promise<T> => {
+    try {
+      return await reading;
+    } catch (error) {
+      if (error instanceof RefusedMessage) nack(error, head?.full?.rev ?? -1);
+      throw error;
+    }
+  };
+  const readFull = async (): Promise<FullCopy> => {
+    const { at, pages } = await open();
+    const ops: Op[] = [];
+    for await (const page of pages) for (const op of page) ops.push(op);
+    isDiverged = false;
+    return { ...at, ops };
+  };
+
+  return {
+    attach: (joined) => {
+      connection = joined;
+      joined.subscribe(LIVE, { callback: (error, message) => void (error === null && onLive(message)) });
+      joined.subscribe(HEAD, { callback: (error, message) => void (error === null && onHead(message)) });
+    },
+    head: () => head,
+    full: () => noted(readFull()),
+    // The last good copy drops deltas that came before it began to read, so a copy must not be older than they are.
+    stream: (use) =>
+      noted(
+        (async () => {
+          const { at, pages } = await open();
+          const missing: Delta[] = [];
+          for (let rev = at.rev; ; rev = missing.at(-1)!.rev) {
+            const more = await since({ history: at.history, rev });
+            if (more === null) throw new Error("the full copy is too old by now");
+            if (more.length === 0) break;
+            missing.push(...more);
+          }
+          async function* all(): AsyncGenerator<readonly Op[]> {
+            yield* pages;
+            for (const { ops } of missing) yield ops;
+          }
+          return use({ history: at.history, rev: missing.at(-1)?.rev ?? at.rev }, all());
+        })(),
+      ),
+    since,
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** As the object store writes names into subjects. */
+const encodedName = (name: string): string => Buffer.from(name).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+
+const timeout = (ms: number, reason: string): Promise<never> =>
+  new Promise((_, reject) => void setTimeout(() => reject(new Error(reason)), ms).unref());

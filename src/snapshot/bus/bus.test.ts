@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
+import { eventually } from "../../../test/support/eventually.ts";
+import { type NatsServer, startNats } from "../../../test/support/nats.ts";
+import { toolOrSkip } from "../../../test/support/tools.ts";
+import type { Delta, Op } from "#snapshot/entries.ts";
+import type { FeedSource, Position } from "#snapshot/feed.ts";
+import { CHANGES, DELTAS, encodeDelta, HEAD, LIVE } from "./bus-message.ts";
+import { startBusPublisher } from "./bus-publisher.ts";
+import { createBusSource } from "./bus-source.ts";
+
+const { privateKey: key, publicKey } = generateKeyPairSync("ed25519");
+const skip = toolOrSkip("nats-server");
+
+const opOf = (id: string, host: string | null): Op => ({
+  kind: "acme_challenge",
+  id,
+  value: host === null ? null : { host, key_authorization: "x" },
+});
+
+/** The log of a database in memory. */
+function createLog() {
+  let history = "a".repeat(32);
+  let deltas: Delta[] = [];
+  let rev = 0;
+  const listeners = new Set<() => void>();
+  const entries = new Map<string, Op>();
+  const source: FeedSource = {
+    full: async () => ({ history, rev, ops: [...entries.values()] }),
+    stream: async (use) => use({ history, rev }, [[...entries.values()]]),
+    since: async (at) => {
+      if (at.history !== history || at.rev > rev) return null;
+      const found = deltas.filter((delta) => delta.rev > at.rev);
+      return at.rev === rev || found[0]?.from === at.rev ? found : null;
+    },
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  return {
+    source,
+    at: (): Position => ({ history, rev }),
+    commit: (...ops: readonly Op[]) => {
+      for (const op of ops) op.value === null ? entries.delete(op.id) : entries.set(op.id, op);
+      deltas.push({ from: rev, rev: ++rev, ops });
+      for (const listener of listeners) listener();
+    },
+    /** Restored from a backup: earlier content, another history. */
+    restore: () => {
+      history = "b".repeat(32);
+      deltas = [];
+      entries.clear();
+      entries.set("restored", opOf("restored", "restored.example"));
+    },
+    contents: (): string => JSON.stringify([...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+  };
+}
+
+async function client(t: TestContext, nats: NatsServer): Promise<NatsConnection> {
+  const connection = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50, pingInterval: 1_000 });
+  t.after(() => connection.close());
+  return connection;
+}
+
+/** A node's copy of everything, kept up as a publisher does it. */
+async function startNode(t: TestContext, nats: NatsServer, options: { readonly deltaBytesMax?: number } = {}) {
+  const refusals: string[] = [];
+  const source = createBusSource({ key: publicKey, log: () => {}, refused: (reason) => refusals.push(reason), ...options });
+  source.attach(await client(t, nats));
+  const entries = new Map<string, Op>();
+  let at: Position | null = null;
+  let copies = 0;
+  const apply = (ops: readonly Op[]): void => {
+    for (const op of ops) op.value === null ? entries.delete(op.id) : entries.set(op.id, op);
+  };
+  let isStopped = false;
+  const follow = async (): Promise<void> => {
+    const deltas = at === null ? null : await source.since(at);
+    if (deltas === null) {
+      const copy = await source.full();
+      entries.clear();
+      apply(copy.ops);
+      copies++;
+      at = { history: copy.history, rev: copy.rev };
+    }
+    for (const { from, rev, ops } of deltas ?? []) {
+      assert.equal(from, at?.rev);
+      apply(ops);
+      at = { history: at!.history, rev };
+    }
+  };
+  const running = (async () => {
+    while (!isStopped) {
+      await follow().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  })();
+  t.after(async () => {
+    isStopped = true;
+    await running;
+  });
+  return {
+    source,
+    refusals,
+    copies: () => copies,
+    at: () => at,
+    contents: (): string => JSON.stringify([...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+  };
+}
+
+type Log = ReturnType<typeof createLog>;
+
+async function startControl(t: TestContext, nats: NatsServer, log: Log, isLeading = () => true) {
+  const publisher = await startBusPublisher({
+    ...{ connection: await client(t, nats), source: log.source, key, publicKey, isLeading },
+    log: () => {},
+    sealed: (ops) => ops,
+  });
+  t.after(() => publisher.stop());
+  return publisher;
+}
+
+async function startBus(t: TestContext): Promise<NatsServer> {
+  const nats = await startNats();
+  t.after(() => nats.stop());
+  return nats;
+}
+
+const isEqual = (node: Awaited<ReturnType<typeof startNode>>, log: Log) => (): boolean =>
+  node.contents() === log.contents() && node.at()?.history === log.at().history;
+
+test("a node has every change of control: from a full copy, from deltas, and after it was away", { skip }, async (t) => {
+  const nats = await startBus(t);
+  const log = createLog();
+  for (let i = 0; i < 20; i++) log.commit(opOf(`before-${i}`, "a.example"));
+  await startControl(t, nats, log);
+  const node = await startNode(t, nats);
+  await eventually(isEqual(node, log));
+  assert.equal(node.copies(), 1);
+  for (let i = 0; i < 200; i++) log.commit(opOf(`after-${i % 50}`, i % 7 === 0 ? null : `host-${i}.example`));
+  await eventually(isEqual(node, log));
+  assert.equal(node.copies(), 1, "deltas were enough");
+
+  // Without messages for a while, as a node that restarts with its last good copy.
+  const at = node.at()!;
+  for (let i = 0; i < 30; i++) log.commit(opOf(`gap-${i}`, "b.example"));
+  const restarted = createBusSource({ key: publicKey, log: () => {}, refused: assert.fail });
+  restarted.attach(await client(t, nats));
+  await eventually(async () => (await restarted.since(at))!.length > 0 && restarted.head()?.rev === log.at().rev);
+  const missed = (await restarted.since(at))!;
+  assert.deepEqual([missed[0]?.from, missed.at(-1)?.rev], [at.rev, log.at().rev]);
+});
+
+test(
+  "the bus is never the truth: killed, wiped, without its stream, or beside a restored database, nodes end equal",
+  { skip },
+  async (t) => {
+    const nats = await startBus(t);
+    const log = createLog();
+    log.commit(opOf("first", "a.example"));
+    await startControl(t, nats, log);
+    const node = await startNode(t, nats);
+    await eventually(isEqual(node, log));
+
+    await nats.kill();
+    log.commit(opOf("while-away", "a.example"));
+    await nats.start();
+    await eventually(isEqual(node, log));
+
+    await nats.kill();
+    nats.wipe();
+    log.commit(opOf("while-wiped", "a.example"), opOf("first", null));
+    await nats.start();
+    await eventually(isEqual(node, log));
+
+    const manager = await jetstreamManager(await client(t, nats));
+    await manager.streams.delete(CHANGES);
+    log.commit(opOf("without-stream", "a.example"));
+    await eventually(isEqual(node, log));
+
+    log.restore();
+    await eventually(isEqual(node, log));
+    log.commit(opOf("after-restore", "a.example"));
+    await eventually(isEqual(node, log));
+  },
+);
+
+test(
+  "messages that control did not sign, and those above the limit, change nothing, are reported, and do not block the next",
+  { skip },
+  async (t) => {
+    const nats = await startBus(t);
+    const log = createLog();
+    log.commit(opOf("first", "a.example"));
+    await startControl(t, nats, log);
+    const node = await startNode(t, nats, { deltaBytesMax: 10_000 });
+    await eventually(isEqual(node, log));
+
+    const attacker = await client(t, nats);
+    const { privateKey: foreign } = generateKeyPairSync("ed25519");
+    const { history, rev } = log.at();
+    const forged = encodeDelta({ history, from: rev, rev: rev + 1, ops: [opOf("forged", "evil.example")] }, "", foreign, 1e6);
+    const fields = headers();
+    for (const [name, value] of forged.headers) fields.set(name, value);
+    attacker.publish(LIVE, forged.body, { headers: fields });
+    attacker.publish(HEAD, JSON.stringify({ text: JSON.stringify({ history, rev: rev + 9, hash: "", full: null }), sig: "AAAA" }));
+    attacker.publish(HEAD, "not JSON");
+    await eventually(() => node.refusals.length >= 3);
+    assert.deepEqual([node.contents(), node.source.head()?.rev], [log.contents(), rev]);
+    // In the stream itself: control meets another sequence than its own, and nodes a hole.
+    await jetstream(attacker).publish(DELTAS, forged.body, { headers: fields });
+    log.commit(opOf("second", "a.example"));
+    await eventually(isEqual(node, log));
+
+    // Too large as a delta for this node: the full copy that control then writes has no such limit.
+    const control = await startControl(t, nats, log, () => false);
+    const many = Array.from({ length: 500 }, (_, i) => opOf(`large-${i}`, "a.example"));
+    log.commit(...many);
+    await eventually(() => node.refusals.some((reason) => reason.includes("larger than 10000 bytes")));
+    void control;
+  },
+);
+
+test("of two leaders one writes: the stream refuses the one that was frozen", { skip }, async (t) => {
+  const nats = await startBus(t);
+  const log = createLog();
+  log.commit(opOf("first", "a.example"));
+  await startControl(t, nats, log);
+  const node = await startNode(t, nats);
+  await startControl(t, nats, log);
+  for (let i = 0; i < 100; i++) {
+    log.commit(opOf(`n-${i}`, "a.example"));
+    if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await eventually(isEqual(node, log));
+  const manager = await jetstreamManager(await client(t, nats));
+  const { state } = await manager.streams.info(CHANGES);
+  const seen: number[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq; seq++)
+    seen.push(Number((await manager.direct.getMessage(CHANGES, { seq }))?.header.get("Sv-Rev")));
+  assert.deepEqual(
+    seen,
+    Array.from({ length: seen.length }, (_, i) => seen[0]! + i),
+    "each revision once, in order",
+  );
+});

@@ -1,0 +1,33 @@
+import { CHANGES, FULL_BUCKET, HEAD, LIVE } from "./bus-message.ts";
+
+/** Subjects of one node. `*` as the name: of all nodes. */
+export const reportSubject = (name: string): string => `sv.report.${name}`;
+export const inboxPrefix = (name: string): string => `_INBOX_${name}`;
+
+/** Names of nodes are parts of subjects, where dots, stars and spaces have a meaning. */
+export const NODE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** What a node says once a second, and after each change that its planes have applied. */
+export interface NodeReport {
+  readonly history: string;
+  readonly rev: number;
+  readonly version: string;
+  readonly format: number;
+  /** Addresses of its planes, for people. */
+  readonly addresses: Readonly<Record<string, string>>;
+  /** Why its planes do not all serve; empty if they do. */
+  readonly problems: readonly string[];
+  /** The last message that it refused. */
+  readonly refused?: { readonly rev: number; readonly reason: string };
+}
+
+const directGets = (stream: string): readonly string[] => [`$JS.API.DIRECT.GET.${stream}`, `$JS.API.DIRECT.GET.${stream}.>`];
+
+/**
+ * All that a node may do on the bus: hear changes and heartbeats, get single messages of the two streams, and report. It makes no stream and
+ * no consumer, and it cannot publish a change.
+ */
+export const nodePermissions = (name: string) => ({
+  pub: { allow: [reportSubject(name), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)] },
+  sub: { allow: [`${inboxPrefix(name)}.>`, LIVE, HEAD] },
+});

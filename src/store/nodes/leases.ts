@@ -1,0 +1,32 @@
+import { sql } from "kysely";
+import type { Store } from "#store/database/store.ts";
+
+/**
+ * Takes or renews the lease of a duty; false if another holder has it. Time is the database's, so that clocks of holders may differ. A
+ * holder that was frozen may believe that it still has the lease: its work needs a fence of its own.
+ */
+export async function takeLease(store: Store, duty: string, holder: string, forMs: number): Promise<boolean> {
+  const now =
+    store.dialect === "postgres"
+      ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+      : sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+  const { result } = await store.write(({ db }) =>
+    db
+      .insertInto("leases")
+      .values({ duty, holder, until_ms: sql<number>`${now} + ${sql.lit(forMs)}` })
+      .onConflict((conflict) =>
+        conflict
+          .column("duty")
+          .doUpdateSet({ holder, until_ms: sql<number>`${now} + ${sql.lit(forMs)}` })
+          .where((eb) => eb.or([eb("leases.holder", "=", holder), eb("leases.until_ms", "<", now)])),
+      )
+      .returning("duty")
+      .executeTakeFirst(),
+  );
+  return result !== undefined;
+}
+
+/** Another holder need not wait for its end. */
+export async function releaseLease(store: Store, duty: string, holder: string): Promise<void> {
+  await store.write(({ db }) => db.deleteFrom("leases").where("duty", "=", duty).where("holder", "=", holder).execute());
+}
