@@ -54,6 +54,7 @@ import type { ZoneSettings } from "#control/zones/settings.ts";
 import type { Removals } from "#control/zones/removals.ts";
 import type { ZoneSettling } from "#control/ownership/settling.ts";
 import type { Ownership } from "#control/ownership/ownership.ts";
+import type { Nodes } from "#control/nodes/nodes.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by resource. Created by `createControl` (control/create.ts). */
@@ -64,6 +65,8 @@ export interface Control extends CustomHostnameControl {
   readonly deprecationCalls: DeprecationCalls;
   readonly deprecationNotices: DeprecationNotices;
   readonly recordedCalls: RecordedCalls;
+  /** The machines that run planes only. */
+  readonly nodes: Nodes;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
   readonly ownership: Ownership;

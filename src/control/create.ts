@@ -4,6 +4,7 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
+import { createNodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import { createDeprecationNotices } from "#control/deprecations/notices.ts";
 import { createRecordedCalls } from "#control/deprecations/recorded-calls.ts";
@@ -155,6 +156,8 @@ export interface ControlDeps {
   readonly nameserver?: () => string | undefined;
   /** State of this server's threads and database; default: empty. */
   readonly serverHealth?: () => Promise<ServerHealth>;
+  /** The newest report of each node that this process hears. */
+  readonly heardNodes?: () => ReadonlyMap<string, SeenReport>;
   /** Configuration of certificate authorities; default: the local authority only. */
   readonly ordering?: OrderingConfig;
   /** Called for internal failures of orders. */
@@ -220,6 +223,7 @@ export function createControl(deps: ControlDeps): Control {
   return {
     access,
     analytics,
+    nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),

@@ -16,6 +16,8 @@ export interface Publisher {
   start(): Promise<void>;
   /** Must be called after `start`. */
   attach(port: FeedPort): void;
+  /** The newest published position; null before the source has been read. */
+  position(): Position | null;
   /** `listener` is called with every delta from now on, in order; null if some are missing. */
   onPublished(listener: (delta: Delta | null) => void): void;
   /** Resolves when every attached replica has applied `rev`, or after the time; names the replicas that have not. */
@@ -121,6 +123,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
       });
       subscriber.listen();
     },
+    position: () => head,
     onPublished: (listener) => void listeners.push(listener),
     settled: settlement.settled,
     close: async () => {

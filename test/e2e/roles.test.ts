@@ -70,6 +70,6 @@ test(
 
 test("planes alone in a directory without a copy of the snapshot do not start, and say what to do", async (t) => {
   const dataDir = directory(t);
-  await assert.rejects(start(t, dataDir, "edge"), /there is nothing to serve: .*Copy snapshot\.last-good, .*or add control to roles/s);
+  await assert.rejects(start(t, dataDir, "edge"), /there is nothing to serve: .*copy snapshot\.last-good, .*or add control to roles/s);
   await assert.rejects(start(t, dataDir, "edge,cache"), /--roles must be a list of one or more of control, edge, nameserver, gateway/);
 });

@@ -8,6 +8,7 @@ import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { addRules, addWaf } from "./rule-commands.ts";
 import { addConfig, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
+import { addBus, addJoin, addNodeList, addNodes } from "./nodes/node-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
 import { addZones } from "./zone-commands.ts";
 
@@ -62,6 +63,10 @@ function createProgram(finish: Finish): Command {
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
   addTokens(group("token", "Manage API tokens directly in the database; works with and without a running server."), finish);
   addZones(group("zone", "Manage zones through the management API."), finish);
+  addNodes(group("node", "Manage machines that run planes only, directly in the database."), finish);
+  addNodeList(program, "nodes", finish);
+  addJoin(program, finish);
+  addBus(group("bus", "Configure the bus, over which nodes follow the changes."), finish);
   addRules(group("rules", "Work with rule expressions."), finish);
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);

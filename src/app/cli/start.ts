@@ -1,6 +1,8 @@
 import { setNativeMode } from "#kernel/process/native-transport.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Config, loadConfig, resolveConfig } from "#app/config/config.ts";
+import { type Config, loadConfig, resolveConfig, withValues } from "#app/config/config.ts";
+import { isPlaneRole, type PlaneRole } from "#app/config/roles.ts";
+import { readNodeState } from "#app/fleet/node-state.ts";
 import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
@@ -19,8 +21,9 @@ export interface StartOptions {
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
   const takeOver = takeOverOf(process);
-  const load = (): Config => loadConfig(configInput(flags));
-  const { config, warnings } = resolveConfig(configInput(flags));
+  const load = (): Config => withRoles(loadConfig(configInput(flags)));
+  const { config: read, warnings } = resolveConfig(configInput(flags));
+  const config = withRoles(read);
   // Before any thread starts.
   setNativeMode(config.runtime.native);
   const inherited = takeOver === null ? await activated(config) : takeOver.sockets(config);
@@ -53,6 +56,16 @@ async function activated(config: Config): Promise<InheritedSockets | undefined> 
   // They are not for programs that this one starts.
   for (const name of ACTIVATION) delete process.env[name];
   return createInheritedSockets(config, sockets, false);
+}
+
+/** A directory that has joined as a node runs the planes that its token names; `roles` may select some of them. */
+function withRoles(config: Config): Config {
+  const node = readNodeState(config.data);
+  if (node === null) return config;
+  const roles = config.roles.filter((role): role is PlaneRole => isPlaneRole(role) && node.planes.includes(role));
+  if (roles.length === 0)
+    throw new CliError(`${config.data} has joined as the node ${node.name} with ${node.planes.join(", ")}: roles selects none of these`);
+  return withValues(config, new Map([["roles", roles]]));
 }
 
 /** For an error with a client code the cause gives the details, which clients do not get. */

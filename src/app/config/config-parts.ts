@@ -6,6 +6,8 @@ type Section = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}`
 const TITLES: { readonly [S in Section]: string } = {
   data: "State",
   database: "State",
+  bus: "Nodes on other machines",
+  settle: "Nodes on other machines",
   http: "HTTP edge",
   https: "HTTP edge",
   edge: "HTTP edge",

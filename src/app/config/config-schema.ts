@@ -26,6 +26,24 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "Control database: sqlite:PATH or postgres://…. Empty: SQLite in the data directory.",
   },
+  "bus.url": {
+    type: "bus",
+    default: "",
+    doc: "NATS server with JetStream over which nodes on other machines follow the changes: tls://HOST:PORT, or nats://HOST:PORT on this machine. Empty: nodes cannot join. On a node: replaces the URL that it got when it joined.",
+  },
+  "bus.ca": {
+    type: "text",
+    default: "",
+    doc: "PEM file of the authority that issued the certificate of bus.url. Nodes get it when they join. Empty: the authorities that the system trusts.",
+  },
+  "settle.remote_ms": {
+    type: "count",
+    default: 250,
+    min: 0,
+    max: 60_000,
+    reload: true,
+    doc: "How long the API waits for the connected nodes to apply a change before it responds and names those that have not.",
+  },
   "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
   "api.port": { type: "port", default: 8780, doc: "Port of the management API. 0: any free port." },
   "api.allowed_hosts": {

@@ -29,6 +29,7 @@ export interface ConfigTypes {
   readonly switch: boolean;
   readonly day: IsoDate | "";
   readonly database: string;
+  readonly bus: string;
   readonly level: LogLevel;
   readonly native: NativeMode;
   readonly roles: readonly Role[];
@@ -81,6 +82,14 @@ const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
   "0": false,
 };
 const DATABASE_SCHEMES = ["sqlite:", "postgres://", "postgresql://"];
+
+/** Changes are signed and secrets in them sealed, but the rest must not cross a network in clear text. */
+function isBusUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.hostname === "" || url.username !== "" || url.password !== "") return false;
+  const isLocal = url.hostname === "localhost" || /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  return url.protocol === "tls:" || (url.protocol === "nats:" && isLocal);
+}
 
 const textOrUndefined = (value: unknown): string | undefined => (typeof value === "string" && !value.includes("\0") ? value : undefined);
 const numberFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
@@ -142,6 +151,10 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
       typeof value === "string" && (value === "" || DATABASE_SCHEMES.some((scheme) => value.startsWith(scheme))) ? value : undefined,
     show: (value) => JSON.stringify(withoutCredentials(value)),
     secret: true,
+  },
+  bus: {
+    expects: "tls://HOST:PORT, or nats://HOST:PORT with a loopback address",
+    accept: (value) => (typeof value === "string" && (value === "" || isBusUrl(value)) ? value : undefined),
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
   native: { expects: `one of ${NATIVE_MODES.join(", ")}`, accept: (value) => NATIVE_MODES.find((mode) => mode === value) },

@@ -17,6 +17,7 @@ import type { LiveConfig } from "#app/config/live-config.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { addOperations, createOperations } from "#app/operations/operations.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
+import { addJoining, type Admit } from "#app/operations/joining.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
 import type { OpenSocket } from "#app/planes/zone-sockets.ts";
 import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
@@ -37,6 +38,14 @@ export interface ApiParts {
   readonly transport: TransportNotices;
   readonly stalls: Pick<Stalls, "list">;
   readonly inherited: Pick<InheritedSockets, "take"> | undefined;
+  /** Nodes on other machines; null without a bus. */
+  fleet(): ApiFleet | null;
+}
+
+/** The part of the fleet that the API needs. */
+export interface ApiFleet {
+  settled: Publisher["settled"];
+  join: Admit;
 }
 
 interface Counting {
@@ -55,7 +64,7 @@ export interface OpenedApi {
 /** The management API, with metrics and health; they do not listen yet. */
 export function openApi(
   { config, clock, log, operatorPorts }: ComposeDeps,
-  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited }: ApiParts,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, fleet }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -66,7 +75,14 @@ export function openApi(
     clock,
     metrics,
     log,
-    settled: (rev) => settled(publisher, planes, rev, live.current().api.propagation_timeout_ms),
+    settled: async (rev) => {
+      const {
+        api: { propagation_timeout_ms: limitMs },
+        settle,
+      } = live.current();
+      const [local, remote] = await Promise.all([settled(publisher, planes, rev, limitMs), fleet()?.settled(rev, settle.remote_ms)]);
+      return { behind: [...local.behind, ...(remote?.behind ?? [])] };
+    },
     config: apiConfig(live, (host) => allowsHost(host)),
   });
   const operations = createOperations({
@@ -80,6 +96,7 @@ export function openApi(
   // A proxy on this machine that is reachable from outside would also pass them on, under another name.
   const isPrivate = isLoopbackHost(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
+  addJoining(api, async (token, publicKey) => fleet()?.join(token, publicKey) ?? null);
   closing.addDraining((drainMs, idleMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs, idleMs));
   let listening: readonly OpenSocket[] = [];
   return {

@@ -2,6 +2,7 @@ import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
+import type { SeenReport } from "#control/nodes/nodes.ts";
 import { conflictText } from "#control/ownership/conflicts.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
@@ -36,7 +37,14 @@ export async function openControl(
     urlOfGateways,
     nameserver,
     serverHealth,
-  }: { readonly metrics: MetricRegistry; urlOfGateways(): string; nameserver(): string | undefined; serverHealth(): Promise<ServerHealth> },
+    heardNodes,
+  }: {
+    readonly metrics: MetricRegistry;
+    urlOfGateways(): string;
+    nameserver(): string | undefined;
+    serverHealth(): Promise<ServerHealth>;
+    heardNodes(): ReadonlyMap<string, SeenReport>;
+  },
   closing: Closing,
 ): Promise<OpenedControl> {
   const events = openEventQueries(files.events);
@@ -48,7 +56,7 @@ export async function openControl(
   const batches = createLogBatches(log);
   closing.add(() => batches.close());
   const control = createControl({
-    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth },
+    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
     eventReads: reader.reads,
     nodeId: nodeIdIn(files.nodeId),
     logSegments: logSegmentsOf(files.events),

@@ -1,8 +1,11 @@
 import { join } from "node:path";
+import type { PlaneRole } from "#app/config/roles.ts";
 
 /** Files of threads on disk. */
 export interface PlaneFiles {
   readonly sealKey: string;
+  /** The keys of a plane, on a node that does not have `sealKey`. */
+  keysOf?(plane: PlaneRole): string;
   /** Distinguishes this node from others on the same database. */
   readonly nodeId: string;
   readonly localRoot: string;

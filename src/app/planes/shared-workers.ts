@@ -52,7 +52,13 @@ export function startSinks(
         const events = handOver(writer);
         const feed = channel();
         publisher.attach(createMessagePortFeed(feed.near));
-        const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+        const data = {
+          tap: [],
+          events,
+          feed: feed.far,
+          lastGoodPath: files.lastGood,
+          sealKeyPath: files.keysOf?.("edge") ?? files.sealKey,
+        };
         return { workerData: data, transfer: [events, feed.far] };
       },
       onRestart: () => {

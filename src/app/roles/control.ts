@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { hashFirstToken } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
@@ -26,6 +27,9 @@ import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { createLiveConfig, type LiveConfig } from "#app/config/live-config.ts";
+import { createFeedSource } from "#app/control/feed-source.ts";
+import { nodeIdIn } from "#app/control/node-id.ts";
+import type { Fleet } from "#app/fleet/fleet.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
@@ -63,11 +67,13 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
   let urlOfGateways = "";
   let nameserver = "";
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
+  let fleet: Fleet | null = null;
   const asked = {
     metrics,
     urlOfGateways: () => urlOfGateways,
     nameserver: () => nameserver || undefined,
     serverHealth: () => serverHealth(store, running),
+    heardNodes: () => fleet?.heard ?? new Map(),
   };
   const { control, reader, batches } = await openControl(deps, state, asked, closing);
   const publisher = await openPublisher(deps, state, control, closing);
@@ -114,9 +120,23 @@ export async function runControl(deps: ComposeDeps, closing: Closing): Promise<R
       transport,
       stalls,
       inherited,
+      fleet: () => fleet,
     },
     closing,
   );
+  if (config.bus.url !== "")
+    await state.withDatabase(async () => {
+      // Loaded only with a bus: the client of NATS is not small.
+      const { openFleet } = await import("#app/fleet/fleet.ts");
+      const opened = await openFleet({
+        ...{ config, store, sealer, clock, log, nodes: control.nodes, source: createFeedSource(store, control.access) },
+        nodeId: nodeIdIn(files.nodeId),
+        localRoot: readFileSync(files.localRoot, "utf8"),
+        busRoot: config.bus.ca === "" ? "" : readFileSync(config.bus.ca, "utf8"),
+      });
+      closing.add(() => opened.close());
+      fleet = opened;
+    });
   const backups = createScheduledBackups({ clock, metrics, config: live.current });
   await state.withDatabase(async () => {
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });

@@ -6,6 +6,7 @@ import { createPublisher } from "#snapshot/publisher.ts";
 import { unchangingSource } from "#snapshot/unchanging-source.ts";
 import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
+import type { PlaneRole } from "#app/config/roles.ts";
 import { readTls } from "#app/config/tls-files.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
@@ -22,6 +23,7 @@ import { createTransportNotices } from "#app/planes/transport-notices.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
+import { planeKeyFile, readNodeState } from "#app/fleet/node-state.ts";
 import { startPlanes } from "./planes.ts";
 import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
@@ -40,16 +42,22 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
   closing.add(() => lock.release());
-  const files = planeFiles(config.data);
+  const state = readNodeState(config.data);
+  const files = {
+    ...planeFiles(config.data),
+    ...(state === null ? {} : { keysOf: (plane: PlaneRole) => planeKeyFile(config.data, plane) }),
+  };
   const feedLog = (level: "info" | "warn" | "error", message: string, fields?: object): void => log[level](fields ?? {}, message);
   const lastGood = await checkLastGood(files.lastGood, feedLog);
-  if (lastGood === null)
+  const feed = state === null ? null : (await import("#app/fleet/node-feed.ts")).openNodeFeed({ config, state, log });
+  if (feed !== null) closing.add(() => feed.close());
+  if (lastGood === null && feed === null)
     throw new Error(
-      `there is nothing to serve: ${files.lastGood} is missing or damaged, and this process has no role control that could build it. Copy snapshot.last-good, snapshot.last-good.journal, seal.key and, with an OWASP Core Rule Set, crs.last-good from the data directory of a server with control, or add control to roles`,
+      `there is nothing to serve: ${files.lastGood} is missing or damaged, and this process has no role control that could build it. Join one with selvedge join; or copy snapshot.last-good, snapshot.last-good.journal, seal.key and, with an OWASP Core Rule Set, crs.last-good from the data directory of a server with control; or add control to roles`,
     );
-  const at = lastGoodPosition(lastGood);
-  log.warn({ rev: at.rev }, "serving the last good copy: without the role control it does not change");
-  const publisher = createPublisher({ source: unchangingSource(at), lastGoodPath: files.lastGood, lastGood, log: feedLog });
+  if (feed === null) log.warn({}, "serving the last good copy, which does not change: this directory has not joined (selvedge join)");
+  const source = feed?.source ?? unchangingSource(lastGoodPosition(lastGood!));
+  const publisher = createPublisher({ source, lastGoodPath: files.lastGood, lastGood, log: feedLog });
   await publisher.start();
   closing.add(() => publisher.close());
 
@@ -89,6 +97,11 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   closing.addDraining(ops.close);
   createOperatorPorts(operatorPorts).add(ops.port);
   const addresses = planeAddresses(config, { api: 0, ops: ops.port }, planes.ports);
+  const { api: _api, ops: _ops, ...listeners } = addresses;
+  feed?.report(publisher, async () => ({
+    addresses: Object.fromEntries(Object.entries(listeners).filter(([, address]) => address !== "")),
+    problems: await silentPlanes(planes.workers),
+  }));
   const runFile = keepRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() }, (error) =>
     log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
   );

@@ -100,7 +100,7 @@ const openSockets = (worker: PlaneWorker): readonly OpenSocket[] => {
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
   { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
-  { name, script, ports, planeConfig, onNeeded }: ServingSpec,
+  { name, role, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
     name,
@@ -121,7 +121,7 @@ function startServingWorker(
         name,
         config: planeConfig(bound),
         lastGoodPath: files.lastGood,
-        sealKeyPath: files.sealKey,
+        sealKeyPath: files.keysOf?.(role) ?? files.sealKey,
         localRootPath: files.localRoot,
         logSegments: logSegmentsOf(files.events),
       };

@@ -45,7 +45,7 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
       const expires = clock.nowMs() + validMs;
       await store.write(async ({ db }) => {
         const before = await findNode(db, name);
-        if (before?.public_key) throw new Error(`there is a node ${name} already; remove it first`);
+        if (before?.public_key) throw new Error(`the node ${name} exists already; remove it first`);
         // A token that nobody used gives way to the new one.
         if (before !== undefined) await deleteNode(db, before, now());
         await insertNode(db, {
@@ -57,6 +57,8 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
     },
     join: async (token, publicKey) => {
       if (!TOKEN.test(token)) return null;
+      // Guesses write nothing.
+      if ((await findNodeByToken(store.read, hashOf(token))) === undefined) return null;
       const { result } = await store.write(async ({ db }) => {
         const row = await findNodeByToken(db, hashOf(token));
         if (row === undefined || row.token_expires_ms < clock.nowMs()) return null;

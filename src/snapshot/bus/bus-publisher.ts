@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { jetstream, jetstreamManager, type StreamConfig, StorageType } from "@nats-io/jetstream";
 import { type ObjectStore, Objm } from "@nats-io/obj";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
+import type { Clock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
 import { type BusHead, CHANGES, decodeDelta, DELTAS, encodeDelta, encodeHead, FULL_BUCKET, HEAD, LIVE, type Place } from "./bus-message.ts";
@@ -23,6 +24,7 @@ export interface BusPublisherDeps {
   readonly key: KeyObject;
   readonly publicKey: KeyObject;
   readonly log: FeedLog;
+  readonly clock: Pick<Clock, "monotonicMs">;
   /** Whether this process is the one that publishes. */
   isLeading(): boolean;
   /** Entries as nodes may have them: their secrets sealed with the keys of the planes. */
@@ -66,7 +68,7 @@ interface End {
 }
 
 export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPublisher> {
-  const { connection, source, key, log } = deps;
+  const { connection, source, key, log, clock } = deps;
   const js = jetstream(connection, { timeout: TIMEOUT_MS });
   const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
   let stopped = false;
@@ -101,7 +103,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       copy = { name, rev: position.rev };
       return position;
     });
-    copiedAt = performance.now();
+    copiedAt = clock.monotonicMs();
     // Some nodes may still be reading the previous one.
     const kept = new Set((await copiesOf(store, at.history)).slice(0, COPIES_KEPT).map(({ name }) => name));
     for (const { name } of await store.list()) if (!kept.has(name)) await store.delete(name);
@@ -137,7 +139,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   };
 
   const publishNews = async (): Promise<void> => {
-    for (const until = performance.now() + BEAT_MS / 2; end !== null && deps.isLeading() && performance.now() < until;) {
+    for (const until = clock.monotonicMs() + BEAT_MS / 2; end !== null && deps.isLeading() && clock.monotonicMs() < until;) {
       const { seq, place } = end;
       const deltas = await source.since(place);
       if (deltas === null) throw new Error("the database has another history, or no longer what follows the stream");
@@ -171,7 +173,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   };
   const copyIfNeeded = async (): Promise<void> => {
     if (end === null || copy === null) return;
-    const mayRepeat = copiedAt === 0 || performance.now() - copiedAt > COPY_REQUESTED_EVERY_MS;
+    const mayRepeat = copiedAt === 0 || clock.monotonicMs() - copiedAt > COPY_REQUESTED_EVERY_MS;
     if ((requested > copy.rev && mayRepeat) || end.place.rev - copy.rev >= COPY_EVERY) {
       await writeCopy();
       beat();
@@ -186,8 +188,8 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
           if (end === null) await takeOver();
           await publishNews();
           await copyIfNeeded();
-          if (performance.now() - checkedAt >= BEAT_MS) {
-            checkedAt = performance.now();
+          if (clock.monotonicMs() - checkedAt >= BEAT_MS) {
+            checkedAt = clock.monotonicMs();
             const { state } = await jsm.streams.info(CHANGES);
             if (state.last_seq !== end?.seq) throw new Error(`the stream ends at ${state.last_seq} instead of ${end?.seq}`);
             beat();

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import type { Delta, Op } from "#snapshot/entries.ts";
+import { type Delta, type Op, opsWeight } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource, FullCopy, Position } from "#snapshot/feed.ts";
 import {
   type BusHead,
@@ -35,8 +35,9 @@ export interface BusSourceDeps {
   readonly deltaBytesMax?: number;
 }
 
-/** Deltas that are kept for `since`, and those that one answer holds. */
+/** Deltas and ops that are kept for `since`, and deltas that one answer holds. */
 const WINDOW = 5_000;
+const WINDOW_OPS = 50_000;
 const AT_ONCE = 500;
 const GET_TIMEOUT_MS = 5_000;
 const HEARTBEAT_WAIT_MS = 3_000;
@@ -49,11 +50,29 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   const listeners = new Set<() => void>();
   let connection: NatsConnection | null = null;
   let window: SentDelta[] = [];
+  let windowOps = 0;
   let head: BusHead | null = null;
-  let seen = Promise.withResolvers<void>();
+  const seen = Promise.withResolvers<void>();
   /** The changes here are not those of control, although history and revision are the same. */
   let isDiverged = false;
   const wake = (): void => listeners.forEach((listener) => listener());
+
+  const weigh = ({ ops }: SentDelta): number => (ops === null ? 0 : opsWeight(ops));
+  const forget = (): void => {
+    window = [];
+    windowOps = 0;
+  };
+  const keep = (delta: SentDelta): void => {
+    window.push(delta);
+    windowOps += weigh(delta);
+    let gone = 0;
+    while (windowOps > WINDOW_OPS && gone < window.length - 1) windowOps -= weigh(window[gone++]!);
+    if (gone > 0 || window.length > 2 * WINDOW) {
+      const cut = Math.max(gone, window.length - WINDOW);
+      for (const old of window.slice(gone, cut)) windowOps -= weigh(old);
+      window = window.slice(cut);
+    }
+  };
 
   const nack = (error: unknown, rev: number): void => {
     if (!(error instanceof RefusedMessage)) throw error;
@@ -70,7 +89,8 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
     try {
       const delta = decode(message, key, follows ? last.hash : "");
       if (last?.history === delta.history && delta.from < last.rev) return;
-      window = follows ? [...(window.length < WINDOW ? window : window.slice(WINDOW / 2)), delta] : [delta];
+      if (!follows) forget();
+      keep(delta);
       wake();
     } catch (error) {
       nack(error, fields.rev);
@@ -86,7 +106,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
     const own = window.find(({ history, rev }) => history === head?.history && rev === head.rev);
     if (own !== undefined && own.hash !== head.hash) {
       log("error", "the changes of control are not those that were followed here; taking a full copy", { rev: head.rev });
-      window = [];
+      forget();
       isDiverged = true;
     }
     // Also where no delta came.
@@ -94,7 +114,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   };
 
   const connected = (): NatsConnection => {
-    if (connection === null || connection.isClosed()) throw new Error("there is no connection to the bus");
+    if (connection === null || connection.isClosed()) throw new Error("the bus is not connected");
     return connection;
   };
   /** One message of a stream, or null: all of JetStream that a node may ask for. */

@@ -1,5 +1,4 @@
 import { createHash, type KeyObject, sign, verify } from "node:crypto";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 import type { Op } from "#snapshot/entries.ts";
@@ -11,6 +10,8 @@ import { RefusedMessage } from "./bus-message.ts";
 const OPS_A_PAGE = 1_000;
 /** Of one line, unpacked: far above the largest entry. */
 const LINE_BYTES_MAX = 64 << 20;
+
+const LINE_END = 0x0a;
 
 interface End extends Position {
   readonly sha256: string;
@@ -44,9 +45,8 @@ export async function* unpackCopy(pieces: AsyncIterable<Uint8Array>, expected: P
   const sum = createHash("sha256");
   let page: Op[] = [];
   let end: End | null = null;
-  for await (const line of createInterface({ input: packed.pipe(unpacking), crlfDelay: Infinity })) {
-    if (end !== null || line.length > LINE_BYTES_MAX)
-      throw new RefusedMessage("the full copy has a line that is too long, or more lines after its end");
+  for await (const line of linesOf(packed.pipe(unpacking))) {
+    if (end !== null) throw new RefusedMessage("the full copy has more lines after its end");
     if (line.startsWith('{"end":')) {
       end = (JSON.parse(line) as { end: End }).end;
       continue;
@@ -62,4 +62,21 @@ export async function* unpackCopy(pieces: AsyncIterable<Uint8Array>, expected: P
   if (!isExpected || !verify(null, signedEnd(end), key, Buffer.from(end.sig, "base64url")))
     throw new RefusedMessage("the full copy is not the one that control signed");
   yield page;
+}
+
+/** Lines without their ends. A line that is too long is refused before it is whole. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let begun: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_END); end !== -1; end = chunk.indexOf(LINE_END, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end)]).toString();
+      [begun, length, from] = [[], 0, end + 1];
+    }
+    begun.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > LINE_BYTES_MAX) throw new RefusedMessage("the full copy has a line that is too long");
+  }
+  if (length > 0) throw new RefusedMessage("the full copy is cut off");
 }

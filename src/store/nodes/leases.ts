@@ -3,7 +3,7 @@ import type { Store } from "#store/database/store.ts";
 
 /**
  * Takes or renews the lease of a duty; false if another holder has it. Time is the database's, so that clocks of holders may differ. A
- * holder that was frozen may believe that it still has the lease: its work needs a fence of its own.
+ * holder that was frozen may believe that it still has the lease: its work needs its own fence.
  */
 export async function takeLease(store: Store, duty: string, holder: string, forMs: number): Promise<boolean> {
   const now =
@@ -28,5 +28,6 @@ export async function takeLease(store: Store, duty: string, holder: string, forM
 
 /** Another holder need not wait for its end. */
 export async function releaseLease(store: Store, duty: string, holder: string): Promise<void> {
+  // few: one for each duty
   await store.write(({ db }) => db.deleteFrom("leases").where("duty", "=", duty).where("holder", "=", holder).execute());
 }

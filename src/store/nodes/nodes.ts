@@ -16,12 +16,14 @@ export async function insertNode(db: Kysely<Tables>, row: Insertable<NodesTable>
 }
 
 export async function updateNode(db: Kysely<Tables>, name: string, change: Updateable<NodesTable>): Promise<void> {
+  // few: the name is the key
   await db.updateTable("nodes").set(change).where("name", "=", name).execute();
 }
 
 /** Its key stays among the revoked ones for ever: credentials of the bus are revoked by naming them. */
 export async function deleteNode(db: Kysely<Tables>, { name, public_key }: NodeRow, revoked_on: string): Promise<void> {
   if (public_key !== null) await revokeNodeKey(db, { name, public_key, revoked_on });
+  // few: the name is the key
   await db.deleteFrom("nodes").where("name", "=", name).execute();
 }
 

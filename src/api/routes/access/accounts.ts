@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
+import { PlaneNode } from "#model/access/node.ts";
 import { ServerHealth } from "#model/access/server-health.ts";
 import { Account, AccountCreate, AccountList, AccountUpdate } from "#model/access/account.ts";
 
@@ -17,6 +18,17 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
     result: ServerHealth,
     paging: "one",
     handler: ({ control }) => control.serverHealth(),
+  }),
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/nodes",
+    id: "account-nodes-list",
+    summary: "List the machines that run planes only, and how far each has followed the changes",
+    scope: "account",
+    permissions: ["Account Settings Read", "Account Settings Write"],
+    result: PlaneNode,
+    paging: "list",
+    handler: ({ control }) => control.nodes.list(),
   }),
   route({
     method: "GET",

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { addConfigFlags } from "#app/cli/config-flags.ts";
+import { DATABASE_KEYS, type Finish } from "#app/cli/command-parts.ts";
+
+/** Adds the commands of `selvedge node`. */
+export function addNodes(parent: Command, finish: Finish): void {
+  const token = parent
+    .command("token")
+    .description("Make a node and print the token with which one machine joins as this node. The token is shown once.")
+    .requiredOption("--name <name>", "name of the node: letters a to z, digits and hyphens")
+    .requiredOption("--planes <planes>", "what the node runs: edge, nameserver, gateway, separated by commas")
+    .option("--expires-in <time>", "how long the token can be used: 24h, 30m or 600s", "1h");
+  const tokenFlags = addConfigFlags(token, DATABASE_KEYS);
+  token.action(async (options) => finish(await (await import("./node-token.ts")).nodeToken(options, tokenFlags)));
+  addNodeList(parent, "list", finish);
+  const remove = parent
+    .command("remove")
+    .argument("<name>", "the node's name, as shown by node list")
+    .description("Remove a node: its connection to the bus is closed and its credentials are revoked.");
+  const removeFlags = addConfigFlags(remove, DATABASE_KEYS);
+  remove.action(async (name: string) => finish(await (await import("./node-remove.ts")).nodeRemove(name, removeFlags)));
+}
+
+/** `selvedge nodes` and `selvedge node list`. */
+export function addNodeList(parent: Command, name: string, finish: Finish): void {
+  const list = parent.command(name).description("List the machines that run planes only, and how far each has followed the changes.");
+  const flags = addConfigFlags(list, DATABASE_KEYS);
+  list.action(async () => finish(await (await import("./node-list.ts")).nodeList(flags)));
+}
+
+/** `selvedge join`. */
+export function addJoin(parent: Command, finish: Finish): void {
+  const join = parent
+    .command("join")
+    .argument("<url>", "URL of a server with the role control, such as https://control.example.net:8780; plain HTTP on this machine only")
+    .argument("<token>", "the token that selvedge node token printed")
+    .description("Make the data directory that of a node: selvedge start then runs the node's planes, without database and API.");
+  const flags = addConfigFlags(join, ["data", "json"]);
+  join.action(async (url: string, token: string) => finish(await (await import("./join.ts")).join(url, token, flags)));
+}
+
+/** `selvedge bus config`. */
+export function addBus(parent: Command, finish: Finish): void {
+  const config = parent
+    .command("config")
+    .description("Print the part of nats-server's configuration that lets this installation and its nodes in, and nobody else.")
+    .requiredOption("--directory <path>", "directory in which nats-server keeps its state");
+  const flags = addConfigFlags(config, DATABASE_KEYS);
+  config.action(async (options) => finish(await (await import("./bus-config.ts")).busConfig(options, flags)));
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { connect, jwtAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import type { Log } from "#app/log/log.ts";
+
+/** A connection to the bus that is made again for as long as the process runs. */
+export interface BusConnection {
+  /** Null while it is away. */
+  current(): NatsConnection | null;
+  close(): Promise<void>;
+}
+
+export interface BusConnectionDeps {
+  /** `nats://…` or `tls://…`. */
+  readonly url: string;
+  /** PEM file of the authority of the server's certificate; empty: those that the system trusts. */
+  readonly ca: string;
+  readonly jwt: string;
+  readonly seed: Uint8Array;
+  /** Shown in the server's monitoring. */
+  readonly name: string;
+  readonly inboxPrefix?: string;
+  readonly log: Log;
+  /** Called with each new connection; a failure closes it. */
+  onConnected(connection: NatsConnection): Promise<void> | void;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const PING_EVERY_MS = 2_000;
+const RETRY_MS = 1_000;
+
+export function keepConnected(deps: BusConnectionDeps): BusConnection {
+  const { url, log } = deps;
+  const stopping = new AbortController();
+  let current: NatsConnection | null = null;
+  const open = (): Promise<NatsConnection> =>
+    connect({
+      servers: url,
+      name: deps.name,
+      authenticator: jwtAuthenticator(deps.jwt, deps.seed),
+      ...(url.startsWith("tls:") ? { tls: deps.ca === "" ? {} : { ca: readFileSync(deps.ca, "utf8") } } : {}),
+      ...(deps.inboxPrefix === undefined ? {} : { inboxPrefix: deps.inboxPrefix }),
+      ...{ timeout: CONNECT_TIMEOUT_MS, pingInterval: PING_EVERY_MS, maxPingOut: 2 },
+      ...{ maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 200 },
+    });
+  const follow = async (): Promise<string> => {
+    const connection = await open();
+    current = connection;
+    log.info({ server: connection.getServer() }, "connected to the bus");
+    try {
+      await deps.onConnected(connection);
+      const error = await connection.closed();
+      return error === undefined ? "it was closed" : error.message;
+    } finally {
+      current = null;
+      await connection.close();
+    }
+  };
+  const run = async (): Promise<void> => {
+    for (let said = ""; !stopping.signal.aborted;) {
+      const reason = await follow().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      if (stopping.signal.aborted) return;
+      if (reason !== said) log.warn({ reason }, "the bus is not connected; trying again");
+      said = reason;
+      await delay(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    current: () => current,
+    close: async () => {
+      stopping.abort();
+      await current?.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { openBusAuthority } from "#control/nodes/bus-authority.ts";
+import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
+import type { Nodes, SeenReport } from "#control/nodes/nodes.ts";
+import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
+import type { FeedSource } from "#snapshot/feed.ts";
+import { releaseLease, takeLease } from "#store/nodes/leases.ts";
+import { allNodes, revokedNodeKeys } from "#store/nodes/nodes.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Config } from "#app/config/config.ts";
+import type { Log } from "#app/log/log.ts";
+import { keepConnected } from "./bus-connection.ts";
+import type { JoinAnswer } from "./join-answer.ts";
+import { createRemoteNodes } from "./remote-nodes.ts";
+
+/** Control's side of the bus. */
+export interface Fleet {
+  /** Null if the token is unknown, used or too old. */
+  join(token: string, publicKey: string): Promise<JoinAnswer | null>;
+  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  /** The newest report of each node. */
+  readonly heard: ReadonlyMap<string, SeenReport>;
+  close(): Promise<void>;
+}
+
+export interface FleetDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly source: FeedSource;
+  readonly nodes: Nodes;
+  /** Distinguishes this process from others on the same database. */
+  readonly nodeId: string;
+  /** PEM of the local certificate authority, which edges trust at origins. */
+  readonly localRoot: string;
+  /** PEM of the authority of the bus's certificate; empty without one. */
+  readonly busRoot: string;
+}
+
+const DUTY = "bus";
+const LEASE_MS = 5_000;
+/** Before the lease ends, by the clock of this process, which begins to count before the database does. */
+const LEADS_MS = 4_000;
+const TURN_MS = 1_000;
+/** A server whose directory was wiped lets nobody in until it hears of the account. */
+const CLAIMS_EVERY_TURNS = 60;
+const REPORTS_KEPT_EVERY_TURNS = 5;
+const CLAIMS_TIMEOUT_MS = 3_000;
+
+/** Publishes the changes while this process leads, admits nodes and shuts removed ones out, and hears what nodes report. */
+export async function openFleet(deps: FleetDeps): Promise<Fleet> {
+  const { config, store, sealer, clock, log, source, nodes, nodeId } = deps;
+  const authority = await openBusAuthority({ store, sealer, clock });
+  let leadsUntil = -1;
+  let publisher: BusPublisher | null = null;
+  const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
+  const shared = { url: config.bus.url, ca: config.bus.ca, log };
+  let revoked = new Set<string>();
+  const stopping = new AbortController();
+
+  const pushClaims = async (): Promise<void> => {
+    const connection = system.current();
+    if (connection === null) return;
+    const token = authority.accountToken([...revoked]);
+    await connection.request("$SYS.REQ.CLAIMS.UPDATE", token, { timeout: CLAIMS_TIMEOUT_MS });
+  };
+  const system = keepConnected({ ...shared, ...authority.systemUser(), name: "selvedge-system", onConnected: async () => pushClaims() });
+  const control = keepConnected({
+    ...{ ...shared, ...authority.controlUser(), name: "selvedge-control" },
+    onConnected: async (connection) => {
+      remote.listen(connection);
+      const started = await startBusPublisher({
+        ...{ connection, source, key: authority.signingKey, publicKey: authority.publicKey, clock },
+        log: (level, message, fields) => log[level](fields ?? {}, message),
+        isLeading: () => clock.monotonicMs() < leadsUntil,
+        sealed: sealedForNodes(sealer),
+      });
+      publisher = started;
+      void connection.closed().then(() => started.stop());
+    },
+  });
+
+  const lead = async (): Promise<void> => {
+    const asked = clock.monotonicMs();
+    if (await takeLease(store, DUTY, nodeId, LEASE_MS)) leadsUntil = asked + LEADS_MS;
+  };
+  const shutOut = async (turn: number): Promise<void> => {
+    const keys = new Set(await revokedNodeKeys(store.read));
+    const isNew = [...keys].some((key) => !revoked.has(key));
+    revoked = keys;
+    if (isNew || turn % CLAIMS_EVERY_TURNS === 0) await pushClaims();
+    if (!isNew) return;
+    const names = new Set((await allNodes(store.read)).map(({ name }) => name));
+    for (const name of remote.heard.keys()) if (!names.has(name)) remote.forget(name);
+  };
+  const duties: readonly (readonly [string, (turn: number) => Promise<void>])[] = [
+    ["taking the lease of the bus", lead],
+    ["looking at the nodes", async () => remote.look((await store.position()).history)],
+    ["shutting removed nodes out", shutOut],
+    [
+      "keeping the nodes' reports",
+      async (turn) => (turn % REPORTS_KEPT_EVERY_TURNS === 0 && remote.heard.size > 0 ? nodes.keepReports(remote.heard) : undefined),
+    ],
+  ];
+  const run = async (): Promise<void> => {
+    for (let turn = 1; !stopping.signal.aborted; turn++) {
+      for (const [name, duty] of duties)
+        await duty(turn).catch((error: unknown) => log.warn({ reason: String(error) }, `${name} failed; trying again`));
+      await delay(TURN_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  revoked = new Set(await revokedNodeKeys(store.read));
+  await lead();
+  remote.look((await store.position()).history);
+  const running = run();
+
+  return {
+    join: async (token, publicKey) => {
+      const joined = await nodes.join(token, publicKey);
+      return (
+        joined && {
+          ...{ name: joined.name, planes: joined.planes, jwt: authority.nodeToken(joined.name, publicKey) },
+          bus: { url: config.bus.url, root: deps.busRoot },
+          control_key: authority.publicKey.export({ format: "pem", type: "spki" }) as string,
+          local_root: deps.localRoot,
+          keys: Object.fromEntries(joined.planes.map((plane) => [plane, planeKeys(sealer, plane)])),
+        }
+      );
+    },
+    settled: remote.settled,
+    heard: remote.heard,
+    close: async () => {
+      stopping.abort();
+      await running;
+      remote.close();
+      await Promise.all([control.close(), system.close()]);
+      await publisher?.stop();
+      await releaseLease(store, DUTY, nodeId).catch(() => undefined);
+    },
+  };
+}

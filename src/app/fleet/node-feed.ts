@@ -1,0 +1,94 @@
+import { createPublicKey } from "node:crypto";
+import { BUS_FORMAT } from "#snapshot/bus/bus-message.ts";
+import { type BusSource, createBusSource } from "#snapshot/bus/bus-source.ts";
+import { inboxPrefix, type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
+import type { Publisher } from "#snapshot/publisher.ts";
+import type { Position } from "#snapshot/feed.ts";
+import type { Config } from "#app/config/config.ts";
+import { packageVersion } from "#app/config/package-version.ts";
+import type { Log } from "#app/log/log.ts";
+import { keepConnected } from "./bus-connection.ts";
+import { busRootFile, type NodeState } from "./node-state.ts";
+
+/** The node's side of the bus: its feed, and its reports. */
+export interface NodeFeed {
+  readonly source: BusSource;
+  /** Begins to report; `facts` are asked once a second. */
+  report(publisher: Publisher, facts: () => Promise<Pick<NodeReport, "addresses" | "problems">>): void;
+  close(): Promise<void>;
+}
+
+const REPORT_EVERY_MS = 1_000;
+/** Longer than a plane takes for a change; then the report says the earlier revision. */
+const APPLY_LIMIT_MS = 1_000;
+
+/** `at`: the position of the last good copy. */
+export function openNodeFeed({ config, state, log }: { readonly config: Config; readonly state: NodeState; readonly log: Log }): NodeFeed {
+  let refused: NodeReport["refused"];
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const source = createBusSource({
+    key: createPublicKey(state.control_key),
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+    refused: (reason, rev) => void (refused = { rev, reason }),
+  });
+  const bus = keepConnected({
+    url: config.bus.url || state.bus.url,
+    ca: config.bus.ca || (state.bus.root === "" ? "" : busRootFile(config.data)),
+    ...{ jwt: state.jwt, seed: Buffer.from(state.seed), name: state.name, inboxPrefix: inboxPrefix(state.name), log },
+    onConnected: source.attach,
+  });
+  return {
+    source,
+    report: (publisher, facts) => {
+      let applied: Position = { history: "", rev: -1 };
+      let known: Pick<NodeReport, "addresses" | "problems"> = { addresses: {}, problems: [] };
+      const send = (): void => {
+        const report: NodeReport = {
+          ...applied,
+          ...known,
+          ...{ version: packageVersion(), format: BUS_FORMAT },
+          ...(refused === undefined ? {} : { refused }),
+        };
+        bus.current()?.publish(reportSubject(state.name), JSON.stringify(report));
+      };
+      const catchUp = oneMore(async () => {
+        const head = publisher.position();
+        if (head === null || isClosed) return;
+        const { behind } = await publisher.settled(head.rev, APPLY_LIMIT_MS);
+        if (behind.length > 0) return;
+        applied = head;
+        send();
+      });
+      publisher.onPublished(() => catchUp());
+      const tick = async (): Promise<void> => {
+        known = await facts().catch(() => known);
+        catchUp();
+        send();
+        if (!isClosed) timer = setTimeout(() => void tick(), REPORT_EVERY_MS).unref();
+      };
+      void tick();
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await bus.close();
+    },
+  };
+}
+
+/** Calls during a run cause one more run. */
+function oneMore(run: () => Promise<void>): () => void {
+  let state: "idle" | "running" | "again" = "idle";
+  const loop = async (): Promise<void> => {
+    do {
+      state = "running";
+      await run();
+    } while ((state as string) === "again");
+    state = "idle";
+  };
+  return () => {
+    if (state === "idle") void loop();
+    else state = "again";
+  };
+}

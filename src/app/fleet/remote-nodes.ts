@@ -1,0 +1,106 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Clock } from "#kernel/clock.ts";
+import { AWAY_AFTER_MS, type SeenReport } from "#control/nodes/nodes.ts";
+import { type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
+import { createSettlement, type Follower } from "#snapshot/settlement.ts";
+import type { Log } from "#app/log/log.ts";
+
+/** The nodes that report over the bus to this process. */
+export interface RemoteNodes {
+  /** The newest report of each. */
+  readonly heard: ReadonlyMap<string, SeenReport>;
+  listen(connection: NatsConnection): void;
+  /** Resolves when the connected nodes have applied the revision, or after the time; names those that have not. */
+  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  /** Must be called about once a second: nodes that were not heard of are not waited for. */
+  look(history: string): void;
+  forget(name: string): void;
+  close(): void;
+}
+
+export interface RemoteNodesDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A node has refused a change. */
+  onRefused(rev: number): void;
+}
+
+/** A report is a few hundred bytes; a node could send anything. */
+const REPORT_BYTES_MAX = 16_384;
+
+export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): RemoteNodes {
+  const heard = new Map<string, SeenReport>();
+  const followers = new Map<string, Follower>();
+  const present = new Set<Follower>();
+  const settlement = createSettlement(present);
+  let history = "";
+  let asked = 0;
+
+  const take = (name: string, data: Uint8Array): void => {
+    const report = data.length > REPORT_BYTES_MAX ? null : parsed(data);
+    if (report === null) return;
+    const before = heard.get(name);
+    heard.set(name, { ...report, seenMs: clock.nowMs() });
+    const follower = followers.get(name) ?? { name: `node ${name}`, acked: 0, pending: [], late: false };
+    followers.set(name, follower);
+    follower.acked = report.history === history ? report.rev : -1;
+    if (follower.acked >= asked) follower.late = false;
+    present.add(follower);
+    const { refused } = report;
+    if (refused !== undefined && (before?.refused?.rev !== refused.rev || before.refused.reason !== refused.reason)) {
+      log.warn({ node: name, ...refused }, "a node refused a change and keeps what it has");
+      onRefused(refused.rev);
+    }
+    settlement.check();
+  };
+  const drop = (name: string): void => {
+    const follower = followers.get(name);
+    if (follower !== undefined && present.delete(follower)) settlement.check();
+  };
+  return {
+    heard,
+    listen: (connection) =>
+      void connection.subscribe(reportSubject("*"), {
+        callback: (error, message) => {
+          if (error === null) take(message.subject.split(".")[2] ?? "", message.data);
+        },
+      }),
+    settled: (rev, timeoutMs) => {
+      asked = Math.max(asked, rev);
+      return settlement.settled(rev, timeoutMs);
+    },
+    look: (current) => {
+      history = current;
+      for (const [name, { seenMs }] of heard) if (clock.nowMs() - seenMs > AWAY_AFTER_MS) drop(name);
+    },
+    forget: (name) => {
+      drop(name);
+      followers.delete(name);
+      heard.delete(name);
+    },
+    close: () => {
+      present.clear();
+      settlement.close();
+    },
+  };
+}
+
+/** Null if it is not a report: whatever a node sends must not harm control. */
+function parsed(data: Uint8Array): NodeReport | null {
+  let value: Partial<NodeReport> | null;
+  try {
+    value = JSON.parse(Buffer.from(data).toString()) as Partial<NodeReport> | null;
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const { history, rev, version, format, addresses = {}, problems = [], refused } = value;
+  if (typeof history !== "string" || typeof version !== "string" || !Number.isSafeInteger(rev) || !Number.isSafeInteger(format))
+    return null;
+  return {
+    ...{ history, rev: rev as number, version, format: format as number },
+    addresses: Object.fromEntries(Object.entries(addresses).map(([listener, address]) => [listener, String(address)])),
+    problems: Array.isArray(problems) ? problems.map(String) : [],
+    ...(refused === undefined || refused === null ? {} : { refused: { rev: Number(refused.rev) || 0, reason: String(refused.reason) } }),
+  };
+}
