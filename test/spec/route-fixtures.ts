@@ -97,6 +97,7 @@ export const routeFixtures = (
   "script-monitor-scripts-list": { status: 410 },
   "script-monitor-scripts-get": { status: 410 },
   "account-health-get": {},
+  "account-nodes-list": {},
   "deprecation-calls-list": {},
   "deprecation-rehearsals-create": { body: { as_of: "2030-01-01" } },
   "user-tokens-list": {},

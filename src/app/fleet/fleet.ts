@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { openBusAuthority } from "#control/nodes/bus-authority.ts";
@@ -60,6 +61,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
   const shared = { url: config.bus.url, ca: config.bus.ca, log };
   let revoked = new Set<string>();
+  let isPushed = false;
   const stopping = new AbortController();
 
   const pushClaims = async (): Promise<void> => {
@@ -67,8 +69,21 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     if (connection === null) return;
     const token = authority.accountToken([...revoked]);
     await connection.request("$SYS.REQ.CLAIMS.UPDATE", token, { timeout: CLAIMS_TIMEOUT_MS });
+    isPushed = true;
   };
-  const system = keepConnected({ ...shared, ...authority.systemUser(), name: "selvedge-system", onConnected: async () => pushClaims() });
+  /** A server that is back may know no revocation any more: its turn pushes them. */
+  const pushAtReturn = async (connection: NatsConnection): Promise<void> => {
+    for await (const { type } of connection.status()) if (type === "reconnect") isPushed = false;
+  };
+  const system = keepConnected({
+    ...shared,
+    ...authority.systemUser(),
+    name: "selvedge-system",
+    onConnected: async (connection) => {
+      void pushAtReturn(connection);
+      await pushClaims();
+    },
+  });
   const control = keepConnected({
     ...{ ...shared, ...authority.controlUser(), name: "selvedge-control" },
     onConnected: async (connection) => {
@@ -92,7 +107,8 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     const keys = new Set(await revokedNodeKeys(store.read));
     const isNew = [...keys].some((key) => !revoked.has(key));
     revoked = keys;
-    if (isNew || turn % CLAIMS_EVERY_TURNS === 0) await pushClaims();
+    if (isNew || turn % CLAIMS_EVERY_TURNS === 0) isPushed = false;
+    if (!isPushed) await pushClaims();
     if (!isNew) return;
     const names = new Set((await allNodes(store.read)).map(({ name }) => name));
     for (const name of remote.heard.keys()) if (!names.has(name)) remote.forget(name);

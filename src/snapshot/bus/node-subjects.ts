@@ -7,7 +7,7 @@ export const inboxPrefix = (name: string): string => `_INBOX_${name}`;
 /** Names of nodes are parts of subjects, where dots, stars and spaces have a meaning. */
 export const NODE_NAME = /^[a-z0-9-]{1,63}$/;
 
-/** What a node says once a second, and after each change that its planes have applied. */
+/** A node sends it once a second, and after each change that its planes have applied. */
 export interface NodeReport {
   readonly history: string;
   readonly rev: number;
