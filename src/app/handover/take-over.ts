@@ -47,12 +47,16 @@ export function takeOverOf(process: NodeJS.Process): TakeOver | null {
   });
   // The process before has died, and the kernel has released what it held.
   process.on("disconnect", drained);
+  // The process ends when it cannot start, although it listens here.
+  process.channel?.unref();
   const say = (message: FromSuccessor): void => void process.send?.(message);
   return {
     sockets: (config) => createInheritedSockets(config, sockets, servesZones),
-    loaded: () => {
+    loaded: async () => {
+      process.channel?.ref();
       say({ type: "loaded" });
-      return released;
+      await released;
+      process.channel?.unref();
     },
     serving: () => {
       if (process.connected) say({ type: "serving" });
