@@ -61,6 +61,11 @@ export const routeFixtures = (
   "user-setup": { body: { email: "owner@example.com", password: "correct horse battery" } },
   // The planted caller has a token, and no password or session.
   "user-password-change": { body: { current_password: "wrong", password: "correct horse battery" }, status: 403 },
+  "user-totp-get": {},
+  "user-totp-start": { body: { current_password: "wrong" }, status: 403 },
+  // Nothing was started.
+  "user-totp-confirm": { body: { code: "123456" }, status: 409 },
+  "user-totp-end": { body: {} },
   "user-sessions-create": { body: { label: "fixture" } },
   "user-sessions-list": {},
   "user-sessions-end": { status: 404 },
