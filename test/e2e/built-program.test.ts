@@ -166,7 +166,7 @@ test("traces of the built program name the lines of its sources, in threads too"
   const thread = new Worker(pathToFileURL(join(root, "dist/app/threads/prestarted-thread.js")), { workerData: {} });
   const [error] = (await once(thread, "error")) as [Error];
   const [, path = "", line] =
-    /^ {4}at awaitTurn \((\/.*\/src\/kernel\/process\/worker-bootstrap\.ts):(\d+):\d+\)$/m.exec(error.stack ?? "") ?? [];
+    /^ {4}at waitToLoad \((\/.*\/src\/kernel\/process\/worker-bootstrap\.ts):(\d+):\d+\)$/m.exec(error.stack ?? "") ?? [];
   assert.equal(path, join(root, "src/kernel/process/worker-bootstrap.ts"), error.stack);
   assert.match(readFileSync(path, "utf8").split("\n")[Number(line) - 1] ?? "", /new Int32Array\(|Atomics/);
   assert.match(error.stack ?? "", /at file:\/\/|prestarted-thread\.ts/);

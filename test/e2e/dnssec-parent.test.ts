@@ -155,7 +155,7 @@ storeTest("a key's age begins a rollover; nothing goes on while the parent canno
     };
     const on = await control.dnssec.edit(call(), zone, { status: "active" });
     parent.say(on.ds);
-    assert.deepEqual(await run(1), { looked: 1, changed: [`${ZONE}: pending → active`], failures: 0, failed: [] });
+    assert.deepEqual(await run(1), { checked: 1, changed: [`${ZONE}: pending → active`], failures: 0, failed: [] });
     assert.equal(await run(0), null, "not due");
     assert.equal(await run(29 * 24 - 1), null);
     assert.deepEqual((await run(24))?.["changed"], [`${ZONE}: rollover none → publish`]);

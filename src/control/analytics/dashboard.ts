@@ -33,8 +33,8 @@ export async function zoneDashboard(
   query: DashboardQuery,
 ): Promise<ZoneDashboard> {
   const nowMs = deps.clock.nowMs();
-  const untilMs = timeOf(query.until, "until", nowMs) ?? nowMs;
-  const sinceMs = timeOf(query.since, "since", nowMs) ?? untilMs - SINCE_DEFAULT_MS;
+  const untilMs = queryTime(query.until, "until", nowMs) ?? nowMs;
+  const sinceMs = queryTime(query.since, "since", nowMs) ?? untilMs - SINCE_DEFAULT_MS;
   const cut = INTERVALS.find(({ upToMs }) => untilMs - sinceMs <= upToMs);
   if (sinceMs >= untilMs || cut === undefined)
     throw new PlatformError("invalid_input", { message: `"since" must be before "until", by at most a year.`, source: "/since" });
@@ -57,7 +57,7 @@ export async function zoneDashboard(
   };
 }
 
-export function timeOf(text: string | undefined, name: string, nowMs: number): number | undefined {
+export function queryTime(text: string | undefined, name: string, nowMs: number): number | undefined {
   if (text === undefined || text === "") return undefined;
   const ms = /^-?\d{1,7}$/.test(text) ? nowMs + Number(text) * MINUTE_MS : Date.parse(text);
   if (Number.isNaN(ms) || ms > nowMs + DAY_MS)

@@ -11,7 +11,7 @@ import {
   type DnsTimeReportQuery,
 } from "#model/events/dns-report.ts";
 import type { Analytics } from "./analytics.ts";
-import { timeOf } from "./dashboard.ts";
+import { queryTime } from "./dashboard.ts";
 import { DNS_DIMENSIONS, dnsReportFilter } from "./dns-report-fields.ts";
 import { indexOf, type Intervals, intervalsOf } from "./time-intervals.ts";
 
@@ -92,8 +92,8 @@ interface ReadQuery {
 
 function readQuery(clock: Clock, query: DnsReportQuery): ReadQuery {
   const nowMs = clock.nowMs();
-  const untilMs = timeOf(query.until, "until", nowMs) ?? nowMs;
-  const sinceMs = timeOf(query.since, "since", nowMs) ?? untilMs - SINCE_DEFAULT_MS;
+  const untilMs = queryTime(query.until, "until", nowMs) ?? nowMs;
+  const sinceMs = queryTime(query.since, "since", nowMs) ?? untilMs - SINCE_DEFAULT_MS;
   if (sinceMs >= untilMs) throw new PlatformError("invalid_input", { message: `"since" must be before "until".`, source: "/since" });
   const metrics = named(query.metrics ?? "queryCount", DNS_METRICS, "metrics");
   const dimensions = named(query.dimensions ?? "", Object.keys(DNS_DIMENSIONS), "dimensions");

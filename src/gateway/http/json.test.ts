@@ -27,7 +27,7 @@ const OWN_TEXTS = [
   ...["http/json", "limits/spend-limits", "limits/journal", "plans/dynamic-plan", "credentials/stored-keys", "credentials/service-account"],
   ...["providers/custom-providers", "cache/disk-store", "tracing/span-exporter", "usage/custom-cost", "logs/log-options"],
   // Of one string.
-  "request/request-model",
+  ...["request/request-model", "streams/json-strings"],
 ].map((name) => `${name}.ts`);
 
 test("JSON of clients and providers is parsed by parseJson alone", () => {
