@@ -140,7 +140,7 @@ test("rows of the operator's own are read at the start and at SIGHUP, and a file
 
   await writeFile(file, row("three", "colour = 1\n"));
   reload();
-  await eventually(() => selvedge.log().includes("stays in use"));
+  await eventually(() => selvedge.log().includes("stay in use"));
   assert.match(selvedge.log(), /waf\.rows_file: .*rows\.toml:7:10: shop-three: unknown member \\"colour\\"/);
   assert.ok(await blocked("/?q=my+shop-two+order"), "what was read before stays in use");
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { type Delta, type Op, opsWeight } from "#snapshot/entries.ts";
+import type { Delta, Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource, FullCopy, Position } from "#snapshot/feed.ts";
 import {
   type BusHead,
@@ -16,6 +16,7 @@ import {
   type SentDelta,
 } from "./bus-message.ts";
 import { unpackCopy } from "./copy-lines.ts";
+import { createDeltaWindow } from "./delta-window.ts";
 
 /** The feed of a node past the machine of control: deltas and full copies from the bus. */
 export interface BusSource extends FeedSource {
@@ -35,9 +36,7 @@ export interface BusSourceDeps {
   readonly deltaBytesMax?: number;
 }
 
-/** Deltas and ops that are kept for `since`, and deltas that one answer holds. */
-const WINDOW = 5_000;
-const WINDOW_OPS = 50_000;
+/** Deltas that one answer holds. */
 const AT_ONCE = 500;
 const GET_TIMEOUT_MS = 5_000;
 const HEARTBEAT_WAIT_MS = 3_000;
@@ -49,30 +48,12 @@ const HEARTBEAT_WAIT_MS = 3_000;
 export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
   const listeners = new Set<() => void>();
   let connection: NatsConnection | null = null;
-  let window: SentDelta[] = [];
-  let windowOps = 0;
+  const window = createDeltaWindow();
   let head: BusHead | null = null;
   const seen = Promise.withResolvers<void>();
   /** The changes here are not those of control, although history and revision are the same. */
   let isDiverged = false;
   const wake = (): void => listeners.forEach((listener) => listener());
-
-  const weigh = ({ ops }: SentDelta): number => (ops === null ? 0 : opsWeight(ops));
-  const forget = (): void => {
-    window = [];
-    windowOps = 0;
-  };
-  const keep = (delta: SentDelta): void => {
-    window.push(delta);
-    windowOps += weigh(delta);
-    let gone = 0;
-    while (windowOps > WINDOW_OPS && gone < window.length - 1) windowOps -= weigh(window[gone++]!);
-    if (gone > 0 || window.length > 2 * WINDOW) {
-      const cut = Math.max(gone, window.length - WINDOW);
-      for (const old of window.slice(gone, cut)) windowOps -= weigh(old);
-      window = window.slice(cut);
-    }
-  };
 
   const nack = (error: unknown, rev: number): void => {
     if (!(error instanceof RefusedMessage)) throw error;
@@ -84,13 +65,13 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
 
   const onLive = (message: Msg): void => {
     const fields = deltaFields((name) => message.headers?.get(name) ?? "");
-    const last = window.at(-1);
+    const last = window.last();
     const follows = last?.history === fields.history && last.rev === fields.from;
     try {
       const delta = decode(message, key, follows ? last.hash : "");
       if (last?.history === delta.history && delta.from < last.rev) return;
-      if (!follows) forget();
-      keep(delta);
+      if (!follows) window.clear();
+      window.add(delta);
       wake();
     } catch (error) {
       nack(error, fields.rev);
@@ -103,10 +84,10 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
       return nack(error, -1);
     }
     seen.resolve();
-    const own = window.find(({ history, rev }) => history === head?.history && rev === head.rev);
+    const own = window.endingAt(head);
     if (own !== undefined && own.hash !== head.hash) {
       log("error", "the changes of control are not those that were followed here; taking a full copy", { rev: head.rev });
-      forget();
+      window.clear();
       isDiverged = true;
     }
     // Also where no delta came.
@@ -158,8 +139,8 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   /** Deltas of the window or of the stream. */
   const sentSince = async (at: Position): Promise<readonly SentDelta[] | null> => {
     if (isDiverged || (head !== null && head.history !== at.history)) return null;
-    const first = window.findIndex(({ history, from }) => history === at.history && from === at.rev);
-    if (first !== -1) return window.slice(first, first + AT_ONCE);
+    const kept = window.from(at, AT_ONCE);
+    if (kept !== null) return kept;
     // Without a heartbeat nobody says that more exists.
     return head === null || head.rev <= at.rev ? [] : fetch(at);
   };
