@@ -99,7 +99,10 @@ test("tokens are worked on without a server, and over a database elsewhere", asy
   assert.equal((await api(second, "preset-too-late", "GET", "/user/tokens/verify")).status, 403);
   await second.stop();
   const third = await startSelvedge({ dataDir: data, env: { SELVEDGE_BOOTSTRAP_TOKEN: reset.out.trim() } });
-  assert.match(third.log(), /"level":30[^\n]*bootstrap\.token is ignored because it applies only to the first start: the database has this value already/);
+  assert.match(
+    third.log(),
+    /"level":30[^\n]*bootstrap\.token is ignored because it applies only to the first start: the database has this value already/,
+  );
   await third.stop();
 
   const skip = toolOrSkip("postgres");
