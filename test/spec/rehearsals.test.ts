@@ -246,7 +246,7 @@ test("selvedge deprecations rehearse --log reads calls from a file, without a se
       .map((one) => [one.deprecation_id, one.outcome, one.calls]);
     assert.deepEqual(outcomes, [
       ["dns-records-filter-prefixes", "refused", 2],
-      ["account-settings-nameservers", "ignored", 1],
+      ["account-settings-nameservers", "refused", 1],
       ["zone-setting-cname-flattening", "gone", 1],
     ]);
     assert.deepEqual(report.findings.find(({ deprecation_id }) => deprecation_id === "dns-records-filter-prefixes")?.rewrite, {

@@ -54,8 +54,8 @@ const KEPT: readonly (readonly [what: string, phase: string, rule: object, says:
       },
     }),
     [
-      /Managed Ruleset has no rule 5de7edfa648c4d6891dc3e7f84534ffa, 75a0060762034a6cb663fd51a02344cb here/,
-      /no category wordpress, language-java here/,
+      /Managed Ruleset has no rule 5de7edfa648c4d6891dc3e7f84534ffa, 75a0060762034a6cb663fd51a02344cb on this server/,
+      /no category wordpress, language-java on this server/,
     ],
   ],
   [

@@ -39,7 +39,7 @@ const WRONG: readonly (readonly [text: string, says: RegExp])[] = [
   ["[[rows]]", /:1:1: a row is a table/],
   ['[rows.a]\ntitle = "x', /:2:9: /],
   ["[rows.A]", /:1:1: A: the name of a row may have up to 64 lowercase letters, digits and -/],
-  ["rows.a = 1", /:1:10: a: a row is a table, \[rows\.a\]/],
+  ["rows.a = 1", /:1:10: a: a row must be a table, \[rows\.a\]/],
   [rowText("a", { title: undefined }), /:1:1: a: title must be a text of 1 to 200 characters/],
   [rowText("a", { title: '""' }), /:2:9: a: title must be/],
   [rowText("a", { category: '"sql"' }), /:3:12: a: category must be one of sqli, xss/],
