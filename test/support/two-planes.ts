@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect, type PeerCertificate } from "node:tls";
@@ -88,16 +89,26 @@ export async function startTwoPlanes(ops: readonly Op[], elsewhere: readonly Op[
   };
 }
 
+const PORT_TRIES = 20;
+
+/** One port on all addresses: another process may have the port that the first address got on one of the others. */
 async function startOrigins(): Promise<{ readonly port: number; readonly servers: readonly Server[] }> {
-  const servers: Server[] = [];
-  let port = 0;
-  for (const address of [OUTSIDE, OF_B, OF_A, EDGE_ADDRESS]) {
-    const server = createServer((req, res) => res.end(`${req.socket.localAddress} for ${req.headers.host}`));
-    await new Promise<void>((done) => server.listen(port, address, done));
-    ({ port } = server.address() as AddressInfo);
-    servers.push(server);
+  for (let tries = 1; ; tries++) {
+    const servers: Server[] = [];
+    let port = 0;
+    try {
+      for (const address of [OUTSIDE, OF_B, OF_A, EDGE_ADDRESS]) {
+        const server = createServer((req, res) => res.end(`${req.socket.localAddress} for ${req.headers.host}`)).listen(port, address);
+        servers.push(server);
+        await once(server, "listening");
+        ({ port } = server.address() as AddressInfo);
+      }
+      return { port, servers };
+    } catch (error) {
+      for (const server of servers) server.close();
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || tries === PORT_TRIES) throw error;
+    }
   }
-  return { port, servers };
 }
 
 /** RFC 6891 §6.1.2, with the DO bit (RFC 3225). */
