@@ -76,7 +76,7 @@ export function DeprecationsPage() {
                 </time>
                 <div>
                   <p>
-                    <b>{was}</b> {date > today ? <Badge tone="warn">to come</Badge> : <Badge>in force</Badge>}{" "}
+                    <b>{was.replaceAll("`", "")}</b> {date > today ? <Badge tone="warn">to come</Badge> : <Badge>in force</Badge>}{" "}
                     {called[id] && <Badge tone="bad">still called</Badge>}
                   </p>
                   <p>{why}</p>

@@ -92,7 +92,7 @@ function Summary({ report: { breaking, calls, as_of, is_cut } }: { readonly repo
   return calls === 0 ? (
     <Notice tone="warn">No call was recorded in these days.</Notice>
   ) : breaking === 0 ? (
-    <Notice tone="good">{`All ${count(calls)} calls work on ${as_of}.${kept}`}</Notice>
+    <Notice tone="good">{`${calls === 1 ? "The one recorded call works" : `All ${count(calls)} calls work`} on ${as_of}.${kept}`}</Notice>
   ) : (
     <Notice tone="bad">{`${count(breaking)} of ${count(calls)} calls do not work any more on ${as_of}.${kept}`}</Notice>
   );

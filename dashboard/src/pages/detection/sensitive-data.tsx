@@ -41,7 +41,7 @@ function SensitiveDataOf({ zone }: { readonly zone: Zone }) {
           <Empty title="Nothing was found in this time">
             <p>
               Detection is part of the{" "}
-              <Link to="/zones/$zone/security/managed" params={{ zone: zone.name }}>
+              <Link className={tools["link"]} to="/zones/$zone/security/managed" params={{ zone: zone.name }}>
                 managed rules
               </Link>
               . Turn it on there, or try a text below.
