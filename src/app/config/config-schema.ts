@@ -615,7 +615,7 @@ export const CONFIG_KEYS = {
   roles: {
     type: "roles",
     default: ["control", "edge", "nameserver", "gateway"],
-    doc: "What this process does: control (management API, database and jobs) and the data planes edge, nameserver and gateway. Without control it opens no database and serves what it has on disk.",
+    doc: "Roles of this process: control (management API, database and jobs) and the data planes edge, nameserver and gateway. Without control, the process opens no database and serves the last good copy on its disk.",
   },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the unchanged first token." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object per line." },

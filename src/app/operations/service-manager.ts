@@ -50,7 +50,7 @@ export function createServiceManager({ env, pid, hasTakenOver, log }: ServiceMan
   };
 }
 
-/** The watchdog's period; 0 where it watches nobody, or somebody else. Without `pid` it watches whoever answers. */
+/** The watchdog's period; 0 without a watchdog, and if it watches another process. Without `pid`, WATCHDOG_PID is not compared. */
 function watchdogMs(env: ServiceManagerDeps["env"], pid: number | undefined): number {
   const usec = Number(env["WATCHDOG_USEC"] ?? 0);
   const isOurs = pid === undefined || env["WATCHDOG_PID"] === undefined || env["WATCHDOG_PID"] === String(pid);

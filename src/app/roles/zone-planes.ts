@@ -83,7 +83,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   };
   return {
     start: async () => {
-      // Sockets that wait are for an installation on one machine; whoever runs one of the two roles wants it to serve.
+      // Only an installation on one machine waits for the first visitor: a process with one of the two roles is there to serve.
       if (!hasNameserver || !hasEdge) return startThreads();
       // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
       // starts.

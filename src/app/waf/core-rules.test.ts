@@ -83,7 +83,7 @@ test("a directory is compiled once, and on an error the last good one stays in u
   assert.equal(open(directory).version, "OWASP_CRS/942200");
 });
 
-test("planes in a process without control use what control compiled, whatever their machine has, unless they are told otherwise", () => {
+test("planes in a process without control use the rules that control compiled, unless waf.crs_directory is set there", () => {
   const of = (id: number): string =>
     write(join(folder, `planes-${id}`), { "rules/words.data": "attack", "rules/REQUEST-1.conf": rule(id) });
   const copied = join(folder, "last-good-of-control");

@@ -87,7 +87,7 @@ test("text that is not an object or an array in JSON gives nothing", () => {
   }
 });
 
-test("a text that is too deep, of too many parts or has an endless number is told apart from one that is not JSON", () => {
+test("JSON that is too deep, has too many parts or a very long number cannot be inspected", () => {
   for (const json of [`${"[".repeat(70)}1${"]".repeat(70)}`, `[${"[],".repeat(250_001)}1]`, `[${"1".repeat(2_000)}]`])
     assert.throws(() => textOf(json), UninspectableError);
 });

@@ -12,8 +12,8 @@ export class UninspectableError extends Error {}
 
 /** Microseconds for a blank or a mark of punctuation. */
 const TOKEN_COST = 1 / 40;
-/** Costs are told in parts of this size, since telling costs too. */
-const TOLD_COST = 200;
+/** Microseconds of work between two reports of the cost, because each report has a cost too. */
+const REPORTED_COST = 200;
 const NUMBER_BYTES_MAX = 1024;
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -63,7 +63,7 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
   let [place, key, at, containers, cost]: [Place, string, number, number, number] = ["value", "", 0, 0, 0];
   for (;;) {
     cost += TOKEN_COST;
-    if (cost >= TOLD_COST) {
+    if (cost >= REPORTED_COST) {
       yield cost;
       cost = 0;
     }
@@ -107,7 +107,7 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
         }
       }
       at = strings.at;
-      while (SPACES.has(bytes[at])) if ((++at & 0xfff) === 0) yield TOLD_COST;
+      while (SPACES.has(bytes[at])) if ((++at & 0xfff) === 0) yield REPORTED_COST;
       if (bytes[at++] !== COLON) return false;
       place = "value";
       continue;
@@ -143,7 +143,7 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
         nestedText.push(piece);
       }
       isFirst = false;
-      if (cost >= TOLD_COST) {
+      if (cost >= REPORTED_COST) {
         yield cost;
         cost = 0;
       }

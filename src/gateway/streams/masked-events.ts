@@ -103,7 +103,7 @@ export class MaskedEvents {
     this.#rest = all.subarray(to);
     const out: Buffer[] = [];
     for (const raw of eventsOf(all.subarray(0, to))) out.push(...this.#take(raw));
-    // An event as long as this is no piece of a text.
+    // An event longer than this is not one piece of a streamed text, so it is not held back.
     if (this.#rest.length > HELD_BYTES_MAX) {
       out.push(...this.#release(), this.#rest);
       this.#rest = NOTHING;

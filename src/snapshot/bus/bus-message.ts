@@ -109,14 +109,12 @@ export function decodeDelta(
 }
 
 function unpacked(body: Uint8Array, bytesMax: number): readonly Op[] {
-  let text: string;
   try {
-    text = zstdDecompressSync(body, { maxOutputLength: bytesMax }).toString();
+    return JSON.parse(zstdDecompressSync(body, { maxOutputLength: bytesMax }).toString()) as readonly Op[];
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
     throw new RefusedMessage(isLarge ? `it is larger than ${bytesMax} bytes` : "it is damaged");
   }
-  return JSON.parse(text) as readonly Op[];
 }
 
 function isSigned(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
