@@ -168,6 +168,11 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
 
   test("a day is rehearsed: the calls that end by then, who makes them, and what to call instead", async () => {
     await call("GET", `/zones/${zoneId}/firewall/rules`);
+    // Calls are recorded in batches.
+    await readUntil(
+      () => call("POST", `/accounts/${server.ready.account_id}/deprecations/rehearsals`, { as_of: "2026-01-01" }),
+      ({ breaking }: { breaking: number }) => breaking > 0,
+    );
     await open("/deprecations");
     await page.getByLabel("Day to rehearse").fill("2026-01-01");
     await page.getByRole("button", { name: "Rehearse", exact: true }).click();
