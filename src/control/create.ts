@@ -227,7 +227,7 @@ export function createControl(deps: ControlDeps): Control {
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
-    deprecationCalls: createDeprecationCalls({ store }),
+    deprecationCalls: createDeprecationCalls({ store, clock }),
     deprecationNotices: createDeprecationNotices({ store, clock }),
     recordedCalls: createRecordedCalls({ store, clock }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),

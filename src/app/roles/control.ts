@@ -181,7 +181,7 @@ const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),
-  forgetCalls(control.recordedCalls),
+  forgetCalls(control.recordedCalls, control.deprecationCalls),
   alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;

@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from "#control/call.ts";
 import type { DeprecationCall } from "#model/access/deprecation-call.ts";
-import { addDeprecationCalls, deprecationCallsOfAccount } from "#store/access/deprecation-calls.ts";
+import { type Clock, isoDate } from "#kernel/clock.ts";
+import { addDeprecationCalls, deleteDeprecationCalls, deprecationCallsOfAccount } from "#store/access/deprecation-calls.ts";
 import type { Store } from "#store/database/store.ts";
 import type { DeprecationCallsTable } from "#store/queries/tables.ts";
 
@@ -8,9 +9,20 @@ import type { DeprecationCallsTable } from "#store/queries/tables.ts";
 export interface DeprecationCalls {
   add(rows: readonly DeprecationCallsTable[]): Promise<void>;
   list(accountId: string, page: PageRequest): Promise<Page<DeprecationCall>>;
+  /** Deletes counts older than a year. */
+  forget(): Promise<void>;
 }
 
-export const createDeprecationCalls = ({ store }: { readonly store: Store }): DeprecationCalls => ({
+/** The longest notice of an end is a year. */
+const KEPT_DAYS = 366;
+const DAY_MS = 86_400_000;
+
+export interface DeprecationCallsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export const createDeprecationCalls = ({ store, clock }: DeprecationCallsDeps): DeprecationCalls => ({
   add: async (rows) => {
     await store.write((unit) => addDeprecationCalls(unit.db, rows));
   },
@@ -22,5 +34,8 @@ export const createDeprecationCalls = ({ store }: { readonly store: Store }): De
       ...(api_date === null ? {} : { api_date }),
     }));
     return { items, page, per_page, total_count: total };
+  },
+  forget: async () => {
+    await store.write(({ db }) => deleteDeprecationCalls(db, isoDate(clock.nowMs() - KEPT_DAYS * DAY_MS)));
   },
 });

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import type { DeprecationCallsTable, DeprecationNoticesTable, Tables } from "#store/queries/tables.ts";
 
 /** Adds to the stored counts. */
@@ -91,3 +92,10 @@ export async function deprecationCallsOfAccount(
     .execute();
   return { rows, total };
 }
+
+export const deleteDeprecationCalls = (db: Kysely<Tables>, before: string): Promise<void> =>
+  deleteInChunks(db, {
+    table: "deprecation_calls",
+    key: ["account_id", "day", "deprecation_id", "token_id", "route"],
+    where: sql`day < ${before}`,
+  });
