@@ -9,6 +9,8 @@ export interface WrittenCall {
   readonly path: string;
   readonly query: Query;
   readonly body?: unknown;
+  /** Where the client looks for the causes of a refusal; absent if it looks at the result alone. */
+  readonly causes?: "errors" | "error_chain";
 }
 
 /**
@@ -20,10 +22,16 @@ export function rewritten(row: Deprecation, call: WrittenCall): WrittenCall | nu
   return write?.(row.effect, call, row) ?? null;
 }
 
+/** The call as it was before `rewritten`: with the older reading of the answer, if that is what the row changes. */
+export const asWritten = (row: Deprecation, call: WrittenCall): WrittenCall =>
+  row.effect.kind === "error_wrapper" ? { ...call, causes: "error_chain" } : call;
+
 type Writer<E extends Effect> = (effect: E, call: WrittenCall, row: Deprecation) => WrittenCall | null;
 
 /** By kind of effect. Until the row's day the API rewrites a legacy request itself; from then on the client must. */
 const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind: K }>> } = {
+  // The request stays; what changes is where its errors are.
+  error_wrapper: (_effect, call) => ({ ...call, causes: "errors" }),
   reject_query_forms: (_effect, call, row) => {
     const query = interpret(row).before.query?.(call.query) ?? call.query;
     return query === call.query ? null : { ...call, query };

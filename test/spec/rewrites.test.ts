@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
 import { curlOf, sdkOf } from "#deprecations/call-text.ts";
-import { rewritten, type WrittenCall } from "#deprecations/rewrite.ts";
+import { asWritten, rewritten, type WrittenCall } from "#deprecations/rewrite.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { isoDate } from "#kernel/clock.ts";
 import { toolOrSkip } from "../support/tools.ts";
@@ -103,11 +103,8 @@ describe("rewritten calls do the same as the legacy ones", () => {
       return body.result;
     },
     curl: async (call: WrittenCall, day: string): Promise<any> => {
-      const env = { ...process.env, API: server.url, TOKEN: server.token };
       const command = `${curlOf(call)} -sS -H 'api-version: ${day}'`;
-      const text = await new Promise<string>((resolve, reject) =>
-        execFile("sh", ["-c", command], { env, timeout: 60_000 }, (error, out) => (error === null ? resolve(out) : reject(error))),
-      );
+      const text = await shell(command);
       assert.equal(JSON.parse(text).success, true, `${command}: ${text}`);
       return JSON.parse(text).result;
     },
@@ -117,6 +114,11 @@ describe("rewritten calls do the same as the legacy ones", () => {
       return answer.result;
     },
   };
+  const shell = (command: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const env = { ...process.env, API: server.url, TOKEN: server.token };
+      execFile("sh", ["-c", command], { env, timeout: 60_000 }, (error, out) => (error === null ? resolve(out) : reject(error)));
+    });
   const curlPath = (call: WrittenCall): string => /"\$API"'([^']*)'/.exec(curlOf(call))?.[1] ?? "";
 
   for (const form of ["plain", "curl", "sdk"] as const)
@@ -156,4 +158,29 @@ describe("rewritten calls do the same as the legacy ones", () => {
         assert.deepEqual([...tried].toSorted(), mechanical.map(({ id }) => id).toSorted(), "each of them has a sample");
       },
     );
+
+  test(
+    "SPEC 9, 2024-10-01: the causes of a refusal are the same in both readings",
+    { skip: toolOrSkip("curl") || toolOrSkip("jq") },
+    async () => {
+      const row = DEPRECATIONS.find(({ effect }) => effect.kind === "error_wrapper");
+      assert.ok(row);
+      const body = { type: "A", name: "www", content: "not an address", ttl: 1 };
+      const call: WrittenCall = { method: "POST", path: `/zones/${zone}/dns_records`, query: {}, body };
+      const newest = rewritten(row, call);
+      assert.ok(newest);
+      const dayBefore = isoDate(Date.parse(`${row.date}T00:00:00Z`) - DAY_MS);
+      const byCurl = async (form: WrittenCall, day: string): Promise<unknown> =>
+        JSON.parse(await shell(curlOf(form).replace("curl ", `curl -sS -H 'api-version: ${day}' `)));
+      const bySdk = (form: WrittenCall, day: string): Promise<unknown> =>
+        new Function("client", `return ${sdkOf(form)}`)(client.withOptions({ defaultHeaders: { "api-version": day } })) as Promise<unknown>;
+      for (const read of [byCurl, bySdk]) {
+        const causes = (await read(asWritten(row, call), dayBefore)) as readonly { code: number; message: string }[];
+        assert.equal(causes.length, 1);
+        assert.ok((causes[0]?.code ?? 0) >= 9000 && causes[0]?.code !== 1004, JSON.stringify(causes));
+        assert.deepEqual(await read(newest, row.date), causes);
+        await assert.rejects(async () => assert.deepEqual(await read(asWritten(row, call), row.date), causes), "the older reading ends");
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import type { CallShape } from "#deprecations/call-shape.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { curlOf, sdkOf } from "#deprecations/call-text.ts";
-import { rewritten, type WrittenCall } from "#deprecations/rewrite.ts";
+import { asWritten, rewritten, type WrittenCall } from "#deprecations/rewrite.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Finding, isBreaking, rehearse } from "#deprecations/rehearsal.ts";
 import type { IsoDate } from "#kernel/clock.ts";
@@ -63,7 +63,7 @@ function rewriteOf(row: Deprecation, { route, shape }: Looked): Pick<RehearsalFi
   const before: WrittenCall = { method, path, query: shape.query, ...(shape.body === undefined ? {} : { body: shape.body }) };
   try {
     const newest = rewritten(row, before);
-    return newest === null ? {} : { rewrite: { before: curlOf(before), curl: curlOf(newest), sdk: sdkOf(newest) } };
+    return newest === null ? {} : { rewrite: { before: curlOf(asWritten(row, before)), curl: curlOf(newest), sdk: sdkOf(newest) } };
   } catch (error) {
     // A placeholder may stand where the older reading needs one of a few values.
     if (error instanceof PlatformError) return {};
