@@ -4,7 +4,6 @@ import {
   createWriteStream,
   existsSync,
   linkSync,
-  mkdirSync,
   openSync,
   fsyncSync,
   closeSync,
@@ -12,7 +11,6 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { Readable } from "node:stream";
@@ -24,6 +22,7 @@ import type { AgeLock } from "#kernel/crypto/age-keys.ts";
 import { BACKUP_PARTS, type BackupPart, CHECKSUMS, MANIFEST, type Manifest } from "./backup-parts.ts";
 import { noteLastBackup } from "./last-backup.ts";
 import { type TarEntry, writeTar } from "./tar-writer.ts";
+import { makeWorkDirectory } from "./work-directory.ts";
 
 export interface BackupRequest {
   readonly dataDir: string;
@@ -57,11 +56,9 @@ export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
   const file = resolve(request.file);
   if (existsSync(file)) throw new Error(`${file} exists already: choose another name, or remove it`);
   if (!existsSync(join(dataDir, "seal.key"))) throw new Error(`nothing to back up in ${dataDir}: no server has been started with it`);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // Beside the file: the last step is a link, and copies of databases need as much room.
-  const workDir = await mkdtemp(join(dirname(file), ".selvedge-backup-"));
-  const removeWork = (): void => rmSync(workDir, { recursive: true, force: true });
-  process.once("exit", removeWork);
+  const work = makeWorkDirectory(dirname(file));
+  const workDir = work.path;
   try {
     const written = join(workDir, "backup");
     const created_on = new Date(clock.nowMs()).toISOString();
@@ -86,8 +83,7 @@ export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
       ? new Error(`${file} exists already: choose another name, or remove it`)
       : error;
   } finally {
-    process.off("exit", removeWork);
-    removeWork();
+    work.remove();
   }
 }
 

@@ -21,13 +21,14 @@ import { decryptAge } from "#kernel/crypto/age.ts";
 import type { AgeKey } from "#kernel/crypto/age-keys.ts";
 import { openStore } from "#store/database/open.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
+import { hasUnfinishedRestore, RESTORE_DIRECTORY } from "#app/control/unfinished-restore.ts";
 import { BACKUP_PARTS, CHECKSUMS, isPartPath, MANIFEST, type Manifest } from "./backup-parts.ts";
 import { syncDirectory } from "./make-backup.ts";
 import { readTar, type TarTaker } from "./tar-reader.ts";
 
 export interface RestoreRequest {
   readonly file: string;
-  /** Empty, or not there yet. */
+  /** Empty, or not there yet; or with what a restore that was killed has left in it. */
   readonly dataDir: string;
   /** Null: the file is not encrypted. */
   readonly key: AgeKey | null;
@@ -44,15 +45,17 @@ const GZIP_MAGIC = 0x1f8b;
 
 /**
  * Makes a data directory out of a backup. Everything is read and checked before any of it has its name, and the database begins another
- * history, so that planes and secondaries take everything again. Throws an Error for the operator, and leaves the directory empty.
+ * history, so that planes and secondaries take everything again. Throws an Error for the operator, and leaves the directory empty. One that
+ * was killed can be repeated.
  */
 export async function restoreBackup({ file, dataDir, key, clock }: RestoreRequest): Promise<Restored> {
   checkKind(file, key);
   refuseUsed(dataDir);
   const lock = lockDataDirectory(dataDir);
-  const workDir = join(dataDir, ".restore");
+  const workDir = join(dataDir, RESTORE_DIRECTORY);
   try {
     refuseUsed(dataDir);
+    removeUnfinished(dataDir);
     mkdirSync(workDir, { mode: 0o700 });
     const unpacked = createUnpacked(workDir);
     try {
@@ -76,9 +79,20 @@ export async function restoreBackup({ file, dataDir, key, clock }: RestoreReques
   }
 }
 
+/** It began in an empty directory, and no server starts in one that holds its files: what is there is its own. */
+function removeUnfinished(dataDir: string): void {
+  for (const { path } of BACKUP_PARTS) rmSync(join(dataDir, topOf(path)), { recursive: true, force: true });
+  rmSync(join(dataDir, RESTORE_DIRECTORY), { recursive: true, force: true });
+}
+
+const topOf = (path: string): string => path.split("/")[0] ?? path;
+
 /** The file of the lock is there while somebody looks. */
 function refuseUsed(dataDir: string): void {
-  const used = existsSync(dataDir) ? readdirSync(dataDir).filter((name) => !name.startsWith("lock.db")) : [];
+  const own = hasUnfinishedRestore(dataDir) ? BACKUP_PARTS.map(({ path }) => topOf(path)) : [];
+  const used = existsSync(dataDir)
+    ? readdirSync(dataDir).filter((name) => !name.startsWith("lock.db") && name !== RESTORE_DIRECTORY && !own.includes(name))
+    : [];
   if (used.length === 0) return;
   throw new Error(
     `${dataDir} is not empty (it holds ${used.slice(0, 3).join(", ")}): restore into another directory with --data, or move this one away first`,

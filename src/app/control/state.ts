@@ -11,6 +11,7 @@ import { lockDataDirectory } from "./data-lock.ts";
 import { createLazyDatabase } from "./lazy-database.ts";
 import { type DatabaseDeps, inspectedDatabase, openDatabase } from "./open-database.ts";
 import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
+import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { planeFiles, type PlaneFiles } from "#app/planes/plane-files.ts";
 import { readTls, type Tls } from "#app/config/tls-files.ts";
 
@@ -35,6 +36,7 @@ export async function openState({ config, clock, log, newInstallation }: Compose
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
   closing.add(() => lock.release());
+  refuseUnfinishedRestore(config.data);
   const files = planeFiles(config.data);
   const lastGood = await checkLastGood(files.lastGood, (level, message, fields) => log[level](fields ?? {}, message));
   const deps: DatabaseDeps = { config, clock, log, newInstallation, files, lastGood: lastGood && lastGoodPosition(lastGood) };

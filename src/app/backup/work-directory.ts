@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { lockDataDirectory } from "#app/control/data-lock.ts";
+
+/** A directory for what is needed until a backup is written. */
+export interface WorkDirectory {
+  readonly path: string;
+  remove(): void;
+}
+
+const PREFIX = ".selvedge-backup-";
+
+/**
+ * Makes one in `parent`, which it creates if needed. It goes with the process; one that a killed process left behind, with copies of
+ * databases and their secrets in it, is removed here by the next backup.
+ */
+export function makeWorkDirectory(parent: string): WorkDirectory {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  removeAbandoned(parent);
+  const path = mkdtempSync(join(parent, PREFIX));
+  // The kernel releases the lock however the process ends.
+  const lock = lockDataDirectory(path);
+  const removeFiles = (): void => rmSync(path, { recursive: true, force: true });
+  process.once("exit", removeFiles);
+  return {
+    path,
+    remove: () => {
+      process.off("exit", removeFiles);
+      lock.release();
+      removeFiles();
+    },
+  };
+}
+
+function removeAbandoned(parent: string): void {
+  for (const entry of readdirSync(parent, { withFileTypes: true })) {
+    if (!entry.isDirectory() || !entry.name.startsWith(PREFIX)) continue;
+    const path = join(parent, entry.name);
+    if (isOurs(path) && !isLocked(path)) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** The directory may be one in which everybody writes. */
+function isOurs(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  // One without its lock is being made at this moment.
+  return stat?.uid === process.getuid?.() && existsSync(join(path, "lock.db"));
+}
+
+function isLocked(path: string): boolean {
+  try {
+    lockDataDirectory(path).release();
+    return false;
+  } catch {
+    return true;
+  }
+}
