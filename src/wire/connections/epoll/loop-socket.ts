@@ -8,6 +8,7 @@ import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import * as system from "./socket-calls.ts";
 import { LoopSender, type SendingSocket } from "./loop-sender.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
+import * as states from "./socket-states.ts";
 import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 
 const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP } = system;
@@ -35,25 +36,20 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   private readonly calls: system.SocketCalls;
   channel: Channel;
   private readonly sender: LoopSender;
-  /** The TLS channel during its handshake: nothing is read or sent until it is over. */
-  private shaking: SecureChannel | null = null;
   private handler: TransportHandler = NOBODY;
-  isConnecting = false;
+  /** States of `socket-states.ts`. */
+  private connection: number = states.NEW;
+  private sending: number = states.STILL_SENDING;
+  private receiving: number = states.EMPTY;
+  /** The events that the loop is to report. */
+  private interest = READING;
+  /** The owner takes no bytes. */
   private isPaused = true;
-  /** Bytes, or the end, may be ready to be read. */
-  private isReadable = false;
-  /** The end follows the bytes that are left to read. */
-  private isOver = false;
-  private hasEnd = false;
-  private hasEnded = false;
-  private closesWhenSent = false;
-  /** False while the socket rests: it gets no events. */
-  private isWatched = true;
-  private isWatchedForRoom = false;
+  /** The loop reports nothing. */
+  private isResting = false;
   /** Work waits until the kernel takes more. */
   private waitsForRoom = false;
-  /** Everything is sent but the end of our side, for which the kernel had no room. */
-  private isFinPending = false;
+  /** The loop calls `run` soon. */
   private isTask = false;
   /** Size of the next read, in bytes. */
   private readBytes = READ_BYTES;
@@ -74,6 +70,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   /** Starts an accepted socket. Returns false, and closes it, if the system does not let the loop watch it. */
   start(): boolean {
+    this.move(states.ACCEPT);
     if (this.loop.add(this, READING) >= 0) return true;
     this.destroy();
     return false;
@@ -82,11 +79,16 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   /** Begins to connect. A failure is reported later, as for every other connection. */
   connect(address: IpAddress, port: number): void {
     if (this.fd < 0) return this.close(system.errorCode(this.fd));
-    this.isConnecting = this.isWatchedForRoom = true;
+    this.move(states.DIAL);
+    this.interest = WRITING;
     this.calls.set(this.fd, "noDelay", 1);
     const begun = this.calls.connect(this.fd, address, port);
     const result = begun < 0 && begun !== system.EINPROGRESS ? begun : this.loop.add(this, WRITING);
     if (result < 0) this.close(system.errorCode(result));
+  }
+
+  get isConnecting(): boolean {
+    return this.connection === states.CONNECTING;
   }
 
   localEnd(): End {
@@ -118,7 +120,8 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   /** Begins TLS. The handler is called with `onSecured` after the handshake, and gets no bytes until it is attached again. */
   secure(channel: SecureChannel): void {
-    this.channel = this.shaking = channel;
+    this.move(states.SECURE);
+    this.channel = channel;
     this.runLater();
   }
 
@@ -129,14 +132,14 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   rest(): void {
     this.isPaused = true;
-    if (!this.isWatched || this.waitsForRoom || this.isConnecting || this.fd < 0) return;
-    this.isWatched = false;
+    if (this.isResting || this.waitsForRoom || this.isConnecting || this.fd < 0) return;
+    this.isResting = true;
     this.loop.rest(this);
   }
 
   resume(): void {
     this.isPaused = false;
-    if (this.isReadable || this.early !== null || !this.isWatched) this.runLater();
+    if (this.receiving !== states.EMPTY || this.early !== null || this.isResting) this.runLater();
   }
 
   sendText(text: string): void {
@@ -160,13 +163,15 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     if (sender.isEnding || this.fd < 0) return;
     sender.sendGathered();
     sender.isEnding = true;
-    if (sender.waitingBytes === 0 && !this.isConnecting) this.endNow();
+    this.moveSending(states.END);
+    if (sender.waitingBytes === 0 && !this.isConnecting) this.finish();
   }
 
   destroySoon(): void {
     this.sender.sendGathered();
-    this.closesWhenSent = true;
-    if (this.sender.waitingBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
+    if (this.fd < 0) return;
+    this.moveSending(states.CLOSE);
+    if (this.sender.waitingBytes === 0 && !this.isConnecting) this.finish();
   }
 
   destroy(): void {
@@ -200,6 +205,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     const { fd, early, closers } = this;
     this.loop.remove(this);
     releaseFd(fd);
+    this.move(states.GONE);
     this.fd = -1;
     this.handler = NOBODY;
     this.closers = null;
@@ -210,14 +216,14 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   }
 
   onEvents(events: number): void {
-    if ((events & OVER) !== 0) this.isOver = true;
-    if (this.shaking !== null) return this.handshake(this.shaking);
+    if ((events & OVER) !== 0) this.receive(states.LAST_ARRIVED);
+    if (this.connection === states.SECURING) return this.handshake(this.channel as SecureChannel);
     if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) {
       if (this.isConnecting) this.connected();
       else if (this.waitsForRoom) this.roomCame();
     }
     if ((events & (EPOLLIN | OVER)) === 0) return;
-    this.isReadable = true;
+    this.receive(states.ARRIVED);
     if (!this.isPaused) this.read();
   }
 
@@ -225,20 +231,32 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   run(): void {
     this.isTask = false;
     if (this.fd < 0) return this.tellClosed();
-    if (this.shaking !== null) return this.handshake(this.shaking);
+    if (this.connection === states.SECURING) return this.handshake(this.channel as SecureChannel);
     if (this.isPaused) return;
     const { early } = this;
     if (early !== null) {
       this.early = null;
       this.handler.onBytes(early, early.length);
-      if (this.isPaused || this.shaking !== null) return;
+      if (this.isPaused || this.connection !== states.OPEN) return;
     }
-    if (this.isReadable || !this.isWatched) this.read();
+    if (this.receiving !== states.EMPTY || this.isResting) this.read();
   }
 
   private readLater(): void {
-    this.isReadable = true;
+    this.receive(states.ARRIVED);
     this.runLater();
+  }
+
+  private move(event: number): void {
+    this.connection = states.nextConnection(this.connection, event);
+  }
+
+  private moveSending(event: number): void {
+    this.sending = states.nextSending(this.sending, event);
+  }
+
+  private receive(event: number): void {
+    this.receiving = states.nextReceiving(this.receiving, event);
   }
 
   private runLater(): void {
@@ -251,12 +269,13 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     const result = channel.handshake(this.fd);
     if (result === EAGAIN) {
       if (channel.waitsForRoom) this.watchForRoom();
-      else if (channel.hasMore || this.isOver) this.runLater();
+      else if (channel.hasMore || this.receiving === states.LAST) this.runLater();
       return;
     }
     if (result !== 1) return this.close(system.errorCode(system.EPROTO));
-    this.shaking = null;
-    this.isPaused = this.isReadable = true;
+    this.move(states.SECURED);
+    this.receive(states.ARRIVED);
+    this.isPaused = true;
     const length = channel.receiveRest();
     if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
     // Bytes that arrived with the end of the handshake are read now rather than in another turn.
@@ -281,41 +300,41 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       // Each read has a fixed cost, so a socket with much to read gets longer reads.
       if (length === this.readBytes) this.readBytes = Math.min(length * 2, SLOT_BYTES);
       // The socket is empty, and an event reports the next bytes. No further event follows a reported end.
-      if (!channel.hasMore && !this.isOver) this.isReadable = false;
+      if (!channel.hasMore) this.receive(states.DRAINED);
       this.handler.onBytes(channel.read, length);
       // If TLS has begun, the bytes that follow are no longer plain.
-      if (!this.isReadable || this.isPaused || this.channel !== channel) break;
+      if (this.receiving === states.EMPTY || this.isPaused || this.channel !== channel) break;
     }
-    if (!this.isWatched && !this.isPaused) this.watch();
+    if (this.isResting && !this.isPaused) this.watch();
   }
 
   /** Ends a rest: events that came meanwhile are reported at once. */
   private watch(): void {
     if (this.fd < 0) return;
-    this.isWatched = true;
-    const result = this.loop.wake(this, this.isWatchedForRoom ? WRITING : READING);
+    this.isResting = false;
+    const result = this.loop.wake(this, this.interest);
     if (result < 0) this.close(system.errorCode(result));
   }
 
   private readNothing(result: number): void {
-    this.isReadable = false;
     if (result === EAGAIN) {
-      if (!this.isWatched) this.watch();
+      this.receive(states.DRAINED);
+      if (this.isResting) this.watch();
       if (this.channel.waitsForRoom) this.watchForRoom();
       else if (this.channel.hasMore) this.readLater();
       return;
     }
     if (result < 0 || this.code !== "") return this.close(this.code === "" ? system.errorCode(result) : this.code);
-    if (this.hasEnd) return;
-    this.hasEnd = true;
+    if (this.receiving === states.RECEIVING_ENDED) return;
+    this.receive(states.END_ARRIVED);
     this.handler.onEnd();
-    if (this.hasEnded) this.destroy();
+    if (this.sending === states.SENDING_ENDED) this.destroy();
   }
 
   private connected(): void {
     const error = this.calls.pendingError(this.fd);
     if (error !== 0) return this.close(system.errorCode(error));
-    this.isConnecting = false;
+    this.move(states.CONNECTED);
     this.handler.onConnected?.();
     if (this.sender.waitingBytes > 0) this.flush();
     else this.sent();
@@ -323,19 +342,19 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   watchForRoom(): void {
     this.waitsForRoom = true;
-    const isWatched = this.isWatchedForRoom;
-    this.isWatchedForRoom = true;
-    if (!this.isWatched) this.watch();
-    else if (!isWatched) this.loop.change(this, WRITING);
+    const before = this.interest;
+    this.interest = WRITING;
+    if (this.isResting) this.watch();
+    else if (before !== WRITING) this.loop.change(this, WRITING);
   }
 
   private roomCame(): void {
     this.waitsForRoom = false;
     if (this.sender.waitingBytes > 0) this.flush();
-    else if (this.isFinPending) this.sent();
+    else this.finish();
     // A read has to send something before it can go on.
     if (this.channel.waitsForRoom && this.fd >= 0) {
-      this.isReadable = true;
+      this.receive(states.ARRIVED);
       if (!this.isPaused) this.read();
     }
   }
@@ -353,27 +372,19 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   private sent(): void {
     this.onSent?.();
     this.onSent = null;
-    if (this.closesWhenSent) this.closeInOrder();
-    else if (this.sender.isEnding) this.endNow();
+    this.finish();
   }
 
-  private closeInOrder(): void {
-    if (this.hasSaidEnd()) this.destroy();
-  }
-
-  private endNow(): void {
-    if (!this.hasSaidEnd()) return;
-    this.hasEnded = true;
+  /** Everything is sent: ends our side or the connection, if that was to follow. */
+  private finish(): void {
+    const { sending } = this;
+    if (this.fd < 0 || (sending !== states.ENDING && sending !== states.CLOSING)) return;
+    // Over TLS the end is bytes as well, for which the kernel may lack room; this is called again then.
+    if (this.channel.sayEnd() === EAGAIN) return this.watchForRoom();
+    if (sending === states.CLOSING) return this.destroy();
+    this.moveSending(states.ENDED);
     this.calls.shutdown(this.fd);
-    if (this.hasEnd) this.destroy();
-  }
-
-  /** Sends the end of our side. Returns false while the kernel has no room for it. */
-  private hasSaidEnd(): boolean {
-    if (this.fd < 0) return false;
-    this.isFinPending = this.channel.sayEnd() === EAGAIN;
-    if (this.isFinPending) this.watchForRoom();
-    return !this.isFinPending;
+    if (this.receiving === states.RECEIVING_ENDED) this.destroy();
   }
 
   /** Sending has failed; bytes that the other side sent before it left may still be read. */
@@ -382,7 +393,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     if (this.isPaused) return this.close(system.errorCode(result));
     this.code = system.errorCode(result);
     this.sender.drop();
-    this.isOver = this.isReadable = true;
+    this.receive(states.LAST_ARRIVED);
     this.runLater();
   }
 
@@ -392,8 +403,8 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       this.channel.free();
       this.calls.close(this.fd);
     }
+    this.move(states.GONE);
     this.fd = -1;
-    this.shaking = null;
     this.code = code;
     this.sender.drop();
     this.early = null;

@@ -4,7 +4,7 @@ import { fc } from "../../../../test/support/property.ts";
 import { ClientDeadlines, type ClientDeadlineLimits } from "./client-deadlines.ts";
 import * as states from "./client-states.ts";
 import { CLOSED, GONE, nextState, timerOf } from "./client-states.ts";
-import { IMPOSSIBLE } from "./state-table.ts";
+import { IMPOSSIBLE } from "#wire/connections/transport/state-table.ts";
 
 const ALL = [states.AWAITING, states.EXCHANGE, states.PASSING_OVER, states.BEHIND, states.TUNNEL, states.CLOSING, CLOSED] as const;
 const EVENTS = [0, 1, 2, 3, 4, 5, 6, 7] as const;

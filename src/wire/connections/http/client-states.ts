@@ -1,4 +1,4 @@
-import { compileStates, IMPOSSIBLE, ImpossibleEventError, type Transitions } from "./state-table.ts";
+import { compileStates, IMPOSSIBLE, ImpossibleEventError, type Transitions } from "#wire/connections/transport/state-table.ts";
 
 /** The time limit that applies to a connection of HTTP/1.x in a state (`client-deadlines.ts`). */
 type Timer = "request" | "exchange" | "body" | "reader" | "tunnel" | "linger" | "none";

@@ -27,7 +27,7 @@ import {
 } from "./client-states.ts";
 import { Http1Reader, PADDING, type RequestHandler } from "./http1-reader.ts";
 import type { RequestService } from "./request-service.ts";
-import { IMPOSSIBLE } from "./state-table.ts";
+import { IMPOSSIBLE } from "#wire/connections/transport/state-table.ts";
 
 const REQUEST_TIMEOUT = 408;
 const VERSION_NOT_SUPPORTED = 505;

@@ -1,4 +1,4 @@
-import { compileStates, IMPOSSIBLE, ImpossibleEventError, type Transitions } from "./state-table.ts";
+import { compileStates, IMPOSSIBLE, ImpossibleEventError, type Transitions } from "#wire/connections/transport/state-table.ts";
 
 /** The time limit that applies to a connection of HTTP/2 in a state while none of its requests is under way. */
 type Timer = "settings" | "acknowledgement" | "idle" | "linger" | "none";

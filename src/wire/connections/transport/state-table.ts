@@ -28,6 +28,6 @@ export function compileStates<State extends string, Event extends string>(
 /** A fault of the plane itself. It costs this connection and is written to the log. */
 export class ImpossibleEventError extends Error {
   constructor(state: string | undefined, event: string | undefined) {
-    super(`a client's connection in state '${state}' cannot take the event '${event}'`);
+    super(`a connection in state '${state}' cannot take the event '${event}'`);
   }
 }
