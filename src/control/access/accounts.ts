@@ -183,11 +183,16 @@ function withNameservers(stored: string, change: AccountUpdate["dns_settings"]):
   return JSON.stringify({ ...settings, zone_defaults: { ...settings.zone_defaults, nameservers } });
 }
 
+const settingsView = ({ abuse_contact_email, ...settings }: AccountSettings): AccountSettings => ({
+  ...settings,
+  ...(typeof abuse_contact_email === "string" ? { abuse_contact_email } : {}),
+});
+
 export const accountView = (row: AccountRow): Account => ({
   id: row.id,
   name: row.name,
   type: row.type === "enterprise" ? "enterprise" : "standard",
-  settings: JSON.parse(row.settings) as AccountSettings,
+  settings: settingsView(JSON.parse(row.settings) as AccountSettings),
   dns_settings: {
     zone_defaults: { nameservers: accountDnsSettingsView(JSON.parse(row.dns_settings) as AccountSettingsForDns).zone_defaults.nameservers },
   },

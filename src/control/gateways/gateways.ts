@@ -217,15 +217,19 @@ function publish(unit: Unit, call: Call, before: GatewayRow | null, after: Gatew
 
 const settingsView = ({ otel, ...settings }: GatewaySettings) => ({ ...settings, otel: otel && otelView(otel) });
 
-const gatewayView = (row: GatewayRow): Gateway => ({
-  id: row.id,
-  account_id: row.account_id,
-  ...settingsView(storedSettings(row.settings)),
-  stripe: null,
-  is_default: row.id === DEFAULT_GATEWAY,
-  created_at: row.created_at,
-  modified_at: row.modified_at,
-});
+function gatewayView(row: GatewayRow): Gateway {
+  const { dlp, ...settings } = settingsView(storedSettings(row.settings));
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    ...settings,
+    ...(dlp === null ? {} : { dlp }),
+    stripe: null,
+    is_default: row.id === DEFAULT_GATEWAY,
+    created_at: row.created_at,
+    modified_at: row.modified_at,
+  };
+}
 
 /** Throws `gateway_input_invalid` if two rules have the same id. */
 function completed<T extends GatewayUpdate>(body: T): T {

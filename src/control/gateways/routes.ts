@@ -180,6 +180,7 @@ const versionView = (row: GatewayObjectRow, route: GatewayObjectRow): RouteVersi
 const versionDetail = (row: GatewayObjectRow, route: GatewayObjectRow): RouteVersionDetail => ({
   ...versionView(row, route),
   id: route.id,
+  gateway_id: route.gateway_id,
   name: valueOf<StoredRoute>(route).name,
   elements: elementsOf(row),
   modified_at: row.modified_at,

@@ -98,7 +98,7 @@ storeTest("a webhook gets a signed message, its outcome is shown, its secret nev
     assert.equal(body.ts, Date.UTC(2026, 0, 15, 10) / 1000);
     assert.equal(message.headers["svc-webhook-id"], body.alert_correlation_id);
     const shown = await notifications.webhooks.get(account_id, id);
-    assert.ok(shown.last_success !== null && shown.last_failure === null);
+    assert.ok(shown.last_success !== undefined && shown.last_failure === undefined);
     const { items } = await notifications.history.list(account_id, {}, { page: 1, per_page: 25 });
     assert.deepEqual(
       items.map(({ status, mechanism, mechanism_type }) => [status, mechanism, mechanism_type]),

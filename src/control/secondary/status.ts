@@ -14,10 +14,11 @@ type IncomingStatus = Pick<
 export function incomingStatus(zone: ZoneRow | undefined, state: IncomingState | undefined): IncomingStatus {
   const copy = zone && primaryCopy(zone);
   const time = (ms: number | null | undefined): string | null => (typeof ms === "number" ? isoMicros(ms * 1000) : null);
+  const checked = time(state?.checked_ms);
   const active = zone?.type === "secondary" && state !== undefined;
   return {
     status: !active ? "inactive" : statusOf(copy?.expired === true, copy?.apex !== undefined && copy.apex !== null, state.failures),
-    checked_time: time(state?.checked_ms),
+    ...(typeof checked === "string" ? { checked_time: checked } : {}),
     transferred_time: time(state?.transferred_ms),
     next_check_time: active ? time(state.next_check_ms) : null,
     expires_time: time(expiresAtMs(copy?.apex ?? null, state?.confirmed_ms ?? null)),

@@ -8,11 +8,15 @@ const AccountName = Type.String({ minLength: 1, maxLength: 100 });
 
 export const AccountSettings = Type.Object({
   enforce_twofactor: Type.Boolean(),
-  abuse_contact_email: Type.Union([Type.String({ maxLength: 254 }), Type.Null()]),
+  abuse_contact_email: Type.Optional(
+    Type.Union([Type.String({ maxLength: 254 }), Type.Null()], {
+      description: "Null removes it; answers leave it out while it is not set.",
+    }),
+  ),
 });
 export type AccountSettings = Static<typeof AccountSettings>;
 
-export const ACCOUNT_SETTINGS_DEFAULT: AccountSettings = { enforce_twofactor: false, abuse_contact_email: null };
+export const ACCOUNT_SETTINGS_DEFAULT: AccountSettings = { enforce_twofactor: false };
 
 /** The DNS settings that are also part of the account object, because they were account settings until 2025 (SPEC 9). */
 const AccountDnsDefaults = Type.Object({ zone_defaults: Type.Object({ nameservers: AccountNameservers }) });

@@ -36,10 +36,15 @@ const seconds = (field: SoaField) => Type.Integer({ minimum: SOA_NUMBERS[field].
 // In its longest form, a name of 255 bytes has a backslash and three digits per byte.
 const NameText = Type.String({ minLength: 1, maxLength: 1020 });
 
-/** Configurable values of a zone's SOA record. A null name means the default: the zone's first name server, its hostmaster. */
+/** Configurable values of a zone's SOA record. The names have defaults: the zone's first name server, its hostmaster. */
 export const Soa = Type.Object({
   mname: Type.Union([NameText, Type.Null()]),
-  rname: Type.Union([NameText, Type.Null()], { description: "An e-mail address, or that address as a DNS name." }),
+  rname: Type.Optional(
+    Type.Union([NameText, Type.Null()], {
+      description:
+        "An e-mail address, or that address as a DNS name. Null brings the default back; answers leave it out while it is the default.",
+    }),
+  ),
   refresh: seconds("refresh"),
   retry: seconds("retry"),
   expire: seconds("expire"),
@@ -83,7 +88,9 @@ export function changeSoa(before: SoaChange, change: SoaChange, pointer: string)
 }
 
 /** All configurable values, with defaults for those that are not set. */
-export const soaView = (chosen: SoaChange): Soa => ({ mname: null, rname: null, ...SOA_DEFAULTS, ...chosen });
+export function soaView({ rname, ...chosen }: SoaChange): Soa {
+  return { mname: null, ...(typeof rname === "string" ? { rname } : {}), ...SOA_DEFAULTS, ...chosen };
+}
 
 function hostName(text: string, source: string): string {
   const host = parseHostname(text, { underscores: true });

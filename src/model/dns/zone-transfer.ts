@@ -66,7 +66,7 @@ export const IncomingTransfer = Type.Object({
   status: Type.Enum(["inactive", "pending", "ok", "failing", "expired"], {
     description: "inactive: the zone is not of type secondary; pending: no transfer yet; expired: the nameserver does not answer from it.",
   }),
-  checked_time: MaybeTime,
+  checked_time: Type.Optional(Time),
   transferred_time: MaybeTime,
   next_check_time: MaybeTime,
   expires_time: MaybeTime,

@@ -191,8 +191,8 @@ export const Webhook = Type.Object({
   url: Type.String(),
   type: Type.Enum([...WEBHOOK_KINDS]),
   created_at: Type.String(),
-  last_success: Type.Union([Type.String(), Type.Null()]),
-  last_failure: Type.Union([Type.String(), Type.Null()]),
+  last_success: Type.Optional(Type.String()),
+  last_failure: Type.Optional(Type.String()),
 });
 export type Webhook = Static<typeof Webhook>;
 

@@ -36,6 +36,7 @@ export type RouteVersion = Static<typeof RouteVersion>;
 export const RouteVersionDetail = Type.Object({
   ...RouteVersion.properties,
   id: Type.String(),
+  gateway_id: Type.String(),
   name: Type.String(),
   elements: Elements,
   modified_at: Time,

@@ -69,6 +69,7 @@ export const Gateway = Type.Object({
   account_id: Type.String(),
   ...REQUIRED,
   ...CHOICES,
+  dlp: Type.Optional(Dlp),
   stripe: Type.Null(),
   is_default: Type.Boolean(),
   created_at: Type.String({ format: "date-time" }),

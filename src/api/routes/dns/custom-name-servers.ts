@@ -82,8 +82,12 @@ export const CUSTOM_NAME_SERVER_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: ["Zone Write"],
     body: ZoneCustomNsEdit,
-    result: ZoneCustomNs,
-    paging: "one",
-    handler: ({ control, call, params, body }) => control.customNameServers.editZone(call, params.zone_id, body),
+    // Always empty, as clients of the vendor read it.
+    result: Type.String(),
+    paging: "list",
+    handler: async ({ control, call, params, body }) => {
+      await control.customNameServers.editZone(call, params.zone_id, body);
+      return [];
+    },
   }),
 ];

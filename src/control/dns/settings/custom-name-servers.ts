@@ -40,7 +40,7 @@ export interface CustomNameServers {
   /** The names of the account's zones; every zone can use custom name servers here. */
   eligibleZones(accountId: string): Promise<readonly string[]>;
   ofZone(zoneId: string): Promise<ZoneCustomNs>;
-  editZone(call: Call, zoneId: string, body: ZoneCustomNsEdit): Promise<ZoneCustomNs>;
+  editZone(call: Call, zoneId: string, body: ZoneCustomNsEdit): Promise<void>;
 }
 
 export interface CustomNameServersDeps {
@@ -96,7 +96,6 @@ export function createCustomNameServers(deps: CustomNameServersDeps): CustomName
       await settings.editZone(call, zoneId, {
         nameservers: enabled ? { type: "custom.account", ns_set } : { type: "cloudflare.standard" },
       });
-      return { enabled, ns_set: enabled ? ns_set : 1 };
     },
   };
 }

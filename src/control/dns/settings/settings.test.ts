@@ -30,7 +30,7 @@ storeTest("a zone's settings begin with the defaults, change field by field, and
     multi_provider: false,
     ns_ttl: 86_400,
     secondary_overrides: false,
-    soa: { mname: null, rname: null, refresh: 10_000, retry: 2400, expire: 604_800, ttl: 3600, min_ttl: 1800 },
+    soa: { mname: null, refresh: 10_000, retry: 2400, expire: 604_800, ttl: 3600, min_ttl: 1800 },
     zone_mode: "standard",
     nameservers: { type: "cloudflare.standard" },
   });

@@ -122,6 +122,6 @@ const view = (row: WebhookRow): Webhook => ({
   url: row.url,
   type: row.kind as WebhookKind,
   created_at: row.created_on,
-  last_success: row.last_success,
-  last_failure: row.last_failure,
+  ...(row.last_success === null ? {} : { last_success: row.last_success }),
+  ...(row.last_failure === null ? {} : { last_failure: row.last_failure }),
 });
