@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { fixedClock, isoDate, isoMicros, offsetClock, parseIsoDate, systemClock, wallMicros } from "./clock.ts";
+import { adjustableClock, fixedClock, isoDate, isoMicros, offsetClock, parseIsoDate, systemClock, wallMicros } from "./clock.ts";
 
 const TIME_MS = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 
@@ -83,4 +83,15 @@ test("microseconds follow the wall clock after a step, and increase while it run
     const apart = micros() / 1000 - wallMs;
     assert.ok(Math.abs(apart) <= 1, `${apart} ms from the wall clock after a step of ${stepMs}`);
   }
+});
+
+test("the offset of an adjustable clock changes, and its monotonic scale does not", () => {
+  const base = fixedClock("2026-01-01T00:00:00Z");
+  const clock = adjustableClock(base);
+  assert.equal(clock.nowMs(), base.nowMs());
+  clock.setOffset(-5_000);
+  assert.deepEqual([clock.nowMs(), clock.nowMicros()], [base.nowMs() - 5_000, base.nowMicros() - 5_000_000]);
+  assert.deepEqual([clock.offsetMs(), clock.monotonicMs()], [-5_000, base.monotonicMs()]);
+  clock.setOffset(0);
+  assert.equal(clock.nowMs(), base.nowMs());
 });

@@ -66,6 +66,27 @@ export function offsetClock(base: Clock, offsetMs: number): Clock {
   };
 }
 
+/** A clock whose offset from another one can change. */
+export interface AdjustableClock extends Clock {
+  offsetMs(): number;
+  setOffset(ms: number): void;
+}
+
+export function adjustableClock(base: Clock): AdjustableClock {
+  let clock = base;
+  let offset = 0;
+  return {
+    nowMs: () => clock.nowMs(),
+    nowMicros: () => clock.nowMicros(),
+    monotonicMs: () => base.monotonicMs(),
+    offsetMs: () => offset,
+    setOffset: (ms) => {
+      offset = ms;
+      clock = ms === 0 ? base : offsetClock(base, ms);
+    },
+  };
+}
+
 /** The UTC day of a Unix time in milliseconds. */
 export const isoDate = (ms: number): IsoDate => new Date(ms).toISOString().slice(0, 10) as IsoDate;
 

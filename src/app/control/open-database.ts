@@ -26,7 +26,10 @@ export interface OpenedDatabase {
   readonly first: Bootstrapped;
 }
 
-export interface DatabaseDeps extends InspectionDeps, Pick<ComposeDeps, "clock" | "log"> {}
+export interface DatabaseDeps extends InspectionDeps, Pick<ComposeDeps, "clock" | "log"> {
+  /** Called with the open database before anything is written. */
+  followClock(store: Store): Promise<void>;
+}
 
 export interface InspectionDeps extends Pick<ComposeDeps, "config" | "newInstallation"> {
   readonly files: PlaneFiles;
@@ -104,6 +107,7 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
     throw advised(error, config, deps.lastGood);
   });
   try {
+    await deps.followClock(store);
     await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
     const first = await bootstrap({ store, clock, sealer, email: config.bootstrap.email, ...presets(config) });
     for (const preset of first.ignored) log[preset.isInUse ? "info" : "warn"]({ key: preset.key }, ignoredText(preset));

@@ -32,14 +32,18 @@ export interface State {
 }
 
 /** Throws, without changes, if the configuration, the directory or the database is not suitable. */
-export async function openState({ config, clock, log, newInstallation }: ComposeDeps, closing: Closing): Promise<State> {
+export async function openState(
+  { config, clock, log, newInstallation }: ComposeDeps,
+  followClock: DatabaseDeps["followClock"],
+  closing: Closing,
+): Promise<State> {
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
   closing.add(() => lock.release());
   refuseUnfinishedRestore(config.data);
   const files = planeFiles(config.data);
   const lastGood = await checkLastGood(files.lastGood, (level, message, fields) => log[level](fields ?? {}, message));
-  const deps: DatabaseDeps = { config, clock, log, newInstallation, files, lastGood: lastGood && lastGoodPosition(lastGood) };
+  const deps: DatabaseDeps = { config, clock, log, followClock, newInstallation, files, lastGood: lastGood && lastGoodPosition(lastGood) };
   const known = { tls, files, lastGood };
   try {
     const { exists } = await inspectedDatabase(deps);

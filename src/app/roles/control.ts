@@ -27,6 +27,7 @@ import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { createLiveConfig, type LiveConfig } from "#app/config/live-config.ts";
+import { createDatabaseClock } from "#app/control/database-clock.ts";
 import { createFeedSource } from "#app/control/feed-source.ts";
 import { nodeIdIn } from "#app/control/node-id.ts";
 import type { Fleet } from "#app/fleet/fleet.ts";
@@ -50,9 +51,12 @@ import { createTransportNotices } from "#app/planes/transport-notices.ts";
  * The role `control`, with the planes that the process runs beside it: connects the parts in order of their dependencies: state, control,
  * feed, planes, API.
  */
-export async function runControl(deps: ComposeDeps, closing: Closing): Promise<Running> {
+export async function runControl(given: ComposeDeps, closing: Closing): Promise<Running> {
+  const databaseClock = createDatabaseClock(given.clock, given.log);
+  closing.add(() => databaseClock.close());
+  const deps: ComposeDeps = { ...given, clock: databaseClock.clock };
   const { config, log, clock, early, operatorPorts, inherited, takeOver } = deps;
-  const state = await openState(deps, closing);
+  const state = await openState(deps, databaseClock.follow, closing);
   const { files, store, sealer, first } = state;
   const ruleFiles = openRuleFiles({
     config,

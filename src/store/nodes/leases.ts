@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { databaseNow } from "#store/database/database-time.ts";
 import type { Store } from "#store/database/store.ts";
 
 /**
@@ -6,10 +7,7 @@ import type { Store } from "#store/database/store.ts";
  * holder that was frozen may believe that it still has the lease: its work needs its own fence.
  */
 export async function takeLease(store: Store, duty: string, holder: string, forMs: number): Promise<boolean> {
-  const now =
-    store.dialect === "postgres"
-      ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
-      : sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
+  const now = databaseNow(store.dialect);
   const { result } = await store.write(({ db }) =>
     db
       .insertInto("leases")
