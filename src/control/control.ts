@@ -40,6 +40,7 @@ import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { EventExceptions } from "#control/rulesets/event-exceptions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
+import type { RecentMatches } from "#control/rulesets/recent-matches.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CustomCertificates } from "#control/certificates/custom-certificates.ts";
 import type { CertificatePacks } from "#control/certificates/packs.ts";
@@ -91,6 +92,7 @@ export interface Control extends CustomHostnameControl {
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
   readonly ruleTraces: RuleTraces;
+  readonly recentMatches: RecentMatches;
   readonly eventExceptions: EventExceptions;
   readonly ruleExpressions: RuleExpressions;
   readonly wafMigration: WafMigration;

@@ -53,6 +53,7 @@ import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createRuleExpressions } from "#control/rulesets/expressions.ts";
 import { createEventExceptions } from "#control/rulesets/event-exceptions.ts";
 import { createRuleTraces } from "#control/rulesets/trace.ts";
+import { createRecentMatches } from "#control/rulesets/recent-matches.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
@@ -266,6 +267,7 @@ export function createControl(deps: ControlDeps): Control {
     ruleLists: createRuleLists({ store, clock, removals, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock, slices }),
+    recentMatches: createRecentMatches({ store, clock, reads: eventReads, slices }),
     eventExceptions: createEventExceptions({ store, reads: eventReads }),
     ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),

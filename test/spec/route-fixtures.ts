@@ -340,6 +340,7 @@ export const routeFixtures = (
   "zone-rulesets-versions-by-tag": {},
   "account-rulesets-list": {},
   "zone-rulesets-expressions-check": { body: { expression: "ip.src==1.1.1.1", phase: OTHER_PHASE, complete_at: 2 } },
+  "zone-rulesets-expressions-matches": { body: { expression: "ip.src==1.1.1.1", phase: OTHER_PHASE } },
   "zone-rulesets-expressions-language": { query: `?phase=${OTHER_PHASE}` },
   "account-rulesets-expressions-check": { body: { expression: "true", phase: OTHER_PHASE } },
   "account-rulesets-expressions-language": { query: `?phase=${OTHER_PHASE}` },

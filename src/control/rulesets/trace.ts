@@ -3,6 +3,7 @@ import { describeRequest, describeResponse, type DescribedRequest } from "#contr
 import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
+import { namedLists } from "#control/rulesets/named-lists.ts";
 import { inertNotes } from "#control/rulesets/inert-notes.ts";
 import type { StoredRule } from "#control/rulesets/rules.ts";
 import { ownPatterns } from "#control/detection/own-patterns.ts";
@@ -14,8 +15,6 @@ import { isWithin } from "#kernel/net/hostname.ts";
 import { planOf } from "#model/zones/plan.ts";
 import type { RuleTrace, RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import { runPhase } from "#rules/engine/engine.ts";
-import type { ListKind, NamedList, NamedLists } from "#rules/expression/values/lists.ts";
-import { listContent } from "#rules/lists/list-content.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
 import { type PhaseName, PHASES } from "#rules/phases.ts";
@@ -24,7 +23,6 @@ import type { CompiledRuleset, Match } from "#rules/engine/compiled-rule.ts";
 import type { RuleDefinition } from "#rules/definition.ts";
 import type { ResponseView } from "#rules/views.ts";
 import { activeHostnamesUp } from "#store/hostnames/custom-hostnames.ts";
-import { itemValues, ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import { type RulesetRow, rulesetsWithRules } from "#store/rulesets/rulesets.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { zonesOfAccount } from "#store/zones/zones.ts";
@@ -56,7 +54,7 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
       const owners = scope.zone_id === null ? [scope.account_id] : [scope.zone_id];
       const row = (await rulesetsWithRules(store.read, owners)).find(({ id }) => id === rulesetId);
       if (row === undefined) return [];
-      const lists = await loadLists(store.read, scope.account_id, [row]);
+      const lists = await namedLists(store.read, scope.account_id, [row.rules]);
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
       const leftOut = problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
       return [...leftOut, ...inertNotes(JSON.parse(row.rules) as StoredRule[], await ownPatterns(store.read, scope))];
@@ -186,7 +184,11 @@ const plainStep = (step: TraceStep) => ({
 async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: RulesetScope, zoneId: string | null): Promise<Loaded> {
   const { account_id: accountId } = scope;
   const rows = await rulesetsWithRules(db, zoneId === null ? [accountId] : [accountId, zoneId]);
-  const lists = await loadLists(db, accountId, rows);
+  const lists = await namedLists(
+    db,
+    accountId,
+    rows.map(({ rules }) => rules),
+  );
   const customs = new Map<string, CompiledRuleset>();
   const entryPoints = new Map<string, CompiledRuleset[]>();
   const rules = new Map<string, RuleDefinition>();
@@ -211,22 +213,4 @@ async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: R
 function isShown(row: RulesetRow, scope: RulesetScope): boolean {
   if (row.level === scope.level) return mayUse(scope.actor, scope, row.phase, "read");
   return scope.level === "account" && mayUse(scope.actor, { ...scope, level: "zone", zone_id: row.owner_id }, row.phase, "read");
-}
-
-/** Reads the lists that rules refer to. */
-async function loadLists(db: Unit["db"], accountId: string, rows: readonly RulesetRow[]): Promise<NamedLists> {
-  const named = new Set(rows.flatMap(({ rules }) => [...rules.matchAll(/\$([a-z0-9_.]{1,100})/g)].map((match) => match[1])));
-  const lists = new Map<string, NamedList>();
-  for (const row of await ruleListsOf(db, accountId)) {
-    if (!named.has(row.name)) continue;
-    const values = await itemValues(db, row.id, 0, 65_536);
-    lists.set(
-      row.name,
-      listContent(
-        row.kind as ListKind,
-        values.map((value) => JSON.parse(value) as unknown),
-      ),
-    );
-  }
-  return { find: (name) => lists.get(name) };
 }

@@ -1,5 +1,7 @@
 import { type Route, route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
 import { CheckedExpression, ExpressionCheck, ExpressionLanguage, ExpressionLanguageQuery } from "#model/rulesets/rule-expression.ts";
+import { ExpressionMatches, ExpressionMatchesQuery } from "#model/rulesets/expression-matches.ts";
 import { RuleTrace, RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import { type RulesetBase, type RulesetLevel, scopeOf } from "./ruleset-level.ts";
 
@@ -42,3 +44,17 @@ export function expressionRoutesOf<const B extends RulesetBase>(base: B, level: 
     }),
   ];
 }
+
+/** Requests are logged for a zone, and reading them needs the permission for logs. */
+export const MATCHES_ROUTE: Route = route({
+  method: "POST",
+  path: "/zones/:zone_id/rulesets/expressions/matches",
+  id: "zone-rulesets-expressions-matches",
+  summary: "Find which recent requests an expression matches, before a rule with it is saved",
+  scope: "zone",
+  permissions: ["Logs Read"],
+  body: ExpressionMatchesQuery,
+  result: ExpressionMatches,
+  paging: "one",
+  handler: ({ control, call, resolved, body }) => control.recentMatches.find(scopeOf({ resolved, call }), zoneOf(resolved).name, body),
+});

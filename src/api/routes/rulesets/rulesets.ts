@@ -5,7 +5,7 @@ import type { Control } from "#control/control.ts";
 import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
 import { EntryPointQuery } from "#model/rulesets/waf-migration.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/rulesets/ruleset.ts";
-import { expressionRoutesOf, traceRouteOf } from "./rule-expressions.ts";
+import { expressionRoutesOf, MATCHES_ROUTE, traceRouteOf } from "./rule-expressions.ts";
 import { ACCOUNT, type RulesetBase, type RulesetLevel, scopeOf, ZONE } from "./ruleset-level.ts";
 import { versionRoutesOf } from "./ruleset-versions.ts";
 
@@ -149,6 +149,7 @@ export const RULESET_ROUTES: readonly Route[] = [
   ...versionRoutesOf("/zones/:zone_id", ZONE),
   traceRouteOf("/zones/:zone_id", ZONE),
   ...expressionRoutesOf("/zones/:zone_id", ZONE),
+  MATCHES_ROUTE,
   ...rulesetRoutesOf("/accounts/:account_id", ACCOUNT),
   ...versionRoutesOf("/accounts/:account_id", ACCOUNT),
   traceRouteOf("/accounts/:account_id", ACCOUNT),
