@@ -143,6 +143,35 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     assert.equal(visits, 3);
   });
 
+  test("an expression is tested against recent requests before its rule is saved, and a rule is dragged to the top", async () => {
+    await open(`/zones/${ZONE}/security/rules`);
+    await page.getByRole("button", { name: "Add a rule" }).first().click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("Third");
+    await form.getByLabel("Value of condition 1").fill("/style");
+    await form.getByRole("button", { name: "Test against recent requests" }).click();
+    await form.getByText(/^4 of the last 4 requests match\.$/).waitFor();
+    await form.getByRole("table", { name: "Requests that match" }).getByText("www.shop.example/style.css").first().waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    await form.getByLabel("Value of condition 1").fill("/other");
+    await form.getByText("requests match.").waitFor({ state: "detached" });
+    await form.getByRole("button", { name: "Test against recent requests" }).click();
+    await form.getByText("0 of the last 4 requests match.").waitFor();
+    await form.getByRole("button", { name: "Cancel" }).click();
+    const rule = (description: string) => ({ description, expression: `http.host eq "${description.toLowerCase()}.test"`, action: "log" });
+    const path = `/zones/${zoneId}/rulesets/phases/http_request_firewall_custom/entrypoint`;
+    await call("PUT", path, { rules: ["First", "Second", "Third"].map(rule) });
+    await open(`/zones/${ZONE}/security/rules`);
+    const rows = page.locator("ol > li");
+    await rows.nth(2).getByTitle("Drag to change the order").dragTo(rows.nth(0));
+    await rows.nth(0).getByText("Third", { exact: true }).waitFor();
+    const { rules } = await call("GET", path);
+    assert.deepEqual(
+      rules.map(({ description }: { description: string }) => description),
+      ["Third", "First", "Second"],
+    );
+  });
+
   test("another nameserver is added, gets the zone, and loses it", async () => {
     await open(`/zones/${ZONE}/dns/transfers`);
     await page.getByRole("textbox", { name: "Name" }).fill("ns of a friend");

@@ -10,6 +10,7 @@ import tools from "../../parts/tools.module.css";
 import { ExpressionBuilder } from "./expression/expression-builder.tsx";
 import { builtOf } from "./expression/expression-parts.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
+import { RecentMatches } from "./recent-matches.tsx";
 import type { Phase, RuleAction } from "./rule-phases.ts";
 
 const ExpressionEditor = lazy(async () => ({ default: (await import("../../parts/expression-editor.tsx")).ExpressionEditor }));
@@ -91,6 +92,7 @@ export function RuleForm({ zone, phase, ruleset, rule, onClose }: FormProps) {
               <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
             </Suspense>
           )}
+          <RecentMatches zone={zone} phase={phase.id} expression={expression} />
         </div>
         {phase.counting && ratelimit && (
           <div className={tools["stack"]}>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Switch } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
@@ -9,13 +9,12 @@ import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Badge, Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
-import { TONES } from "./events.tsx";
 import { RuleForm } from "./rule-form.tsx";
+import { RuleList } from "./rule-list.tsx";
 import { CUSTOM_PHASE, PHASES } from "./rule-phases.ts";
-import css from "./rules.module.css";
 
 export const RulesPage = () => <ZoneGate>{(zone) => <Rules zone={zone} />}</ZoneGate>;
 
@@ -76,59 +75,13 @@ function Rules({ zone }: { readonly zone: Zone }) {
             <Button onClick={() => setForm("new")}>Add a rule</Button>
           </Empty>
         ) : (
-          <ol className={css["rules"]}>
-            {rules.map((rule, at) => (
-              <li
-                key={rule.id}
-                data-off={!rule.enabled || undefined}
-                onKeyDown={(event) => {
-                  const to = { ArrowUp: at, ArrowDown: at + 2 }[event.key];
-                  if (!event.altKey || to === undefined || to < 1 || to > rules.length) return;
-                  event.preventDefault();
-                  move(rule, to);
-                }}
-              >
-                <span className={css["number"]}>{at + 1}</span>
-                <div className={css["what"]}>
-                  <button type="button" onClick={() => setForm(rule)}>
-                    {rule.description || "A rule without a name"}
-                  </button>
-                  <code>{rule.expression}</code>
-                </div>
-                <Badge tone={TONES[rule.action] ?? "accent"}>{rule.action.replaceAll("_", " ")}</Badge>
-                <Switch
-                  aria-label={`${rule.description || `Rule ${at + 1}`} runs`}
-                  checked={rule.enabled}
-                  onChange={({ currentTarget }) => patch(rule, { enabled: currentTarget.checked })}
-                />
-                <span className={css["acts"]}>
-                  <ActionIcon
-                    variant="subtle"
-                    color="gray"
-                    aria-label={`Move rule ${at + 1} up`}
-                    title="Alt ↑"
-                    disabled={at === 0}
-                    onClick={() => move(rule, at)}
-                  >
-                    <Icon name="up" size={16} />
-                  </ActionIcon>
-                  <ActionIcon
-                    variant="subtle"
-                    color="gray"
-                    aria-label={`Move rule ${at + 1} down`}
-                    title="Alt ↓"
-                    disabled={at === rules.length - 1}
-                    onClick={() => move(rule, at + 2)}
-                  >
-                    <Icon name="down" size={16} />
-                  </ActionIcon>
-                  <ActionIcon variant="subtle" color="gray" aria-label={`Delete rule ${at + 1}`} onClick={() => setRemoving(rule)}>
-                    <Icon name="trash" size={16} />
-                  </ActionIcon>
-                </span>
-              </li>
-            ))}
-          </ol>
+          <RuleList
+            rules={rules}
+            onEdit={setForm}
+            onMove={move}
+            onSwitch={(rule, enabled) => patch(rule, { enabled })}
+            onRemove={setRemoving}
+          />
         )}
       </Card>
       {form !== undefined && (

@@ -1,1 +1,0 @@
-import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{C as t}from"./framework-deV2TJkP.js";var n=e(t(),1),r=150;function i(e,t){let[i,a]=(0,n.useState)(e??``);return(0,n.useEffect)(()=>a(t=>t.trim()===(e??``)?t:e??``),[e]),(0,n.useEffect)(()=>{let n=setTimeout(()=>i.trim()!==(e??``)&&t(i.trim()||void 0),r);return()=>clearTimeout(n)},[i]),[i,a]}export{i as t};
