@@ -116,6 +116,14 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     return { facts, admits: addressGate(facts), pins };
   }
 
+  /** What is not found is looked for again once the database is known to be whole: while a dump is loaded into it, nothing is missing yet. */
+  async function surely<V>(find: () => Promise<V | undefined>): Promise<V | undefined> {
+    const found = await find();
+    if (found !== undefined) return found;
+    await store.position();
+    return find();
+  }
+
   function actorOfToken(known: KnownToken | undefined, ip: string): Actor {
     const nowMs = clock.nowMs();
     if (!known || known.facts.row.status !== "active" || nowMs < known.facts.not_before_ms || nowMs >= known.facts.expires_ms)
@@ -126,12 +134,12 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
 
   async function byToken(secret: string, ip: string): Promise<Actor> {
     const proof = hashSecret(secret);
-    const token = await tokens.get(proof);
+    const token = await surely(() => tokens.get(proof));
     return { ...actorOfToken(token, ip), proof, ...(token === undefined ? {} : { pins: token.pins }) };
   }
 
   async function bySession(secret: string, ip: string): Promise<Actor> {
-    const known = await sessions.get(hashSecret(secret));
+    const known = await surely(() => sessions.get(hashSecret(secret)));
     const nowMs = clock.nowMs();
     if (!known || sessionEndMs(known.row) <= nowMs) throw new PlatformError("session_ended");
     const actor = "facts" in known.by ? actorOfToken(known.by, ip) : actorOfUser(known.by, ip);
@@ -151,7 +159,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
   }
 
   async function byKey(email: string, key: string, ip: string): Promise<Actor> {
-    const known = await users.get(email.toLowerCase());
+    const known = await surely(() => users.get(email.toLowerCase()));
     // Compares the hash even for an unknown e-mail, so that both cases take the same time.
     const fits = sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(key));
     if (!known || !fits) throw new PlatformError("unknown_key");

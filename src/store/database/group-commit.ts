@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { beginWriting } from "./begin.ts";
 import { beginHistory, isContinued, lockPosition, type HighestPosition } from "./history.ts";
 import { flushUnits } from "./outbox.ts";
@@ -33,6 +34,8 @@ export interface GroupCommitDeps {
 const UNITS_PER_GROUP = 128;
 /** A unit waits for the database only, so one that takes this long hangs. */
 const UNIT_TIMEOUT_MS = 10_000;
+/** A unit that has waited this long for those before it is not begun: behind a lock, each of them takes its whole time, and clients have left. */
+const WAIT_MS_MAX = 30_000;
 
 /** A unit with at least this timeout counts as large: it changes thousands of rows. */
 const LARGE_UNIT_MS = 15_000;
@@ -40,6 +43,8 @@ const LARGE_UNIT_MS = 15_000;
 interface Pending {
   work(unit: Unit): Promise<unknown>;
   readonly timeoutMs: number;
+  /** When it began to wait, on the monotonic scale. */
+  readonly sinceMs: number;
   resolve(written: Written<unknown>): void;
   reject(error: unknown): void;
 }
@@ -109,7 +114,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS }: WriteOptions = {}) =>
       new Promise<Written<T>>((resolve, reject) => {
         if (closed) throw new Error("the store is closed");
-        queue.push({ work, timeoutMs, resolve: resolve as Pending["resolve"], reject });
+        queue.push({ work, timeoutMs, sinceMs: deps.clock.monotonicMs(), resolve: resolve as Pending["resolve"], reject });
         running ??= drain();
       }),
     close: async () => {
@@ -149,8 +154,12 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
   await deps.committed(session, own === null || newest !== rev);
 }
 
-/** Null if the unit failed and was undone. */
+/** Null if the unit failed and was undone, or is not begun. */
 async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pending: Pending): Promise<Finished | null> {
+  if (clock.monotonicMs() - pending.sinceMs > WAIT_MS_MAX) {
+    pending.reject(unavailable(`a unit of work waited more than ${WAIT_MS_MAX} ms and was not begun`));
+    return null;
+  }
   const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
   await session.query("SAVEPOINT unit");
   try {
@@ -167,10 +176,12 @@ async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pe
   }
 }
 
+const unavailable = (reason: string): PlatformError => new PlatformError("database_unavailable", { cause: new Error(reason) });
+
 async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
+    timer = setTimeout(() => reject(unavailable(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

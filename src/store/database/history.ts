@@ -74,15 +74,27 @@ export async function readPosition(db: Kysely<Tables>, dialect: Dialect): Promis
 }
 
 function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredPosition {
-  if (typeof row?.["value"] !== "number") throw new Error("the database has no revision counter: it was not made by this program");
+  if (typeof row?.["value"] !== "number")
+    throw partial("the database has no revision counter: it is being restored, or was not made by this program");
   const { value: rev, history, own } = row;
   return { rev, history: typeof history === "string" ? history : null, isOwn: own === true || own === 1 };
 }
 
+/** A dump is being loaded into the database: what is missing in it tells nothing yet. */
+class PartialDatabase extends Error {}
+
+const UNDEFINED_TABLE = "42P01";
+
+export const isPartial = (error: unknown): boolean =>
+  error instanceof PlatformError &&
+  (error.cause instanceof PartialDatabase || (error.cause as { readonly code?: unknown } | undefined)?.code === UNDEFINED_TABLE);
+
+const partial = (reason: string): PlatformError => new PlatformError("database_unavailable", { cause: new PartialDatabase(reason) });
+
 /** Throws while a restore is loading rows: they would overwrite raised serials. */
 async function assertWhole(session: Session, { isWhole }: Dialect): Promise<void> {
   if (isWhole === null || (await session.query(isWhole)).rows[0]?.["found"] === true) return;
-  throw new PlatformError("database_unavailable", { cause: new Error("the database is being restored") });
+  throw partial("the database is being restored");
 }
 
 /**

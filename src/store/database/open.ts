@@ -6,7 +6,7 @@ import { beginWriting } from "./begin.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { beginHistory, createHighestPosition, isContinued, lockPosition, readPosition } from "./history.ts";
+import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, readPosition } from "./history.ts";
 import type { Position, Store } from "./store.ts";
 import { readChangesSince } from "./outbox.ts";
 import { createStoreHealth, FAULT_REASONS } from "./health.ts";
@@ -237,15 +237,21 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   const listeners = new Set<() => void>();
   const reader = await backend.reader();
   const scanner = backend.scanner(reader);
-  const committedOnly = (from: Reader): Kysely<Tables> =>
+  /** Publishers look each second. */
+  let wasPartial = false;
+  const committedOnly = (from: Reader, isGuarded: boolean): Kysely<Tables> =>
     kyselyOver(dialect, async (sql, parameters) => {
+      if (isGuarded && wasPartial) throw new PlatformError("database_unavailable", { cause: new Error("the database is being restored") });
       try {
         return await from.query(sql, parameters);
       } catch (error) {
-        throw withFault(dialect, error);
+        const thrown = withFault(dialect, error);
+        wasPartial ||= isPartial(thrown);
+        throw thrown;
       }
     });
-  const read = committedOnly(reader);
+  const read = committedOnly(reader, true);
+  const readAnyway = committedOnly(reader, false);
   const seen = createHighestPosition(clock);
   const checkpointer = backend.checkpointer();
   const files = backend.openFiles(() => onReplaced?.());
@@ -305,18 +311,28 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     seen.note({ history, rev });
     return { history, rev };
   };
-  const position = async (): Promise<Position> => {
-    const own = await readOwnPosition(read);
+  const findPosition = async (): Promise<Position> => {
+    const own = await readOwnPosition(readAnyway);
     if (own !== null) return own;
     await look();
-    const { history, rev } = await readPosition(read, dialect);
+    const { history, rev } = await readPosition(readAnyway, dialect);
     if (history === null) throw new Error("the database has no history");
     return { history, rev };
+  };
+  const position = async (): Promise<Position> => {
+    try {
+      const found = await findPosition();
+      wasPartial = false;
+      return found;
+    } catch (error) {
+      wasPartial = isPartial(error);
+      throw error;
+    }
   };
   return {
     dialect: dialect.name,
     read,
-    scan: committedOnly(scanner),
+    scan: committedOnly(scanner, true),
     write,
     health: health.reason,
     readAt: async (work) => {
@@ -341,7 +357,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     revision: async () => (await position()).rev,
     position,
     changesSince: async (rev, limit, history) => {
-      const sets = await readChangesSince(read, position, { rev, limit, history });
+      const sets = await readChangesSince(readAnyway, position, { rev, limit, history });
       // All nodes' commits are read here for this node's planes.
       for (const { changes } of sets ?? []) seen.noteSerials(changes);
       return sets;

@@ -117,6 +117,9 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "57014": "database_unavailable",
   "55P03": "database_unavailable",
   "25006": "database_unavailable",
+  // A table, or the key of a table, is missing: a dump is being loaded.
+  "42P01": "database_unavailable",
+  "42P10": "database_unavailable",
   // The server ended an idle transaction.
   "25P03": "database_unavailable",
   "25P04": "database_unavailable",
