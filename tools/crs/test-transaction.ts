@@ -53,16 +53,19 @@ function fromBytes(bytes: string): Sent {
   return { method, target, protocol, line, headers, body: end === -1 ? "" : bytes.slice(end).replace(/^\r?\n\r?\n/, "") };
 }
 
-/** The response of the suite's own backend: `/reflect` returns what the request asks for. */
-export function responseOf(request: TransactionRequest): TransactionResponse {
+/** The response of the suite's own backend. */
+export const responseOf = (request: TransactionRequest): TransactionResponse => reflected(request.target, request.readBody("").text);
+
+/** What the backend sends: `/reflect` returns what the body asks for. */
+export function reflected(target: string, text: string): TransactionResponse {
   const plain = { status: 200, protocol: "HTTP/1.1", headers: [{ name: "Content-Type", value: "text/html" }], body: "" };
-  if (/\/base64\//.test(request.target)) {
-    const encoded = /\/base64\/([^?]*)/.exec(request.target)![1]!;
+  if (/\/base64\//.test(target)) {
+    const encoded = /\/base64\/([^?]*)/.exec(target)![1]!;
     return { ...plain, body: Buffer.from(decodeURIComponent(encoded), "base64").toString("latin1") };
   }
-  if (!request.target.includes("/reflect")) return plain;
+  if (!target.includes("/reflect")) return plain;
   try {
-    const asked = JSON.parse(Buffer.from(request.readBody("").text, "latin1").toString("utf8")) as Readonly<Record<string, unknown>>;
+    const asked = JSON.parse(Buffer.from(text, "latin1").toString("utf8")) as Readonly<Record<string, unknown>>;
     const headers = Object.entries((asked["headers"] as Readonly<Record<string, string>> | undefined) ?? {});
     const encoded = asked["encodedBody"];
     return {

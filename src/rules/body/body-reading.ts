@@ -24,6 +24,7 @@ export interface Argument {
 /** A part of a multipart body with a file name; programs differ in which of these are files. */
 export interface BodyFile {
   readonly name: string;
+  readonly otherNames: readonly string[];
   readonly filenames: readonly string[];
   /** The type that the part names; empty without one. */
   readonly type: string;
@@ -37,6 +38,8 @@ export interface Part {
   readonly types: readonly string[];
   readonly dispositions: readonly string[];
   readonly encodings: readonly string[];
+  /** The lines of its head. */
+  readonly lines: readonly string[];
   readonly value: string;
   /** The value decoded by its Content-Transfer-Encoding or character set, if that differs. */
   readonly otherValues: readonly string[];

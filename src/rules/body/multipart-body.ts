@@ -57,7 +57,7 @@ function addPart(part: string, needsName: boolean, isCut: boolean, findings: Fin
   const otherValues = otherReadings(head, type, causes);
   if (depth === 0) {
     const { shownNames: names, shownFilenames: filenames } = disposition;
-    findings.parts.push({ names, filenames, types, dispositions, encodings, value: head.value, otherValues });
+    findings.parts.push({ names, filenames, types, dispositions, encodings, lines: head.lines, value: head.value, otherValues });
   }
   const isWhole = head.isEnded || !isCut;
   if (isWhole) for (const cause of causes) findings.causes.add(cause);
@@ -78,7 +78,7 @@ function addValue(
 ): void {
   const [name = "", ...others] = names;
   const isFile = filenames.some((filename) => filename !== "");
-  if (filenames.length > 0) findings.files.push({ name, filenames, type, text: value });
+  if (filenames.length > 0) findings.files.push({ name, otherNames: others, filenames, type, text: value });
   // Some programs read it as a field if it has no type, and all do if they see no file name.
   const isSure = findings.causes.size === 0 || (findings.causes.size === 1 && findings.causes.has("size"));
   if (isFile && isSure && (type !== "" || !mimeOf(value).startsWith("text/"))) return;

@@ -3,6 +3,8 @@ import type { BodyCause } from "./body-causes.ts";
 import { isToken } from "./field-value.ts";
 
 export interface PartHead {
+  /** Its lines as they were sent, continued ones joined. */
+  readonly lines: readonly string[];
   /** The values of a header field of the part, by lower-case name. */
   values(name: string): readonly string[];
   /** The bytes after the head. */
@@ -26,17 +28,20 @@ export function readPartHead(part: string, causes: Set<BodyCause>): PartHead {
   if (lines.at(-1) === "") lines.pop();
   if (isOdd || lines.length > LINES_MAX) causes.add("part-head");
   const fields: [name: string, value: string][] = [];
+  const sent: string[] = [];
   for (const line of lines) {
     const last = fields.at(-1);
     // RFC 5322 §2.2.3: for some programs, a line that begins with a blank continues the previous one.
     const isFolded = /^[ \t]/.test(line);
     if (isFolded && last !== undefined) last[1] += ` ${line.trim()}`;
+    if (isFolded && sent.length > 0) sent.push(`${sent.pop()!} ${line.trim()}`);
+    else sent.push(line);
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
     if (isFolded || !isToken(name)) causes.add("part-head");
     if (colon > 0) fields.push([lowerBytes(name.trim()), line.slice(colon + 1).trim()]);
   }
-  return { value, isEnded, values: (name) => fields.flatMap(([own, text]) => (own === name ? [text] : [])) };
+  return { value, isEnded, lines: sent, values: (name) => fields.flatMap(([own, text]) => (own === name ? [text] : [])) };
 }
 
 /** A head ends at the first empty line with CR LF; without one, at the first empty line with LF. */

@@ -116,12 +116,18 @@ const JAVA_OBJECT = "\xac\xed\0\x05";
 /** Types whose body programs may read as a form or text, whatever it contains. */
 const TEXT_TYPES = /^$|^text\/|graphql|yaml|script|html/;
 
-function kindOf(type: string, text: string): BodyKind {
-  if (text === "") return "none";
+/** What a type alone says; null if the body decides. */
+export function kindOfType(type: string): "form" | "multipart" | "json" | "xml" | null {
   if (type === "application/x-www-form-urlencoded") return "form";
   if (type.startsWith("multipart/")) return "multipart";
   if (/json/.test(type)) return "json";
-  if (/[/+]xml/.test(type)) return "xml";
+  return /[/+]xml/.test(type) ? "xml" : null;
+}
+
+function kindOf(type: string, text: string): BodyKind {
+  if (text === "") return "none";
+  const said = kindOfType(type);
+  if (said !== null) return said;
   if (TEXT_TYPES.test(type) || text.startsWith(JAVA_OBJECT)) return "text";
   return mimeOf(text).startsWith("text/") || beginsAsJson(text) ? "text" : "binary";
 }

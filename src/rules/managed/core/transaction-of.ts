@@ -1,10 +1,17 @@
-import { type Argument, type BodyReading } from "#rules/body/body-reading.ts";
+import type { Argument, BodyFile, BodyReading } from "#rules/body/body-reading.ts";
 import { cookieArguments } from "#rules/body/cookies.ts";
 import { formArguments } from "#rules/body/form.ts";
-import { readBody } from "#rules/body/read-body.ts";
+import { readContentTypes } from "#rules/body/content-type.ts";
+import { kindOfType, readBody } from "#rules/body/read-body.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import { joinUri } from "#rules/expression/request/request-parts.ts";
-import type { NamedValue, TransactionBody, TransactionRequest, TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
+import type {
+  NamedValue,
+  TransactionBody,
+  TransactionFile,
+  TransactionRequest,
+  TransactionResponse,
+} from "#rules/seclang/transaction/transaction.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /** A request as rules in SecLang see it. Values that programs may read in several ways are there in each of them. */
@@ -28,7 +35,7 @@ export function transactionOf(request: RequestView): TransactionRequest {
     uniqueId: request.ray_id,
     timeMs: request.at_ms ?? 0,
     country: request.place?.country ?? "",
-    bodyProcessor: PROCESSORS[body.kind],
+    bodyProcessor: processorOf(request, body),
     readBody: (processor) => bodyOf(request, body, processor),
   };
 }
@@ -85,6 +92,13 @@ const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
   binary: "",
 };
 
+/** The type chooses it also where the body is empty. */
+function processorOf(request: RequestView, { kind }: BodyReading): string {
+  if (kind !== "none") return PROCESSORS[kind];
+  const [type] = readContentTypes(request.headers("content-type"), new Set());
+  return PROCESSORS[kindOfType(type?.type ?? "") ?? "none"];
+}
+
 /** Over HTTP/2 the host is in a pseudo-header field. */
 function headersOf(request: RequestView): readonly NamedValue[] {
   const { names, values } = request.header_fields?.() ?? { names: [], values: [] };
@@ -105,10 +119,13 @@ function queryArguments(query: string): readonly NamedValue[] {
   return argumentsOf(found);
 }
 
+/** Rules take names of arguments for what a client may choose; those of XML belong to its documents. */
+const XML_NAME = "xml";
+
 /** Each argument with each name and each value that a program may read. */
 const argumentsOf = (found: readonly Argument[]): readonly NamedValue[] =>
   found.flatMap(({ source, name, value, otherNames, otherValues, path }) => {
-    const known = source === "json" ? (path === "" ? "json" : `json.${path}`) : name;
+    const known = source === "json" ? (path === "" ? "json" : `json.${path}`) : source === "xml" ? XML_NAME : name;
     return [
       { name: known, value },
       ...otherNames.map((other) => ({ name: other, value })),
@@ -127,7 +144,7 @@ function bodyOf(request: RequestView, reading: BodyReading, processor: string): 
     text: read.text.slice(0, BODY_CHARACTERS_MAX),
     bytes: request.body?.size ?? 0,
     bodyArguments: firstOf(argumentsOf(read.args)),
-    files: read.files.flatMap(({ name, filenames, text }) => filenames.map((filename) => ({ name, filename, bytes: text.length }))),
+    files: read.files.flatMap(filesOf),
     partHeaders: firstOf(partHeadersOf(read)),
     xmlTexts: firstTexts(read.xml),
     xmlAttributes: firstTexts(read.args.filter(({ source }) => source === "xml").map(({ value }) => value)),
@@ -137,11 +154,13 @@ function bodyOf(request: RequestView, reading: BodyReading, processor: string): 
 }
 
 const partHeadersOf = (reading: BodyReading): readonly NamedValue[] =>
-  reading.parts.flatMap(({ names, dispositions, types, encodings }) => [
-    ...dispositions.map((value) => ({ name: names[0] ?? "", value: `Content-Disposition: ${value}` })),
-    ...types.map((value) => ({ name: names[0] ?? "", value: `Content-Type: ${value}` })),
-    ...encodings.map((value) => ({ name: names[0] ?? "", value: `Content-Transfer-Encoding: ${value}` })),
-  ]);
+  reading.parts.flatMap(({ names, lines }) => lines.map((value) => ({ name: names[0] ?? "", value })));
+
+/** Each name and each file name that a program may read. */
+function filesOf({ name, otherNames, filenames, text }: BodyFile): readonly TransactionFile[] {
+  const of = (known: string, filename: string): TransactionFile => ({ name: known, filename, bytes: text.length });
+  return [...filenames.map((filename) => of(name, filename)), ...otherNames.map((other) => of(other, filenames[0] ?? ""))];
+}
 
 const CHOSEN_TYPES: Readonly<Record<string, string>> = {
   URLENCODED: "application/x-www-form-urlencoded",
