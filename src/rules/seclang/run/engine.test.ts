@@ -49,6 +49,14 @@ SecRule ARGS "@rx ^(.)b" "id:1,phase:2,pass,capture,chain,setvar:tx.first=1"
   assert.deepEqual(run("p", "x"), [undefined, undefined]);
 });
 
+test("the last hit, which later links read, is that of the last target, whatever rules before it look at", () => {
+  const rules = `
+SecRule ARGS "@rx a" "id:1,phase:2,pass"
+SecRule ARGS_NAMES|ARGS "@rx a" "id:2,phase:2,pass,chain"
+  SecRule MATCHED_VAR "@streq xa"`;
+  assert.deepEqual(idsOf(rules, withArguments(["a", "xa"])), [1, 2]);
+});
+
 test("variables are left out by the rule, and by rules before it", () => {
   const rules = (control: string): string => `
 SecRule REQUEST_METHOD "@streq GET" "id:1,phase:1,pass,nolog${control}"

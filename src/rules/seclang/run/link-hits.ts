@@ -44,7 +44,7 @@ export class LinkHits {
   ofCandidates(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
     let hits: Hit[] | null = null;
     const { expand } = this.#deps.variables;
-    for (const { collection, entry, text } of found) {
+    for (const { collection, entry, text } of inOrder(found, link.targets)) {
       if (this.#isExcluded(link, collection, entry)) continue;
       const groups = link.operator!.test(text, expand, this.capturesIn(link));
       if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: text, groups });
@@ -112,6 +112,14 @@ export class LinkHits {
   #isExcluded(link: CompiledLink, collection: string, { lower }: Entry): boolean {
     return this.#deps.exclusions.hasValue(this.#rule, link, collection, lower);
   }
+}
+
+/** As the targets of the rule name their collections: later links read the last hit. */
+function inOrder(found: readonly Candidate[], targets: readonly CompiledTarget[]): readonly Candidate[] {
+  let isMixed = false;
+  for (let at = 1; at < found.length; at++) isMixed ||= found[at]!.collection !== found[0]!.collection;
+  if (!isMixed) return found;
+  return targets.flatMap(({ collection }, at) => (isFirst(targets, at) ? found.filter((one) => one.collection === collection) : []));
 }
 
 /** Several targets of one collection look at each of its values once: at the first of them. */
