@@ -2,78 +2,19 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { connect as tlsConnect } from "node:tls";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { promisify } from "node:util";
 import { connect, jwtAuthenticator } from "@nats-io/transport-node";
-import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
+import { succeed } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
-import { type NatsServer, startNats } from "../support/nats.ts";
-import { sharedPostgres, startPostgres } from "../support/postgres.ts";
-import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { fleetCommand, fleetDirectory, type FleetWorld, startFleet } from "../support/fleet.ts";
+import type { Selvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 const execute = promisify(execFile);
 const skip = toolOrSkip("nats-server") || toolOrSkip("postgres") || toolOrSkip("dig");
-
-function directory(t: TestContext, name: string): string {
-  const path = mkdtempSync(join(tmpdir(), `selvedge-fleet-${name}-`));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-async function command(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<any> {
-  const { stdout } = await execute(process.execPath, ["bin/selvedge.js", ...args, "--json"], { env: { ...process.env, ...env } });
-  return JSON.parse(stdout);
-}
-
-interface World {
-  readonly nats: NatsServer;
-  readonly env: NodeJS.ProcessEnv;
-  readonly call: ApiCall;
-  readonly account: string;
-  readonly controlDir: string;
-  /** URL of control, for joining. */
-  readonly origin: string;
-  start(dataDir: string): Promise<Selvedge>;
-  /** Joins; the node's directory. */
-  join(name: string, planes: string): Promise<string>;
-}
-
-/** A control server on PostgreSQL with a bus. */
-async function startWorld(t: TestContext): Promise<World> {
-  const shared = sharedPostgres();
-  const own = shared === null ? startPostgres() : null;
-  t.after(() => own?.stop());
-  const controlDir = directory(t, "control");
-  const env = { SELVEDGE_DATABASE_URL: await (shared ?? own!).createDatabase(), SELVEDGE_DATA: controlDir };
-  const start = async (dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<Selvedge> => {
-    const server = await startSelvedge({ dataDir, env: { SELVEDGE_SETTLE_REMOTE_MS: "60000", ...more } });
-    t.after(() => server.kill());
-    return server;
-  };
-  const first = await start(controlDir, { ...env, SELVEDGE_ROLES: "control" });
-  const { token = "", account_id } = first.ready;
-  await first.stop();
-  const { config } = await command(env, "bus", "config", "--directory", directory(t, "nats"));
-  const nats = await startNats(() => config);
-  t.after(() => nats.stop());
-  const control = await start(controlDir, { ...env, SELVEDGE_ROLES: "control", SELVEDGE_BUS_URL: nats.url });
-  const { origin } = new URL(control.ready.api);
-  return {
-    ...{ nats, env, controlDir, origin, start },
-    call: apiCaller(control.ready, token),
-    account: account_id,
-    join: async (name, planes) => {
-      const { token: joining } = await command(env, "node", "token", "--name", name, "--planes", planes);
-      const dataDir = directory(t, name);
-      await command({}, "join", origin, joining, "--data", dataDir);
-      return dataDir;
-    },
-  };
-}
 
 async function addressOf({ ready }: Selvedge, name: string): Promise<string> {
   const { port } = new URL(`udp://${ready.dns}`);
@@ -81,20 +22,20 @@ async function addressOf({ ready }: Selvedge, name: string): Promise<string> {
   return stdout.trim();
 }
 
-async function makeZone({ call, account }: World, name: string): Promise<string> {
+async function makeZone({ call, account }: FleetWorld, name: string): Promise<string> {
   const zone = await succeed(call("POST", "/zones", { name, account: { id: account } }));
   return zone.id;
 }
 
 /** Writes and returns the content, which the planes of all connected nodes have by then. */
-async function writeRecord({ call }: World, zone: string, name: string, last: number): Promise<string> {
+async function writeRecord({ call }: FleetWorld, zone: string, name: string, last: number): Promise<string> {
   const content = `192.0.2.${last}`;
   const made = await call("POST", `/zones/${zone}/dns_records`, { type: "A", name, content, ttl: 300 });
   assert.deepEqual([made.status, made.body.messages], [200, []]);
   return content;
 }
 
-const nodesOf = ({ call, account }: World): Promise<readonly any[]> => succeed(call("GET", `/accounts/${account}/nodes`));
+const nodesOf = ({ call, account }: FleetWorld): Promise<readonly any[]> => succeed(call("GET", `/accounts/${account}/nodes`));
 
 /** Whether a handshake for the name succeeds with a certificate of the installation's own authority. */
 async function isTrusted({ ready }: Selvedge, servername: string, ca: string): Promise<boolean> {
@@ -108,7 +49,7 @@ async function isTrusted({ ready }: Selvedge, servername: string, ca: string): P
 }
 
 test("a node follows control: every answer of the API is true at its planes, also after it or the bus was away", { skip }, async (t) => {
-  const world = await startWorld(t);
+  const world = await startFleet(t);
   const zone = await makeZone(world, "fleet.example");
   const dataDir = await world.join("fra-1", "edge,nameserver,gateway");
   let node = await world.start(dataDir);
@@ -161,12 +102,12 @@ test(
   "a node's credentials do what a node needs and no more, its token counts once, and a removed node hears nothing",
   { skip },
   async (t) => {
-    const world = await startWorld(t);
+    const world = await startFleet(t);
     const zone = await makeZone(world, "locked.example");
-    const { token } = await command(world.env, "node", "token", "--name", "ams-1", "--planes", "nameserver");
-    const dataDir = directory(t, "ams-1");
-    await command({}, "join", world.origin, token, "--data", dataDir);
-    const again = execute(process.execPath, ["bin/selvedge.js", "join", world.origin, token, "--data", directory(t, "thief")]);
+    const { token } = await fleetCommand(world.env, "node", "token", "--name", "ams-1", "--planes", "nameserver");
+    const dataDir = fleetDirectory(t, "ams-1");
+    await fleetCommand({}, "join", world.origin, token, "--data", dataDir);
+    const again = execute(process.execPath, ["bin/selvedge.js", "join", world.origin, token, "--data", fleetDirectory(t, "thief")]);
     await assert.rejects(again, /control does not accept the token/);
     await assert.rejects(execute(process.execPath, ["bin/selvedge.js", "join", "http://control.example:8780", token]), /use https:\/\//);
 
@@ -196,16 +137,17 @@ test(
       "sv.live.delta",
       "sv.head",
       "sv.report.other",
+      "sv.events.other",
       "$JS.API.STREAM.PURGE.SV_CHANGES",
       "$SYS.REQ.CLAIMS.UPDATE",
     ])
       thief.publish(subject, "x");
     for (const subject of ["sv.report.>", "_INBOX.>", "$SYS.>", "sv.delta"]) thief.subscribe(subject, { callback: () => undefined });
     await thief.flush();
-    await eventually(() => refused.length >= 10);
+    await eventually(() => refused.length >= 11);
     assert.equal(await addressOf(node, "before.locked.example"), before);
 
-    await command(world.env, "node", "remove", "ams-1");
+    await fleetCommand(world.env, "node", "remove", "ams-1");
     await eventually(() => thief.isClosed());
     await assert.rejects(connect({ ...login, reconnect: false }), /authorization/i);
     assert.deepEqual(await nodesOf(world), []);

@@ -50,7 +50,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ".",
   ],
   app: ["config", "log", "threads", "waf", "handover", "planes", "operations", "control", "backup", "fleet", "roles", ".", "cli"],
-  events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "write"],
+  events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "spool", "write"],
   store: [
     "queries",
     "migrations",

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -14,6 +15,7 @@ import type { Config } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
 import { keepConnected } from "./bus-connection.ts";
 import type { JoinAnswer } from "./join-answer.ts";
+import { createEventCollector } from "./event-collector.ts";
 import { createRemoteNodes } from "./remote-nodes.ts";
 
 /** Control's side of the bus. */
@@ -34,6 +36,8 @@ export interface FleetDeps {
   readonly log: Log;
   readonly source: FeedSource;
   readonly nodes: Nodes;
+  /** A new port to the writer of events. */
+  writerPort(): MessagePort;
   /** Distinguishes this process from others on the same database. */
   readonly nodeId: string;
   /** PEM of the local certificate authority, which edges trust at origins. */
@@ -57,8 +61,10 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const { config, store, sealer, clock, log, source, nodes, nodeId } = deps;
   const authority = await openBusAuthority({ store, sealer, clock });
   let leadsUntil = -1;
+  const isLeading = (): boolean => clock.monotonicMs() < leadsUntil;
   let publisher: BusPublisher | null = null;
   const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
+  const events = createEventCollector({ isLeading, writerPort: deps.writerPort });
   const shared = { url: config.bus.url, ca: config.bus.ca, log };
   let revoked = new Set<string>();
   let isPushed = false;
@@ -88,10 +94,11 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ...{ ...shared, ...authority.controlUser(), name: "selvedge-control" },
     onConnected: async (connection) => {
       remote.listen(connection);
+      events.listen(connection);
       const started = await startBusPublisher({
         ...{ connection, source, key: authority.signingKey, publicKey: authority.publicKey, clock },
         log: (level, message, fields) => log[level](fields ?? {}, message),
-        isLeading: () => clock.monotonicMs() < leadsUntil,
+        isLeading,
         sealed: sealedForNodes(sealer),
       });
       publisher = started;
@@ -153,6 +160,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
       stopping.abort();
       await running;
       remote.close();
+      events.close();
       await Promise.all([control.close(), system.close()]);
       await publisher?.stop();
       await releaseLease(store, DUTY, nodeId).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { createPublicKey } from "node:crypto";
+import type { MessagePort } from "node:worker_threads";
 import { BUS_FORMAT } from "#snapshot/bus/bus-message.ts";
 import { type BusSource, createBusSource } from "#snapshot/bus/bus-source.ts";
 import { inboxPrefix, type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
@@ -9,12 +10,15 @@ import { packageVersion } from "#app/config/package-version.ts";
 import type { Log } from "#app/log/log.ts";
 import { keepConnected } from "./bus-connection.ts";
 import { busRootFile, type NodeState } from "./node-state.ts";
+import { openUplink } from "./uplink.ts";
 
 /** The node's side of the bus: its feed, and its reports. */
 export interface NodeFeed {
   readonly source: BusSource;
   /** Begins to report; `facts` are asked once a second. */
   report(publisher: Publisher, facts: () => Promise<Pick<NodeReport, "addresses" | "problems">>): void;
+  /** Events of the node go to control through this port. */
+  uplink(): MessagePort;
   close(): Promise<void>;
 }
 
@@ -40,6 +44,7 @@ export function openNodeFeed({ config, state, log }: { readonly config: Config; 
   });
   return {
     source,
+    uplink: () => openUplink({ name: state.name, current: bus.current }),
     report: (publisher, facts) => {
       let applied: Position = { history: "", rev: -1 };
       let known: Pick<NodeReport, "addresses" | "problems"> = { addresses: {}, problems: [] };

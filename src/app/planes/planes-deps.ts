@@ -27,6 +27,8 @@ export interface Planes {
   useRuleMaterial(material: RuleMaterial): void;
   /** Applies the live configuration to the planes. */
   reload(): void;
+  /** A port to the writer of events, which takes batches of nodes; it closes when the writer ends. */
+  writerPort(): MessagePort;
   /** Their listening sockets, which another process can take over. */
   sockets(): PlaneSockets;
   /** Another process takes over: leaves to it the duties of a single process. */
@@ -57,6 +59,8 @@ export interface PlanesDeps {
   readonly inherited?: InheritedSockets | undefined;
   /** One Int32: 1 once the process before this one has closed the events database; absent: it is closed. */
   readonly eventsFree?: SharedArrayBuffer | undefined;
+  /** A node's events go to control through this port, a new one for each start of the thread that sends; absent: they stay here. */
+  uplink?(): MessagePort;
   /** Nameserver and edge start with the others; otherwise with the first zone. */
   readonly hasZones: boolean;
   /** Called for each secondary zone whose primary has announced a change. */

@@ -24,18 +24,22 @@ export interface Senders {
 const STOP_MS = 5_000;
 
 export function startSinks(
-  { config, log, early, metrics, files, publisher, stalls, eventsFree }: PlanesDeps,
+  { config, log, early, metrics, files, publisher, stalls, eventsFree, uplink }: PlanesDeps,
   { serving, edges }: Senders,
 ): Sinks {
   const writer = startPlaneWorker({
     name: "events",
-    script: import.meta.resolve("#events/write/writer.ts"),
-    ...{ log, early, stalls },
+    ...(uplink === undefined
+      ? { script: import.meta.resolve("#events/write/writer.ts"), early }
+      : { script: import.meta.resolve("#events/write/spool-writer.ts") }),
+    ...{ log, stalls },
     isLazy: eventsFree !== undefined,
-    connect: () => ({
-      workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own, mayOpen: eventsFree },
-      transfer: [],
-    }),
+    connect: () => {
+      const data = { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own, mayOpen: eventsFree };
+      if (uplink === undefined) return { workerData: data, transfer: [] };
+      const port = uplink();
+      return { workerData: { ...data, uplink: port }, transfer: [port] };
+    },
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
   const restarts = metrics.counter("selvedge_detection_restarts_total", "Detector threads restarted after a crash");

@@ -76,6 +76,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     onNotNative: transport.add,
     inherited,
     eventsFree: takeOver?.eventsFree,
+    ...(feed === null ? {} : { uplink: feed.uplink }),
     ...UNREPORTED,
   });
   closing.addPlanes((drainMs) => planes.stop(drainMs));

@@ -3,7 +3,7 @@ import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { removeUnusedCaches } from "#app/planes/plane-caches.ts";
 import { gatewayFront } from "#app/planes/plane-configs.ts";
-import { type Bound, channel, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { startSinks } from "#app/planes/shared-workers.ts";
 import { startGateway } from "./gateway.ts";
 import { createZonePlanes } from "./zone-planes.ts";
@@ -78,6 +78,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         servesZones: zonePlanes.threads.length > 0,
       }),
       handOver: () => sinks.writer.handOver(),
+      writerPort: () => handOver(sinks.writer),
       useRuleMaterial: zonePlanes.useRuleMaterial,
       reload: () => gateway?.useFront(gatewayFront(deps.live)),
       ...{ ports, isWaking, awake, stop },

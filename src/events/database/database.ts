@@ -16,6 +16,8 @@ import { createFacetStore, type FacetStore, namesMaxOf } from "./dictionary-stor
 import { createFairEviction } from "./fair-eviction.ts";
 import { createInserter, type Inserter } from "#events/rows/inserter.ts";
 import { createLogTables, type LogTables } from "#events/logs/tables.ts";
+import type { NodeBatch, NodePlace } from "#events/rows/node-batch.ts";
+import { createNodePlaces } from "./node-places.ts";
 import { numberRows, type PackedRows, unpackRows } from "#events/rows/packed-rows.ts";
 import { eventsOfRequests } from "#events/rows/request-events.ts";
 import {
@@ -70,6 +72,13 @@ export interface EventDatabase {
   freeBytes(): number;
   /** Copies the log's content into the file and, if no connection reads from it, returns the log's room to the disk. */
   checkpoint(): void;
+  /**
+   * Rows and logs of a node: `work` runs in a transaction with the batch's place if the batch is new, and adds the rows that it returns. What it
+   * adds outlives the machine once this returns, because the node deletes it then. Returns the place up to which everything is here.
+   */
+  take(batch: NodeBatch, work: (logs: LogTables) => readonly PackedRows[]): NodePlace;
+  /** The highest number of a segment; 0 without one. */
+  newestSegment(): number;
   /** Logs from the segments of the gateway; each call is a transaction. */
   readonly logs: LogTables;
   close(): void;
@@ -123,8 +132,19 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
       if (table === "gateway_logs") for (const rows of numbered) logs.count(unpackRows(rows));
     }
   };
+  const places = createNodePlaces(db);
+  const take: EventDatabase["take"] = (batch, work) => {
+    db.exec("PRAGMA synchronous = FULL");
+    try {
+      return settled(db, facets, () => places.take(batch, () => insert(work(logs))));
+    } finally {
+      db.exec("PRAGMA synchronous = NORMAL");
+    }
+  };
   return {
     insert: (tables) => settled(db, facets, () => insert(tables)),
+    take,
+    newestSegment: () => Number(db.prepare("SELECT IFNULL(MAX(segment), 0) AS n FROM gateway_segments").get()?.["n"]),
     ...createDeletions(db, facets, blocks, usedBytes, nowMs),
     // The pragma frees one page per step, so the statement must run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),

@@ -48,6 +48,8 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: R
   while (!isOpenOrFull());
   return {
     insert: (tables) => run((database) => database.insert(tables)),
+    take: (batch, work) => run((database) => database.take(batch, work)),
+    newestSegment: () => run((database) => database.newestSegment()),
     deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),
     deleteOldest: (rows) => run((database) => database.deleteOldest(rows)),
     deleteCountsBefore: (level, atMs, rowsMax) => run((database) => database.deleteCountsBefore(level, atMs, rowsMax)),

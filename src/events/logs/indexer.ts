@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import { openSegmentReader, type ReadRecord, type SegmentReader } from "./reader.ts";
-import { segmentOf, segmentPath } from "./segment.ts";
+import { nodeSegmentsIn, segmentOf, segmentPath } from "./segment.ts";
 import type { LogTables } from "./tables.ts";
 
 /** The writer's side of the segments: moves their rows into the events database, each once. */
@@ -33,7 +33,12 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   let done = 0;
   let isResumed = false;
 
-  const finished = (): readonly number[] => segmentsIn(directory).filter((segment) => segment <= done);
+  /** Oldest first. The newest with logs of nodes may still grow. */
+  const finished = (): readonly number[] => {
+    const own = segmentsIn(directory).filter((segment) => segment <= done);
+    const ofNodes = segmentsIn(nodeSegmentsIn(directory)).slice(0, -1);
+    return ofNodes.length === 0 ? own : [...own, ...ofNodes].sort((a, b) => writtenMs(directory, a) - writtenMs(directory, b));
+  };
 
   const resume = (): void => {
     isResumed = true;
@@ -122,6 +127,9 @@ const hasSuccessor = (directory: string, segment: number): boolean => existsSync
 
 const sizeOf = (directory: string, segment: number): number =>
   statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.size ?? 0;
+
+const writtenMs = (directory: string, segment: number): number =>
+  statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 function remove(directory: string, segment: number): void {
   const path = segmentPath(directory, segment);

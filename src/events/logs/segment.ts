@@ -39,7 +39,12 @@ export interface RecordHead {
   readonly isErased: boolean;
 }
 
-export const segmentPath = (directory: string, segment: number): string => join(directory, `${String(segment).padStart(10, "0")}.log`);
+/** Segments with logs of nodes have higher numbers, and a directory below that of the gateway's own. */
+export const FIRST_NODE_SEGMENT = 5_000_000_000;
+export const nodeSegmentsIn = (directory: string): string => join(directory, "nodes");
+
+export const segmentPath = (directory: string, segment: number): string =>
+  join(segment < FIRST_NODE_SEGMENT ? directory : nodeSegmentsIn(directory), `${String(segment).padStart(10, "0")}.log`);
 
 /** The number of a segment's file; undefined for any other file. */
 export function segmentOf(name: string): number | undefined {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ColumnOf } from "#events/rows/rows.ts";
 import { type Cell, columnsOf } from "#events/rows/schema.ts";
 import type { ReadRecord } from "./reader.ts";
+import { FIRST_NODE_SEGMENT } from "./segment.ts";
 
 /**
  * Data about segments in the events database, beside the rows themselves: how far each was read, how many rows a gateway
@@ -36,7 +37,7 @@ export interface LogTables {
   index(batch: LogBatch): void;
   /** Counts rows from other sources; their cells follow one another. */
   count(cells: readonly Cell[]): void;
-  /** Segments without remaining rows, except the newest; they are forgotten. */
+  /** Segments without remaining rows, except the newest and the newest of nodes; they are forgotten. */
   takeEmptySegments(): readonly number[];
   /** Forgets hours before this one. */
   deleteUsageBefore(hourMs: number): void;
@@ -73,13 +74,15 @@ const AT = {
 
 export function createLogTables(db: DatabaseSync, insert: Insert): LogTables {
   for (const statement of LOG_TABLES) db.exec(statement);
-  const newest = db.prepare("SELECT segment, read_to FROM gateway_segments ORDER BY segment DESC LIMIT 1");
+  const newest = db.prepare(
+    `SELECT segment, read_to FROM gateway_segments WHERE segment < ${FIRST_NODE_SEGMENT} ORDER BY segment DESC LIMIT 1`,
+  );
   const lastRow = db.prepare("SELECT IFNULL(MAX(row_id), 0) AS n FROM gateway_logs");
   const remember = db.prepare(
     "INSERT INTO gateway_segments (segment, read_to, first_row, last_row) VALUES (?, ?, ?, ?) ON CONFLICT (segment) DO UPDATE SET read_to = excluded.read_to, first_row = IFNULL(first_row, excluded.first_row), last_row = IFNULL(excluded.last_row, last_row)",
   );
   const empty = db.prepare(
-    "DELETE FROM gateway_segments WHERE segment < (SELECT MAX(segment) FROM gateway_segments) AND NOT EXISTS (SELECT 1 FROM gateway_logs WHERE row_id BETWEEN first_row AND last_row) RETURNING segment",
+    `DELETE FROM gateway_segments WHERE segment NOT IN (SELECT MAX(segment) FROM gateway_segments GROUP BY segment < ${FIRST_NODE_SEGMENT}) AND NOT EXISTS (SELECT 1 FROM gateway_logs WHERE row_id BETWEEN first_row AND last_row) RETURNING segment`,
   );
   const dropUsage = db.prepare("DELETE FROM gateway_usage WHERE hour_ms < ?");
   const usage = createUsage(db);

@@ -6,7 +6,7 @@ import { createEventConnection } from "#events/database/connection.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { decodeRow, EVENT_SCHEMA } from "#events/rows/schema.ts";
 import type { Sql } from "#events/sql/where-sql.ts";
-import { logSegmentsOf, segmentPath } from "#events/logs/segment.ts";
+import { FIRST_NODE_SEGMENT, logSegmentsOf, segmentPath } from "#events/logs/segment.ts";
 import { createLogBodyStore, type LogBodies } from "#events/logs/bodies.ts";
 import { filtersSql, type LogFilter } from "#events/logs/filters.ts";
 import { segmentsIn } from "#events/logs/indexer.ts";
@@ -213,7 +213,9 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
     },
     hasRead: ({ segment, at }) =>
       run(true, (db) => {
-        const last = db.prepare("SELECT segment, read_to FROM gateway_segments ORDER BY segment DESC LIMIT 1").get();
+        const last = db
+          .prepare(`SELECT segment, read_to FROM gateway_segments WHERE segment < ${FIRST_NODE_SEGMENT} ORDER BY segment DESC LIMIT 1`)
+          .get();
         return last !== undefined && (Number(last["segment"]) > segment || (last["segment"] === segment && Number(last["read_to"]) >= at));
       }),
     close: connection.close,

@@ -1,4 +1,6 @@
-import type { RowMasker } from "./mask-rows.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { createRowMasker, type RowMasker } from "./mask-rows.ts";
 
 export interface LazyMaskerDeps {
   load(): Promise<RowMasker>;
@@ -41,4 +43,20 @@ export function createLazyMasker({ load, pause, failed }: LazyMaskerDeps): LazyM
     current: () => masker,
     loaded: () => (loading ??= tryUntilLoaded()),
   };
+}
+
+/** The masker of event rows, for a thread that keeps them. */
+export function loadRowMasker(metrics: MetricRegistry, failed: (error: unknown) => void): LazyMasker {
+  const failures = metrics.counter("selvedge_events_masker_failures_total", "Times that the code that masks event rows failed to load");
+  return createLazyMasker({
+    load: async () => {
+      const { createTextMasker, createUndoubtedMasker } = await import("#rules/detectors/masking/text-masker.ts");
+      return createRowMasker(createUndoubtedMasker(), createTextMasker);
+    },
+    pause: (ms) => pause(ms, undefined, { ref: false }),
+    failed: (error) => {
+      failures.value++;
+      failed(error);
+    },
+  });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { FINDABLE_CHARS_MIN } from "#rules/detectors/engine/findable.ts";
@@ -18,13 +19,9 @@ export interface WaitingBatchesDeps {
 /** Batches that have arrived and are not yet committed: batches that several threads send at one time become one transaction. */
 export interface WaitingBatches {
   add(port: MessagePort, message: RowsMessage): void;
-  /** Number of waiting batches. */
-  size(): number;
-  /** Counts batches that were committed or failed. */
-  done(): number;
   /** Writes all it can now, and the rest once the masker is loaded. */
   write(): void;
-  /** Writes all, or gives up batches for which the masker does not load in time. */
+  /** Waits until a turn of the loop passes without new batches, writes all, and gives up batches for which the masker does not load in time. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -35,6 +32,7 @@ interface Waiting {
 
 /** Batches that arrive within this time are written together. */
 const GATHER_MS = 10;
+const TURN_MS = 20;
 
 export function createWaitingBatches({ insert, masker, metrics, monotonicMs, failed: onFailed }: WaitingBatchesDeps): WaitingBatches {
   const written = metrics.counter("selvedge_events_written_batches_total", "Batches of event rows committed");
@@ -110,18 +108,24 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
     }
   };
 
+  const done = (): number => written.value + failed.value;
+
   return {
     add: (port, message) => {
       gather ??= setTimeout(write, GATHER_MS);
       waiting.push({ port, message });
       waitingRows.value += rowsIn(message.tables);
     },
-    size: () => waiting.length,
-    done: () => written.value + failed.value,
     write,
     drain: async (timeoutMs) => {
+      const end = monotonicMs() + timeoutMs;
+      let before = -1;
+      while ((before !== done() || waiting.length > 0) && monotonicMs() < end) {
+        before = done();
+        await pause(TURN_MS);
+      }
       write();
-      if (waiting.length > 0) await within(timeoutMs, masker.loaded());
+      if (waiting.length > 0) await within(end - monotonicMs(), masker.loaded());
       write();
       for (const { message } of waiting) lost(message, new Error("they could not be checked for sensitive data"));
       settle(waiting);

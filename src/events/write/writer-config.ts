@@ -13,6 +13,12 @@ export interface WriterData {
   readonly mayOpen?: SharedArrayBuffer | undefined;
 }
 
+/** `workerData` of events/write/spool-writer.ts. */
+export interface SpoolWriterData extends Omit<WriterData, "control"> {
+  /** Takes batches for control, and returns its answers. */
+  readonly uplink: MessagePort;
+}
+
 /** File that reserves room on the disk (disk-reserve.ts). */
 export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;
 

@@ -14,10 +14,11 @@ import { createDiskReserve } from "#events/retention/disk-reserve.ts";
 import { createDiskQuota, type Volume } from "#events/retention/disk-quota.ts";
 import { isFull } from "#events/database/full-disk.ts";
 import { namesMaxOf } from "#events/database/dictionary-store.ts";
-import { createLazyMasker } from "./lazy-masker.ts";
+import { loadRowMasker } from "./lazy-masker.ts";
+import { createNodeBatches } from "./node-batches.ts";
 import { createLogIndexer } from "#events/logs/indexer.ts";
-import { createRowMasker } from "./mask-rows.ts";
 import type { RowsMessage } from "#events/rows/messages.ts";
+import type { BatchAnswer, BatchMessage } from "#events/rows/node-batch.ts";
 import { bytesIn } from "#events/rows/packed-rows.ts";
 import { openRepairedDatabase } from "#events/database/repair.ts";
 import { createSteadyTime } from "#events/retention/guarded-clock.ts";
@@ -67,7 +68,6 @@ const database = openRepairedDatabase({
   },
 });
 const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
-const maskFailures = metrics.counter("selvedge_events_masker_failures_total", "Times that the code that masks event rows failed to load");
 const damagedLogs = metrics.counter("selvedge_gateway_logs_corrupt_total", "Invalid records in gateway logs");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({
@@ -86,16 +86,15 @@ const room = createDiskQuota({
     voice.log("warn", "the disk is full; deleting the oldest events of the largest account", { reason });
   },
 });
-const masker = createLazyMasker({
-  load: async () => {
-    const { createTextMasker, createUndoubtedMasker } = await import("#rules/detectors/masking/text-masker.ts");
-    return createRowMasker(createUndoubtedMasker(), createTextMasker);
-  },
-  pause: (ms) => pause(ms, undefined, { ref: false }),
-  failed: (error) => {
-    maskFailures.value++;
-    voice.log("error", "the code that masks event rows failed to load; rows wait until it loads", { error: String(error) });
-  },
+const masker = loadRowMasker(metrics, (error) =>
+  voice.log("error", "the code that masks event rows failed to load; rows wait until it loads", { error: String(error) }),
+);
+const nodeBatches = createNodeBatches({
+  ...{ database, metrics },
+  directory: logSegmentsOf(path),
+  makeRoom: room.ready,
+  refused: ({ node, source, from }, reason) =>
+    voice.log("error", "a node sent events that cannot be stored", { node, source, from, reason }),
 });
 const waiting = createWaitingBatches({
   insert: (tables) => {
@@ -140,7 +139,10 @@ function orAfter<T>(makeRoom: () => boolean, work: () => T): T {
 
 function attach(port: MessagePort): void {
   attached.add(port);
-  port.on("message", (message: RowsMessage) => waiting.add(port, message));
+  port.on("message", (message: RowsMessage | BatchMessage) => {
+    if (message.type === "rows") waiting.add(port, message);
+    else port.postMessage({ ...nodeBatches.take(message.batch), request: message.request } satisfies BatchAnswer);
+  });
   port.on("close", () => attached.delete(port));
 }
 
@@ -179,20 +181,15 @@ async function opensAfter(memory: SharedArrayBuffer): Promise<void> {
   while (Atomics.load(flag, 0) === 0) await pause(HANDED_OVER_POLL_MS);
 }
 
-/** Waits until a turn of the loop passes without new batches, within the time. */
 async function drain({ timeoutMs }: DrainTimes): Promise<void> {
   const end = monotonicMs() + timeoutMs;
-  let before = -1;
-  while ((before !== waiting.done() || waiting.size() > 0) && monotonicMs() < end) {
-    before = waiting.done();
-    await pause(RETENTION_PAUSE_MS);
-  }
-  await waiting.drain(end - monotonicMs());
+  await waiting.drain(timeoutMs);
   clearTimeout(retentionTimer);
   clearTimeout(segmentsTimer);
   if (isHandedOver) indexer.close();
   else readRest(end);
   for (const port of attached) port.close();
+  nodeBatches.close();
   database.close();
 }
 

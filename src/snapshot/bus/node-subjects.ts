@@ -2,6 +2,8 @@ import { CHANGES, FULL_BUCKET, HEAD, LIVE } from "./bus-message.ts";
 
 /** Subjects of one node. `*` as the name: of all nodes. */
 export const reportSubject = (name: string): string => `sv.report.${name}`;
+/** Pieces of batches of events, each a request. */
+export const eventsSubject = (name: string): string => `sv.events.${name}`;
 export const inboxPrefix = (name: string): string => `_INBOX_${name}`;
 
 /** Names of nodes are parts of subjects, where dots, stars and spaces have a meaning. */
@@ -24,10 +26,10 @@ export interface NodeReport {
 const directGets = (stream: string): readonly string[] => [`$JS.API.DIRECT.GET.${stream}`, `$JS.API.DIRECT.GET.${stream}.>`];
 
 /**
- * All that a node may do on the bus: hear changes and heartbeats, get single messages of the two streams, and report. It makes no stream and
+ * All that a node may do on the bus: hear changes and heartbeats, get single messages of the two streams, report, and send its events. It makes no stream and
  * no consumer, and it cannot publish a change.
  */
 export const nodePermissions = (name: string) => ({
-  pub: { allow: [reportSubject(name), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)] },
+  pub: { allow: [reportSubject(name), eventsSubject(name), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)] },
   sub: { allow: [`${inboxPrefix(name)}.>`, LIVE, HEAD] },
 });

@@ -1,0 +1,74 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type BatchAnswer, type BatchRange, type BatchSource, isBefore, type NodePlace, START } from "#events/rows/node-batch.ts";
+import type { BatchFiles } from "./spool.ts";
+
+export interface BatchSenderDeps {
+  readonly source: BatchSource;
+  readonly epoch: string;
+  readonly files: BatchFiles;
+  /** Resolves with control's answer, or with an error where it has none. */
+  ask(range: BatchRange, bytes: Uint8Array): Promise<Omit<BatchAnswer, "request">>;
+  /** Control will never take this batch. */
+  refused(range: BatchRange, reason: string): void;
+}
+
+/** Sends the records of files to control, one batch after the other, for as long as the thread runs. */
+export interface BatchSender {
+  /** Everything before it is at control; the start until control has been heard. */
+  place(): NodePlace;
+  /** There may be new records. */
+  wake(): void;
+  stop(): void;
+}
+
+const BATCH_BYTES = 1024 * 1024;
+const RETRY_MS = 500;
+/** Files that another thread writes are looked at this often. */
+const LOOK_MS = 100;
+const NOTHING = new Uint8Array();
+
+/**
+ * Control says up to which place it has everything; the sender goes on from there and removes what stands before. Whatever of the two
+ * dies, the next question brings them together again: a batch that has arrived is not taken twice, because control knows its place.
+ */
+export function createBatchSender({ source, epoch, files, ask, refused }: BatchSenderDeps): BatchSender {
+  const stopping = new AbortController();
+  let place: NodePlace | null = null;
+  let wake = (): void => undefined;
+  const look = async (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = setTimeout(resolve, LOOK_MS).unref();
+    await promise;
+    clearTimeout(timer);
+  };
+  const step = async (): Promise<void> => {
+    const batch = place === null ? null : files.next(place, BATCH_BYTES);
+    if (place !== null && batch === null) return look();
+    const from = place ?? START;
+    const range = { source, epoch, from, to: batch?.to ?? from };
+    const { stored, refused: reason, error } = await ask(range, batch?.bytes ?? NOTHING);
+    if (stored === undefined) throw new Error(error ?? "no answer");
+    if (reason !== undefined) refused(range, reason);
+    place = stored;
+    files.release(stored);
+    // Control's events are older than its word: what is still on disk is sent again.
+    if (batch !== null && isBefore(stored, from)) await look();
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted)
+      await step().catch(async () => {
+        place = null;
+        await pause(RETRY_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      });
+  };
+  void run();
+  return {
+    place: () => place ?? START,
+    wake: () => wake(),
+    stop: () => {
+      stopping.abort();
+      wake();
+    },
+  };
+}

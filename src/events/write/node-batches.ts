@@ -1,0 +1,82 @@
+import { zstdDecompressSync } from "node:zlib";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { EventDatabase } from "#events/database/database.ts";
+import { createNodeSegments, readNodeLogs, UnfitLogsError } from "#events/logs/node-segments.ts";
+import type { BatchAnswer, NodeBatch, NodePlace } from "#events/rows/node-batch.ts";
+import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
+import { decodeRows, UnfitRowsError } from "#events/rows/rows-form.ts";
+import { spoolRecords } from "#events/spool/spool.ts";
+
+export interface NodeBatchesDeps {
+  readonly database: EventDatabase;
+  /** Directory of the gateway's segments. */
+  readonly directory: string;
+  readonly metrics: MetricRegistry;
+  /** Frees room for a write of about this size. */
+  makeRoom(bytes: number): void;
+  refused(batch: NodeBatch, reason: string): void;
+}
+
+/** Takes batches of nodes into control's events, each once. */
+export interface NodeBatches {
+  take(batch: NodeBatch): Omit<BatchAnswer, "request">;
+  close(): void;
+}
+
+/** Of one record; a sink sends at most four million characters of a table at once. */
+const RECORD_BYTES_MAX = 64 * 1024 * 1024;
+
+export function createNodeBatches({ database, directory, metrics, makeRoom, refused }: NodeBatchesDeps): NodeBatches {
+  const takenRows = metrics.counter("selvedge_events_node_rows_total", "Event rows and gateway logs taken from nodes");
+  const unfitRows = metrics.counter("selvedge_events_node_refused_total", "Batches and gateway logs of nodes that cannot be stored");
+  let segments: ReturnType<typeof createNodeSegments> | null = null;
+
+  const takeRows = (batch: NodeBatch): NodePlace => {
+    let tables: readonly PackedRows[] = [];
+    const place = database.take(batch, () => (tables = rowsOf(batch.bytes)));
+    takenRows.value += rowsIn(tables);
+    return place;
+  };
+  const takeLogs = (batch: NodeBatch): NodePlace => {
+    let isAppended = false;
+    try {
+      return database.take(batch, (tables) => {
+        const logs = readNodeLogs(batch.bytes);
+        segments ??= createNodeSegments(directory, database.newestSegment);
+        segments.append(tables, logs);
+        isAppended = true;
+        takenRows.value += logs.records.length;
+        unfitRows.value += logs.unfit;
+        return [];
+      });
+    } catch (error) {
+      if (isAppended) segments?.undo();
+      throw error;
+    }
+  };
+  return {
+    take: (batch) => {
+      try {
+        makeRoom(batch.bytes.length);
+        return { stored: batch.source === "rows" ? takeRows(batch) : takeLogs(batch) };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!(error instanceof UnfitRowsError || error instanceof UnfitLogsError)) return { error: reason };
+        unfitRows.value++;
+        refused(batch, reason);
+        return { stored: database.take(batch, () => []), refused: reason };
+      }
+    },
+    close: () => segments?.close(),
+  };
+}
+
+function rowsOf(bytes: Uint8Array): readonly PackedRows[] {
+  let records: readonly Uint8Array[];
+  try {
+    records = spoolRecords(bytes).map((record) => zstdDecompressSync(record, { maxOutputLength: RECORD_BYTES_MAX }));
+  } catch (error) {
+    throw new UnfitRowsError(error instanceof Error ? error.message : String(error));
+  }
+  return records.map(decodeRows);
+}

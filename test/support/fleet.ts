@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { promisify } from "node:util";
+import { type ApiCall, apiCaller } from "./api.ts";
+import { type NatsServer, startNats } from "./nats.ts";
+import { sharedPostgres, startPostgres } from "./postgres.ts";
+import { type Selvedge, startSelvedge } from "./selvedge.ts";
+
+const execute = promisify(execFile);
+
+export function fleetDirectory(t: TestContext, name: string): string {
+  const path = mkdtempSync(join(tmpdir(), `selvedge-fleet-${name}-`));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Runs a command of the program; its JSON output. */
+export async function fleetCommand(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<any> {
+  const { stdout } = await execute(process.execPath, ["bin/selvedge.js", ...args, "--json"], { env: { ...process.env, ...env } });
+  return JSON.parse(stdout);
+}
+
+/** Control, a bus, and what joins nodes to them. */
+export interface FleetWorld {
+  readonly nats: NatsServer;
+  readonly env: NodeJS.ProcessEnv;
+  readonly call: ApiCall;
+  readonly account: string;
+  readonly controlDir: string;
+  /** URL of control, for joining. */
+  readonly origin: string;
+  start(dataDir: string, env?: NodeJS.ProcessEnv): Promise<Selvedge>;
+  /** Kills control and starts it again. */
+  restartControl(): Promise<void>;
+  /** Joins; the node's directory. */
+  join(name: string, planes: string): Promise<string>;
+}
+
+/** A control server on PostgreSQL with a bus. */
+export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv = {}): Promise<FleetWorld> {
+  const shared = sharedPostgres();
+  const own = shared === null ? startPostgres() : null;
+  t.after(() => own?.stop());
+  const controlDir = fleetDirectory(t, "control");
+  const env = { SELVEDGE_DATABASE_URL: await (shared ?? own!).createDatabase(), SELVEDGE_DATA: controlDir };
+  const start = async (dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<Selvedge> => {
+    const server = await startSelvedge({ dataDir, env: { SELVEDGE_SETTLE_REMOTE_MS: "60000", ...more } });
+    t.after(() => server.kill());
+    return server;
+  };
+  const first = await start(controlDir, { ...env, SELVEDGE_ROLES: "control" });
+  const { token = "", account_id } = first.ready;
+  await first.stop();
+  const { config } = await fleetCommand(env, "bus", "config", "--directory", fleetDirectory(t, "nats"));
+  const nats = await startNats(() => config);
+  t.after(() => nats.stop());
+  const withBus = { ...env, SELVEDGE_ROLES: "control", SELVEDGE_BUS_URL: nats.url, ...controlEnv };
+  let control = await start(controlDir, withBus);
+  const { origin } = new URL(control.ready.api);
+  return {
+    ...{ nats, env, controlDir, origin, start },
+    call: (...given) => apiCaller(control.ready, token)(...given),
+    restartControl: async () => {
+      await control.kill();
+      control = await start(controlDir, withBus);
+    },
+    account: account_id,
+    join: async (name, planes) => {
+      const { token: joining } = await fleetCommand(env, "node", "token", "--name", name, "--planes", planes);
+      const dataDir = fleetDirectory(t, name);
+      await fleetCommand({}, "join", origin, joining, "--data", dataDir);
+      return dataDir;
+    },
+  };
+}
