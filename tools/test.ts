@@ -15,6 +15,8 @@ import { unitTestSteps, withoutNativeStep } from "./unit-tests.ts";
 const FILE_TIMEOUT_MS = 600_000;
 /** The runner bounds tests, not files: one that leaves a socket open would keep the run from ending. A machine may be five times slower than ours. */
 const RUN_TIMEOUT_MS = 3_600_000;
+/** A test of a whole system waits more than it computes: for servers to start, timers, disks. */
+const SYSTEM_FILES_PER_CORE = 2;
 /** More than so many files that fail at once are a fault of the code, not of the moment. */
 const AGAIN_MAX = 3;
 const SLOWEST = 20;
@@ -40,8 +42,7 @@ async function runAll(): Promise<number> {
   forgetTimes();
   const units = [...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
-  // By default the runner leaves one core idle, which is half of a small machine.
-  const systems = await run(["test/**/*.test.ts"], availableParallelism());
+  const systems = await run(["test/**/*.test.ts"], SYSTEM_FILES_PER_CORE * availableParallelism());
   printSlowest(SLOWEST);
   printFailures(failures);
   if (failures.size === 0 && systems.exitCode === 0) return 0;
