@@ -65,7 +65,9 @@ function named(ref: string): string {
 const anonymous = (path: string): string => path.replaceAll(/\{[^}]+\}|:\w+/g, "{}");
 const operations = new Map<string, Operation>();
 for (const [path, methods] of Object.entries(document.paths))
-  for (const [method, operation] of Object.entries(methods)) operations.set(`${method.toUpperCase()} ${anonymous(path)}`, operation);
+  for (const [method, operation] of Object.entries(methods))
+    for (const level of path.includes("{accounts_or_zones}") ? ["accounts", "zones"] : [""])
+      operations.set(`${method.toUpperCase()} ${anonymous(path.replace("{accounts_or_zones}", level))}`, operation);
 
 const answers: Record<string, unknown> = {};
 for (const route of ROUTES) {

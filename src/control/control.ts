@@ -1,3 +1,4 @@
+import type { FirewallTools } from "#control/firewall-tools/firewall-tools.ts";
 import type { CustomHostnameControl } from "#control/hostnames/create.ts";
 import type { Call } from "#control/call.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
@@ -97,6 +98,7 @@ export interface Control extends CustomHostnameControl {
   readonly ruleExpressions: RuleExpressions;
   readonly wafMigration: WafMigration;
   readonly previousWaf: PreviousWafControl;
+  readonly firewallTools: FirewallTools;
   readonly ruleLists: RuleLists;
   readonly ruleListItems: RuleListItems;
   readonly rulesetVersions: RulesetVersions;

@@ -45,6 +45,7 @@ import { createGatewayRoutes } from "#control/gateways/routes.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
+import { createFirewallTools } from "#control/firewall-tools/firewall-tools.ts";
 import { createPreviousWaf } from "#control/previous-waf/previous-waf.ts";
 import { createRuleListItems } from "#control/lists/list-items.ts";
 import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
@@ -264,6 +265,7 @@ export function createControl(deps: ControlDeps): Control {
     rulesets,
     wafMigration: createWafMigration({ store, clock, rulesets }),
     previousWaf: createPreviousWaf({ store, clock }),
+    firewallTools: createFirewallTools({ store, clock }),
     ruleLists: createRuleLists({ store, clock, removals, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock, slices }),

@@ -5,7 +5,7 @@ import { placementOf, proofOps } from "#control/certificates/placement.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
 import { listOps } from "#control/lists/list-entries.ts";
-import { allSlotOps } from "#control/previous-waf/entries.ts";
+import { allAccountSlotOps, allSlotOps } from "#control/previous-waf/entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
 import {
@@ -74,6 +74,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
     value: rulesetEntry(row, accounts.get(row.owner_id) ?? row.owner_id),
   }));
   yield await allSlotOps(db, zones);
+  yield await allAccountSlotOps(db);
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   yield (await allHostnameCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   yield (await allCustomCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: customCertificateEntry(row) }));

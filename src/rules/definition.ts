@@ -11,6 +11,8 @@ export interface RuleDefinition {
   readonly ratelimit?: Readonly<Record<string, unknown>>;
   /** The name of the action in events, if they show an older name. */
   readonly event_action?: string;
+  /** Name of its service in events, if it is not that of its ruleset. */
+  readonly event_service?: string;
 }
 
 export interface RulesetDefinition {

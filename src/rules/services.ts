@@ -1,5 +1,5 @@
 import type { PhaseName } from "./phases.ts";
-import { PREVIOUS_SLOTS } from "./previous-waf/slots.ts";
+import { ACCESS_RULE_SERVICES, PREVIOUS_SLOTS } from "./previous-waf/slots.ts";
 
 /** Name of rulesets in the activity log, as the service that saw a request or response (SPEC 6). */
 export const RULES_SERVICE = "WAF";
@@ -11,6 +11,7 @@ export const EVENT_SERVICES: readonly string[] = [
   RULES_SERVICE,
   DETECTION_SERVICE,
   ...Object.values(PREVIOUS_SLOTS).map(({ service }) => service),
+  ...Object.values(ACCESS_RULE_SERVICES),
 ];
 
 /** The events of one of the vendor's sources: those of a service, of a phase, or of both. */
@@ -34,20 +35,20 @@ export const EVENT_SOURCES: Readonly<Record<string, EventSource | null>> = {
   apishieldschemavalidation: null,
   apishieldsequencemitigation: null,
   apishieldtokenvalidation: null,
-  asn: null,
+  asn: { service: ACCESS_RULE_SERVICES.asn },
   bic: null,
   botfight: null,
   botmanagement: null,
-  country: null,
+  country: { service: ACCESS_RULE_SERVICES.country },
   hot: null,
-  ip: null,
-  iprange: null,
+  ip: { service: ACCESS_RULE_SERVICES.ip },
+  iprange: { service: ACCESS_RULE_SERVICES.ip_range },
   l7ddos: null,
   linkmaze: null,
   sanitycheck: null,
   securitylevel: null,
-  uablock: null,
+  uablock: { service: PREVIOUS_SLOTS.ua_rules.service },
   unknown: null,
   validation: null,
-  zonelockdown: null,
+  zonelockdown: { service: PREVIOUS_SLOTS.zone_lockdown.service },
 };

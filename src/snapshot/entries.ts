@@ -203,6 +203,8 @@ export interface RuleEntry {
   readonly ratelimit?: Readonly<Record<string, unknown>>;
   /** Name of its action in events, if an older name is to be shown. */
   readonly event_action?: string;
+  /** Name of its service in events, if it is not that of its ruleset. */
+  readonly event_service?: string;
 }
 
 /** id = `{list id}/{part}`: lists with many items have several parts; an empty one has one part too. */

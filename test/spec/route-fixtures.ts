@@ -49,6 +49,15 @@ const token = (accountId: string): object => ({
   ],
 });
 
+const LOCKDOWN = { urls: ["planted.example/admin*"], configurations: [{ target: "ip_range", value: "192.0.2.0/24" }] };
+const accessRuleFixtures = (level: "zone" | "account"): Readonly<Record<string, RouteFixture>> => ({
+  [`${level}-access-rules-list`]: { query: "?mode=block&configuration.target=country&order=mode&match=any" },
+  [`${level}-access-rules-create`]: { body: { mode: "managed_challenge", configuration: { target: "asn", value: "AS64497" } } },
+  [`${level}-access-rules-get`]: {},
+  [`${level}-access-rules-edit`]: { body: { mode: "whitelist", notes: "office" } },
+  [`${level}-access-rules-delete`]: {},
+});
+
 /** One entry a route, by its id. A route without one fails the suite. Deletions run last and in reverse. */
 export const routeFixtures = (
   accountId: string,
@@ -274,6 +283,18 @@ export const routeFixtures = (
   "rule-lists-items-get": {},
   "rule-lists-items-delete": { body: { items: [{ id: "0".repeat(32) }] } },
   // The firewall before rulesets, whose day has come.
+  ...accessRuleFixtures("zone"),
+  ...accessRuleFixtures("account"),
+  "lockdowns-list": { query: "?uri_search=planted" },
+  "lockdowns-create": { body: LOCKDOWN },
+  "lockdowns-get": {},
+  "lockdowns-update": { body: { ...LOCKDOWN, paused: true } },
+  "lockdowns-delete": {},
+  "ua-rules-list": { query: "?paused=false" },
+  "ua-rules-create": { body: { mode: "block", configuration: { target: "ua", value: "another/1" } } },
+  "ua-rules-get": {},
+  "ua-rules-update": { body: { mode: "js_challenge", configuration: { target: "ua", value: "planted/2" } } },
+  "ua-rules-delete": {},
   "filters-list": { status: 410 },
   "filters-create": { body: {}, status: 410 },
   "filters-bulk-update": { body: {}, status: 410 },

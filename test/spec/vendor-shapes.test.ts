@@ -40,6 +40,7 @@ const EXCEPTIONS: readonly Exception[] = [
     is: (value) => typeof value === "boolean",
     why: "the document has it once as a text, once as a boolean",
   },
+  { field: /\/scope\/type$/, is: (value) => value === "zone", why: "the scope of a zone's access rules, which the document leaves out" },
   { field: /\/certificate_authority$/, is: (value) => value === "", why: "SPEC 2.7: an empty text is the default authority" },
   { field: /\/certificate_authority$/, is: (value) => value === "local", why: "the installation's own authority" },
   {

@@ -24,6 +24,7 @@ import { destinationContext } from "#control/logpush/pusher.ts";
 import { LOG_DATASET, type LogpushSettings } from "#model/events/logpush.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
+import { plantFirewallTools } from "./planted-firewall-tools.ts";
 
 /** One object of every kind that belongs to the first account, and a stranger with another account. */
 export interface Planted {
@@ -116,6 +117,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     (await made("POST", `${owner}/access/apps`, { type: "self_hosted", name: "planted app", domain: `app.planted.example/${path}` })).id;
   const accountApp = await appOf(`/accounts/${account}`, "account");
   const zoneApp = await appOf(`/zones/${zone.id}`, "zone");
+  const tools = await plantFirewallTools(made, zone.id, account);
   const { hostname } = await made("POST", `${gateway}/custom-domains`, { domain: "ai.planted.example", zone_id: zone.id });
   const ruleList = await made("POST", `/accounts/${account}/rules/lists`, {
     name: "planted_list",
@@ -176,6 +178,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         ...transfers,
         ...notifications,
         pagerule_id: pageRule.id,
+        ...tools,
+        access_rule_id: atAccount ? tools.account_access_rule_id : tools.access_rule_id,
         // A deleted object need not exist.
         filter_id: ABSENT,
         rate_limit_id: ABSENT,

@@ -119,6 +119,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "pages.ts",
     "open-zone",
     "previous-waf",
+    "firewall-tools",
     "detection",
     "access",
     "events",

@@ -21,6 +21,7 @@ import { ACCESS_APP_ROUTES } from "#api/routes/access/access-apps.ts";
 import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateways/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/gateways/dlp-profiles.ts";
 import { REMAINING_RULE_ROUTES } from "#api/routes/rulesets/remaining-rules.ts";
+import { FIREWALL_TOOL_ROUTES } from "#api/routes/rulesets/firewall-tools.ts";
 import { FIREWALL_RULE_ROUTES } from "#api/routes/rulesets/firewall-rules.ts";
 import { GATEWAY_DATASET_ROUTES } from "#api/routes/gateways/gateway-datasets.ts";
 import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateways/gateway-dynamic-routes.ts";
@@ -85,6 +86,7 @@ export const RESOURCES: readonly Resource[] = [
   { name: "Secondary DNS", routes: SECONDARY_DNS_ROUTES },
   { name: "Rulesets", routes: [...RULESET_ROUTES, ...EXCEPTION_ROUTES] },
   { name: "Lists", routes: RULE_LIST_ROUTES },
+  { name: "Access rules, lockdowns and user agents", routes: FIREWALL_TOOL_ROUTES },
   {
     name: "Previous WAF and page rules",
     routes: [

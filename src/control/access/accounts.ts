@@ -1,3 +1,4 @@
+import { accountFirewallObjectsOf } from "#store/rulesets/account-firewall-objects.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
@@ -131,6 +132,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind }))
             unit.change({ kind, id: row.id, value: null });
         if ((await accountSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
+        if ((await accountFirewallObjectsOf(unit.db, id)).length > 0)
+          unit.change({ kind: "ruleset", id: `${id}/access_rules`, value: null });
         await deleteAccount(unit.db, id, unit.clock.nowMicros());
         unit.audit(auditAccount("account.delete", call, id, accountView(before), null));
       });

@@ -1,12 +1,14 @@
 import { chosenIn } from "#control/open-zone/setting-views.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type LegacyPhase } from "#rules/previous-waf/slots.ts";
 import type { Op, RuleEntry, RulesetEntry } from "#snapshot/entries.ts";
+import { allAccountFirewallObjects } from "#store/rulesets/account-firewall-objects.ts";
 import { allFirewallObjects } from "#store/rulesets/firewall-objects.ts";
 import type { Unit } from "#store/database/store.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 import { compileFirewallRules } from "./compile-firewall-rules.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import { compileRateLimits } from "./compile-rate-limits.ts";
+import { compileAccessRules, compileLockdowns, compileUaRules, type StoredAccessRule } from "./compile-tools.ts";
 import { firewallOf, loadFirewall, type PreviousFirewall } from "./state.ts";
 
 /** The columns that determine whether the previous WAF runs. */
@@ -16,6 +18,9 @@ export type FirewallZone = Pick<ZoneRow, "id" | "account_id" | "edge_settings" |
 export const isPreviousWafOn = (zone: FirewallZone): boolean => zone.waf_migration !== "pending" && chosenIn(zone).waf?.value === "on";
 
 const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: FirewallZone) => readonly RuleEntry[]>> = {
+  access_rules: ({ access_rules }) => compileAccessRules(access_rules),
+  zone_lockdown: ({ lockdowns }) => compileLockdowns(lockdowns),
+  ua_rules: ({ ua_rules }) => compileUaRules(ua_rules),
   firewall_rules: compileFirewallRules,
   rate_limits: compileRateLimits,
   previous_waf: (firewall, zone) => (zone.waf_migration === "pending" ? [] : compilePreviousWaf(firewall, isPreviousWafOn(zone))),
@@ -29,7 +34,14 @@ export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Rea
     const { phase, service } = PREVIOUS_SLOTS[slot];
     return { level: "zone", owner_id: zone.id, account_id: zone.account_id, kind: "zone", phase, slot, name: service, version: "1", rules };
   };
-  return { firewall_rules: entry("firewall_rules"), rate_limits: entry("rate_limits"), previous_waf: entry("previous_waf") };
+  return {
+    access_rules: entry("access_rules"),
+    firewall_rules: entry("firewall_rules"),
+    rate_limits: entry("rate_limits"),
+    zone_lockdown: entry("zone_lockdown"),
+    ua_rules: entry("ua_rules"),
+    previous_waf: entry("previous_waf"),
+  };
 }
 
 /** The changes between two states of a zone's firewall entries. */
@@ -43,7 +55,14 @@ export function slotOps(
   );
 }
 
-const NOTHING = { firewall_rules: null, rate_limits: null, previous_waf: null } as const;
+const NOTHING = {
+  access_rules: null,
+  firewall_rules: null,
+  rate_limits: null,
+  zone_lockdown: null,
+  ua_rules: null,
+  previous_waf: null,
+} as const;
 
 /** The changes that remove all of a zone's slots from the planes. */
 export async function removedSlotOps(db: Unit["db"], zone: FirewallZone): Promise<readonly Op[]> {
@@ -56,4 +75,19 @@ export async function allSlotOps(db: Unit["db"], zones: readonly FirewallZone[])
   return zones
     .filter((zone) => rows.has(zone.id) || isPreviousWafOn(zone))
     .flatMap((zone) => slotOps(zone, NOTHING, slotEntries(zone, firewallOf(rows.get(zone.id) ?? []))));
+}
+
+/** The planes' entry of an account's access rules, which run in all its zones. */
+export function accountSlotOp(accountId: string, rows: readonly { readonly id: string; readonly value: string }[]): Op {
+  const rules = compileAccessRules(rows.map(({ id, value }) => ({ id, ...(JSON.parse(value) as object) }) as StoredAccessRule));
+  const { phase, service } = PREVIOUS_SLOTS.access_rules;
+  const place = { level: "account", owner_id: accountId, account_id: accountId, kind: "root", phase, slot: "access_rules" } as const;
+  const value: RulesetEntry | null = rules.length === 0 ? null : { ...place, name: service, version: "1", rules };
+  return { kind: "ruleset", id: `${accountId}/access_rules`, value };
+}
+
+/** Entries of every account. */
+export async function allAccountSlotOps(db: Unit["db"]): Promise<readonly Op[]> {
+  const rows = Map.groupBy(await allAccountFirewallObjects(db), ({ account_id }) => account_id);
+  return Array.from(rows, ([accountId, objects]) => accountSlotOp(accountId, objects));
 }

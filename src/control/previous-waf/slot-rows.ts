@@ -4,20 +4,24 @@ import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import { slotEntries } from "./entries.ts";
+import { accountFirewallObjectsOf } from "#store/rulesets/account-firewall-objects.ts";
+import { accountSlotOp, slotEntries } from "./entries.ts";
 import { loadFirewall } from "./state.ts";
 
-/** A zone's slots as rows of rulesets, before and after its entry points, for traces of requests through all rules. */
-export async function slotRows(
-  db: Unit["db"],
-  zoneId: string | null,
-): Promise<{ readonly before: readonly RulesetRow[]; readonly after: readonly RulesetRow[] }> {
+/** Rows by their position in the phase. */
+type SlotRows = Readonly<Record<(typeof PREVIOUS_SLOTS)[LegacyPhase]["runs"], readonly RulesetRow[]>>;
+
+/** The slots of a zone and its account as rows of rulesets, for traces of requests through all rules. */
+export async function slotRows(db: Unit["db"], accountId: string, zoneId: string | null): Promise<SlotRows> {
   const zone = zoneId === null ? undefined : await zoneRowById(db, zoneId);
-  if (zone === undefined) return { before: [], after: [] };
+  const { value } = accountSlotOp(accountId, await accountFirewallObjectsOf(db, accountId));
+  const ofAccount = rowOf("access_rules", value as RulesetEntry | null);
+  const first = ofAccount === null ? [] : [ofAccount];
+  if (zone === undefined) return { first, before: [], after: [], last: [] };
   const entries = slotEntries(zone, await loadFirewall(db, zone.id));
-  const running = (runs: "before" | "after"): RulesetRow[] =>
+  const running = (runs: keyof SlotRows): RulesetRow[] =>
     PREVIOUS_SLOT_NAMES.filter((slot) => PREVIOUS_SLOTS[slot].runs === runs).flatMap((slot) => rowOf(slot, entries[slot]) ?? []);
-  return { before: running("before"), after: running("after") };
+  return { first: [...first, ...running("first")], before: running("before"), after: running("after"), last: running("last") };
 }
 
 function rowOf(slot: LegacyPhase, entry: RulesetEntry | null): RulesetRow | null {
@@ -25,7 +29,7 @@ function rowOf(slot: LegacyPhase, entry: RulesetEntry | null): RulesetRow | null
   const rules = JSON.stringify(entry.rules);
   return {
     id: PREVIOUS_SLOTS[slot].ruleset_id,
-    level: "zone",
+    level: entry.level,
     owner_id: entry.owner_id,
     name: entry.name,
     description: "",

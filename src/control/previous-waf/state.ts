@@ -1,9 +1,12 @@
 import type { Filter, FirewallRule } from "#model/rulesets/firewall-rule.ts";
 import type { PageRule } from "#model/rulesets/page-rule.ts";
 import type { RuleMode, WafOverride, WafPackageEdit } from "#model/rulesets/previous-waf.ts";
+import type { Lockdown } from "#model/rulesets/lockdown.ts";
 import type { RateLimit } from "#model/rulesets/rate-limit.ts";
+import type { UaRule } from "#model/rulesets/ua-rule.ts";
 import { type FirewallObjectRow, firewallObjectsOf } from "#store/rulesets/firewall-objects.ts";
 import type { Unit } from "#store/database/store.ts";
+import type { StoredAccessRule } from "./compile-tools.ts";
 
 /** A stored firewall rule refers to its filter by id. */
 export type StoredFirewallRule = Omit<FirewallRule, "filter"> & { readonly filter_id: string };
@@ -14,6 +17,9 @@ export interface PreviousFirewall {
   readonly firewall_rules: readonly StoredFirewallRule[];
   readonly rate_limits: readonly RateLimit[];
   readonly page_rules: readonly PageRule[];
+  readonly access_rules: readonly StoredAccessRule[];
+  readonly lockdowns: readonly Lockdown[];
+  readonly ua_rules: readonly UaRule[];
   readonly overrides: readonly WafOverride[];
   /** Explicitly set values, by id. */
   readonly packages: ReadonlyMap<string, WafPackageEdit>;
@@ -26,6 +32,9 @@ export type FirewallKind =
   | "firewall_rule"
   | "rate_limit"
   | "page_rule"
+  | "access_rule"
+  | "lockdown"
+  | "ua_rule"
   | "waf_override"
   | "waf_package"
   | "waf_group"
@@ -48,6 +57,9 @@ export function firewallOf(rows: readonly FirewallObjectRow[]): PreviousFirewall
     firewall_rules: dated("firewall_rule"),
     rate_limits: valued("rate_limit"),
     page_rules: dated("page_rule"),
+    access_rules: dated("access_rule"),
+    lockdowns: dated("lockdown"),
+    ua_rules: valued("ua_rule"),
     overrides: valued("waf_override"),
     packages: chosen("waf_package"),
     groups: chosen("waf_group"),

@@ -194,9 +194,9 @@ async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: R
   const rules = new Map<string, RuleDefinition>();
   const leftOut: { ruleset_id: string; rule_id: string; message: string }[] = [];
   const around = { lists, custom: (id: string) => customs.get(id) };
-  const { before, after } = await slotRows(db, zoneId);
+  const { first, before, after, last } = await slotRows(db, accountId, zoneId);
   const [ofAccount, ofZone] = [rows.filter(({ level }) => level === "account"), rows.filter(({ level }) => level !== "account")];
-  for (const row of [...ofAccount, ...before, ...ofZone, ...after]) {
+  for (const row of [...first, ...ofAccount, ...before, ...ofZone, ...after, ...last]) {
     const definitions = JSON.parse(row.rules) as RuleDefinition[];
     // A caller who may not read a phase sees only the effects of its rules.
     if (isShown(row, scope)) for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);

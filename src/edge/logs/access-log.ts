@@ -69,7 +69,8 @@ export function createAccessLog({ events, clock, metrics }: RecorderDeps): (exch
 }
 
 /** SPEC 6: if two WAFs run, the activity log distinguishes them. */
-function serviceOf({ ruleset_id }: Pick<Match, "ruleset_id">): string {
+function serviceOf({ ruleset_id, rule }: Pick<Match, "ruleset_id"> & Partial<Pick<Match, "rule">>): string {
+  if (rule?.event_service !== undefined) return rule.event_service;
   for (const slot of Object.values(PREVIOUS_SLOTS)) if (slot.ruleset_id === ruleset_id) return slot.service;
   return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : RULES_SERVICE;
 }

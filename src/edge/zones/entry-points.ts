@@ -138,8 +138,17 @@ export function createEntryPoints(
     },
     collect: (zone, phase) => {
       const own = byOwner.get(zone.id);
-      const slots = (runs: "before" | "after"): (Placed | undefined)[] => slotsOf(phase, runs).map((slot) => own?.get(slot));
-      const entryPoints = [byOwner.get(zone.account_id)?.get(phase), ...slots("before"), own?.get(phase), ...slots("after")];
+      const ofAccount = byOwner.get(zone.account_id);
+      const slots = (runs: Runs, places = own): (Placed | undefined)[] => slotsOf(phase, runs).map((slot) => places?.get(slot));
+      const entryPoints = [
+        ...slots("first", ofAccount),
+        ...slots("first"),
+        ofAccount?.get(phase),
+        ...slots("before"),
+        own?.get(phase),
+        ...slots("after"),
+        ...slots("last"),
+      ];
       return entryPoints.flatMap((entryPoint) => entryPoint?.ruleset ?? []);
     },
   };
@@ -160,5 +169,7 @@ interface Placed {
 /** Names of phases and slots never coincide. */
 const placeOf = ({ phase, slot }: RulesetEntry): string => slot ?? phase;
 
-const slotsOf = (phase: PhaseName, runs: "before" | "after"): readonly string[] =>
+type Runs = (typeof PREVIOUS_SLOTS)[keyof typeof PREVIOUS_SLOTS]["runs"];
+
+const slotsOf = (phase: PhaseName, runs: Runs): readonly string[] =>
   PREVIOUS_SLOT_NAMES.filter((name) => PREVIOUS_SLOTS[name].phase === phase && PREVIOUS_SLOTS[name].runs === runs);

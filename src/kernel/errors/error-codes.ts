@@ -674,6 +674,13 @@ export const ERROR_CODES = {
     cause: "A field of a filter, firewall rule, rate limit, page rule or component of the previous WAF has an invalid value.",
     remedy: "Correct the field that the message and source.pointer name.",
   },
+  access_rule_duplicate: {
+    code: 10009,
+    status: 400,
+    message: "firewallaccessrules.api.duplicate_of_existing",
+    cause: "Another access rule of the zone or account is about the same address, range, network or country.",
+    remedy: "Change that rule.",
+  },
   firewall_object_in_use: {
     code: 10452,
     status: 400,

@@ -8,7 +8,7 @@ const ids = array(text({ bytesMax: 64 }));
 /** The legacy products that a rule can skip (waf.md, "Skip"). */
 const PRODUCTS = ["zoneLockdown", "uaBlock", "bic", "hot", "securityLevel", "rateLimit", "waf"] as const;
 
-/** The phases that replace products; the other products have nothing to skip. */
+/** The phases that replace products; `zoneLockdown` and `uaBlock` are rulesets, the others have nothing to skip. */
 export const PRODUCT_PHASES: Readonly<Record<string, PhaseName>> = {
   rateLimit: "http_ratelimit",
   waf: "http_request_firewall_managed",

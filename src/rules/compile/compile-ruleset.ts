@@ -1,6 +1,7 @@
 import { ACTIONS } from "#rules/actions/actions.ts";
 import type { ActionName } from "#rules/phases.ts";
 import { PRODUCT_PHASES } from "#rules/actions/skip.ts";
+import { outlivesSkips, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import { compileExpression, type ExpressionOptions } from "#rules/expression/expression.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { isBodyField } from "#rules/expression/fields/body-fields.ts";
@@ -85,6 +86,7 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
     readsBody,
     readsResponse: false,
     judges,
+    outlivesSkips: outlivesSkips(definition.id),
     problems,
   };
 }
@@ -187,15 +189,21 @@ function executed(rule: RuleDefinition, deps: CompileDeps, phase: string): Execu
 
 const compileWith: Compile = (definition, predicates) => compileRuleset(definition, { predicates });
 
+const PRODUCT_RULESETS: Readonly<Record<string, string>> = {
+  zoneLockdown: PREVIOUS_SLOTS.zone_lockdown.ruleset_id,
+  uaBlock: PREVIOUS_SLOTS.ua_rules.ruleset_id,
+};
+
 /** Null if the rule skips nothing beyond its own ruleset or phase. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
   const { phases = [], products = [], rulesets = [], rules = {}, matched = [] } = parameters as SkipParameters;
   const all = [...phases, ...products.flatMap((product) => PRODUCT_PHASES[product] ?? [])];
   const byRuleset = Object.entries(rules);
-  if (all.length + rulesets.length + byRuleset.length === 0) return null;
+  const named = [...rulesets, ...products.flatMap((product) => PRODUCT_RULESETS[product] ?? [])];
+  if (all.length + named.length + byRuleset.length === 0) return null;
   const places = [matched].flat();
-  if (places.length === 0) return { phases: all, rulesets, rules: byRuleset, parts: [] };
-  return { phases: all, rulesets, rules: [], parts: byRuleset.map(([id, ids]) => [id, partExceptions(ids, places)]) };
+  if (places.length === 0) return { phases: all, rulesets: named, rules: byRuleset, parts: [] };
+  return { phases: all, rulesets: named, rules: [], parts: byRuleset.map(([id, ids]) => [id, partExceptions(ids, places)]) };
 }
 
 /** Names are text in the API, and bytes in requests. */

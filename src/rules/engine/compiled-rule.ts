@@ -65,6 +65,8 @@ export interface CompiledRuleset {
   readonly dispatch: Dispatch | null;
   /** Steps of evaluating its rules, beside those for texts and arrays (`budget.ts`). */
   readonly steps: number;
+  /** Whether it runs even if an earlier rule skips the rest of its phase. */
+  readonly outlivesSkips?: boolean;
   /** Whether one of its own rules reads the request's body. */
   readonly readsBody: boolean;
   /** Whether its own rules read the response's body. */

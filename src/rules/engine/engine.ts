@@ -25,7 +25,7 @@ export function runPhase(
   const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "", asked: 0, told: 0 };
   beginCharging(run, response === null ? "request" : "response");
   try {
-    for (const ruleset of rulesets) if (runRules(ruleset, pass)) break;
+    runAll(rulesets, pass);
   } catch (error) {
     if (!isStepsSpent(error)) throw error;
   } finally {
@@ -35,6 +35,23 @@ export function runPhase(
 }
 
 const NONE: readonly Match[] = [];
+
+/** Runs one ruleset after the other until a rule ends the phase. What outlives skips still runs after one. */
+function runAll(rulesets: readonly CompiledRuleset[], pass: Pass): void {
+  const { run, matches } = pass;
+  let isSkipped = false;
+  for (const ruleset of rulesets) {
+    if (isSkipped && ruleset.outlivesSkips !== true) continue;
+    const skippedBy = run.skips?.rulesets.get(ruleset.id);
+    if (skippedBy !== undefined) {
+      if (run.trace !== null) noteSkipped(run, ruleset, "", skippedBy);
+      continue;
+    }
+    if (!runRules(ruleset, pass)) continue;
+    if (matches.at(-1)?.action !== "skip") return;
+    isSkipped = true;
+  }
+}
 
 /** Whether a rule executes a ruleset that reads the body of this response. Where the steps do not suffice to tell, none does. */
 export function wantsResponseBody(

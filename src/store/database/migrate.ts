@@ -38,6 +38,7 @@ import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
 import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-zones.ts";
 import { listItemsOutliveLists } from "#store/migrations/0186-list-items-outlive-lists.ts";
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
+import { accountFirewallObjects } from "#store/migrations/0247-account-firewall-objects.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 205, name: "recorded-calls", statements: recordedCalls },
   { version: 232, name: "nodes", statements: nodes },
   { version: 243, name: "totp", statements: totp },
+  { version: 247, name: "account-firewall-objects", statements: accountFirewallObjects },
 ];
 
 /**

@@ -33,6 +33,7 @@ export interface Tables {
   rule_list_items: RuleListItemsTable;
   rule_list_operations: RuleListOperationsTable;
   firewall_objects: FirewallObjectsTable;
+  account_firewall_objects: AccountFirewallObjectsTable;
   gateways: GatewaysTable;
   gateway_objects: GatewayObjectsTable;
   access_apps: AccessAppsTable;
@@ -431,6 +432,9 @@ export interface FirewallObjectsTable {
   value: string;
   created_on: string;
   modified_on: string;
+}
+export interface AccountFirewallObjectsTable extends Omit<FirewallObjectsTable, "zone_id"> {
+  account_id: string;
 }
 export interface GatewaysTable {
   account_id: string;
