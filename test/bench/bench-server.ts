@@ -1,5 +1,6 @@
-import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
+import { type Answer, type ApiCall, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { patientRequest } from "./patient-request.ts";
 
 /** A server with one zone of the largest plan, and no rate limit in the way: that of DNS responses is on, but out of reach. */
 export interface BenchServer {
@@ -15,7 +16,15 @@ const CALL_TIMEOUT_MS = 1_800_000;
 export async function startBenchServer(args: readonly string[] = []): Promise<BenchServer> {
   const limits = ["--api-rate-limit-requests", "0", "--dns-rate-limit-per-second", "0"];
   const selvedge = await startSelvedge({ args: [...limits, "--log-level", "warn", ...args] });
-  const call = apiCaller(selvedge.ready, undefined, CALL_TIMEOUT_MS);
+  const call: ApiCall = async (method, path, body) => {
+    const headers = {
+      authorization: `Bearer ${selvedge.ready.token ?? ""}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await patientRequest(selvedge.ready.api + path, { method, headers, timeoutMs: CALL_TIMEOUT_MS, ...content });
+    return { ...answer, body: JSON.parse(answer.text) as Answer["body"] };
+  };
   return {
     selvedge,
     call,
