@@ -102,7 +102,7 @@ export class LargeMap<V> {
 }
 
 /** FNV-1a over the characters. Keys chosen to collide in one part only make it double like a plain Map. */
-function hashOf(key: string): number {
+export function hashOf(key: string): number {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193);
   return hash ^ (hash >>> 15);

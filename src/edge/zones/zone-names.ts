@@ -1,7 +1,7 @@
 import { inSlices } from "#kernel/in-slices.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
-import { addedTo, copyOf, type NameValue, recordsOf, removedFrom, withCount } from "#edge/http/name-value.ts";
+import { addedTo, copiedOf, copyOf, type NameValue, recordsOf, removedFrom, withCount } from "#edge/http/name-value.ts";
 
 /** The names of a zone, and their address records. */
 export interface ZoneNames {
@@ -11,7 +11,7 @@ export interface ZoneNames {
   addressRecords(name: string): readonly RecordEntry[];
   /**
    * Stages a part of a large change, invisibly: `before` must be the very object that goes. Returns how many names it
-   * changed. `isNext`: nothing else is released or changed before this change, so other staged changes may take it into
+   * changed, and other records of the name it copied. `isNext`: nothing else is released or changed before this change, so other staged changes may take it into
    * account already.
    */
   stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null, isNext?: boolean): number;
@@ -19,6 +19,8 @@ export interface ZoneNames {
   release(id: string): void;
   /** Drops everything staged. */
   forget(id: string): void;
+  /** Tells names that were created without an origin the name of their zone. */
+  belongTo(origin: string): void;
 }
 
 /** Changed names that hide those below once they are shown; null for a name that vanishes. */
@@ -28,7 +30,9 @@ const NONE: readonly RecordEntry[] = [];
 /** Names merged in one turn, in less than a millisecond. */
 const FOLDED_AT_ONCE = 1_000;
 
-export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {
+/** Records may come before their zone: until then its name is "". */
+export function createZoneNames(name = "", foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {
+  let origin = name;
   const nodes = new LargeMap<NameValue>();
   const hidden = new Map<string, Layer>();
   /** Newest first. */
@@ -168,9 +172,11 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
       const others = isNext && hidden.size > 1 ? [...hidden.values()].filter((other) => other !== layer) : [];
       let names = 0;
       const one = (record: RecordEntry, by: 1 | -1): void => {
+        const copied = (): number => copiedOf(layer.get(record.name) ?? undefined);
+        const before = copied();
         const seen = holdIn(layer, record, by);
         for (const other of others) carry(other, record, by, seen, layer);
-        names += 1 + seen;
+        names += 1 + seen + Math.max(0, copied() - before);
       };
       // Adds before it removes, so that a name that keeps a record keeps the names above it.
       if (after) one(after, 1);
@@ -185,6 +191,8 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
       if (shown.length === 1) inSlices(fold);
     },
     forget: (id) => void hidden.delete(id),
+    // Names above it that were counted remain, and nobody looks there.
+    belongTo: (zone) => void (origin = zone),
   };
 }
 
@@ -198,7 +206,9 @@ const isFlipped = (before: NameValue | undefined, after: NameValue | undefined):
 /** The names above it, up to the zone's name. */
 function* namesAbove(name: string, origin: string): Generator<string> {
   for (let at = name; at.length > origin.length;) {
-    at = at.slice(at.indexOf(".") + 1);
+    const dot = at.indexOf(".");
+    if (dot < 0) return;
+    at = at.slice(dot + 1);
     yield at;
   }
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LargeMap } from "#kernel/large-map.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import { NAMES_STAGED_AT_ONCE } from "#snapshot/staging-slices.ts";
@@ -159,4 +160,45 @@ test("staged records of a large change are indexed in slices of a number of name
   assert.deepEqual(addresses(zones, `${above}.n249.example.com`), []);
   replica.apply([{ kind: "release", id: "big", value: { zone_id: "z1", records: 250 } }]);
   assert.deepEqual(addresses(zones, `${above}.n249.example.com`), ["192.0.2.1"]);
+});
+
+test("a large change of a name with 60,000 addresses copies them in slices", () => {
+  const count = 60_000;
+  const address = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+  const replica = createMemoryReplica([
+    zoneOp("z1", "example.com"),
+    ...Array.from({ length: count }, (_, i) => recordOp(`r${i}`, "z1", "www.example.com", "A", address(i))),
+  ]);
+  const slices: number[] = [];
+  const zones = createZones(
+    replica,
+    () => undefined,
+    undefined,
+    (names) => slices.push(names),
+  );
+  slices.length = 0;
+  const removed = Array.from({ length: count - 1 }, (_, i) => `r${i}`);
+  replica.apply([{ kind: "staged", id: "big/0", value: { import_id: "big", zone_id: "z1", records: [], removed } }]);
+  assert.equal(addresses(zones, "www.example.com").length, count);
+  assert.ok(slices.reduce((sum, names) => sum + names, 0) > 1.9 * count, "copied records count");
+  assert.ok(Math.max(...slices) <= NAMES_STAGED_AT_ONCE + 600, `${Math.max(...slices)} in one slice`);
+  replica.apply([{ kind: "release", id: "big", value: { zone_id: "z1", records: count - 1 } }]);
+  assert.deepEqual(addresses(zones, "www.example.com"), [address(count - 1)]);
+});
+
+test("the names of a zone are indexed as its records come, also those that come before the zone", (t) => {
+  const replica = createMemoryReplica([]);
+  const zones = createZones(replica, () => undefined);
+  replica.apply(Array.from({ length: 1_000 }, (_, i) => recordOp(`r${i}`, "z1", `h${i}.a.example.com`, "A", "192.0.2.1")));
+  replica.apply([{ kind: "record", id: "r0", value: null }]);
+  const sets = t.mock.method(LargeMap.prototype, "set");
+  replica.apply([zoneOp("z1", "example.com")]);
+  assert.ok(sets.mock.callCount() < 20, `${sets.mock.callCount()} names set when the zone comes`);
+  assert.deepEqual(
+    ["h1.a.example.com", "h0.a.example.com", "a.example.com"].map((name) => addresses(zones, name)),
+    [["192.0.2.1"], [], []],
+  );
+  replica.apply([recordOp("w", "z1", "*.example.com", "A", "192.0.2.2")]);
+  assert.deepEqual(addresses(zones, "b.example.com"), ["192.0.2.2"]);
+  assert.deepEqual(addresses(zones, "c.a.example.com"), []);
 });

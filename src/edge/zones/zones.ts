@@ -1,4 +1,5 @@
 import { LargeMap } from "#kernel/large-map.ts";
+import { SharedSet } from "#kernel/shared-set.ts";
 import { createStagingSlices } from "#snapshot/staging-slices.ts";
 import { readsBody } from "#rules/compile/compile-ruleset.ts";
 import { type PhaseNumber, PHASES } from "#rules/phases.ts";
@@ -67,19 +68,20 @@ export function createZones(
     return zone !== undefined && isServed(zone);
   });
   const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
-  /** Records without their zone (so far), so that the order of operations within a delta does not matter. */
-  const waiting = new Map<string, Set<RecordEntry>>();
+  /** Names of zones that are not here (yet), so that the order of operations does not matter, nor how many records precede a zone. */
+  const early = new Map<string, { readonly names: ZoneNames; readonly records: SharedSet<RecordEntry> }>();
   /** Names of the zones of large changes that are not released yet. */
   const stagedIn = new Map<string, ZoneNames>();
 
   const putZone = (entry: ZoneEntry, before: ZoneEntry | undefined): void => {
-    const known = before?.name === entry.name ? byId.get(entry.id)?.names : undefined;
+    const known = before?.name === entry.name ? byId.get(entry.id)?.names : early.get(entry.id)?.names;
     if (before !== undefined) removeZone(before);
-    const zone = createZone(entry, known ?? createZoneNames(entry.name), entryPoints, lists);
+    const names = known ?? createZoneNames();
+    names.belongTo(entry.name);
+    early.delete(entry.id);
+    const zone = createZone(entry, names, entryPoints, lists);
     byId.set(entry.id, zone);
     if (isServed(zone)) directory.add(zone);
-    for (const record of waiting.get(entry.id) ?? []) zone.names.add(record);
-    waiting.delete(entry.id);
   };
 
   const removeZone = (entry: ZoneEntry): void => {
@@ -91,13 +93,18 @@ export function createZones(
   const addRecord = (record: RecordEntry): void => {
     const zone = byId.get(record.zone_id);
     if (zone !== undefined) return zone.names.add(record);
-    const set = waiting.get(record.zone_id) ?? new Set();
-    waiting.set(record.zone_id, set.add(record));
+    const known = early.get(record.zone_id) ?? { names: createZoneNames(), records: new SharedSet<RecordEntry>(({ content }) => content) };
+    early.set(record.zone_id, known);
+    known.names.add(record);
+    known.records.add(record);
   };
 
   const removeRecord = (record: RecordEntry): void => {
     byId.get(record.zone_id)?.names.remove(record);
-    if (waiting.get(record.zone_id)?.delete(record) && waiting.get(record.zone_id)?.size === 0) waiting.delete(record.zone_id);
+    const known = early.get(record.zone_id);
+    if (!known?.records.delete(record)) return;
+    known.names.remove(record);
+    if (known.records.size === 0) early.delete(record.zone_id);
   };
 
   const staging = createStagingSlices(onSlice);
@@ -139,7 +146,7 @@ export function createZones(
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, directory, lists, waiting, stagedIn, staging]) index.clear();
+    for (const index of [byId, directory, lists, early, stagedIn, staging]) index.clear();
     for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);

@@ -1,3 +1,4 @@
+import { SharedSet } from "#kernel/shared-set.ts";
 import type { RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
@@ -6,10 +7,12 @@ import type { NameNode, RRset, RRsets, StoredRecord } from "./rrset.ts";
 
 export const NO_SETS: RRsets = new Map();
 
-/** Above this number, a name's records are a Set, so that adding and removing take constant time. */
+/** Above this number, a name's records are a set, so that adding and removing take constant time. */
 const LISTED_MAX = 16;
 
-type Held = StoredRecord | StoredRecord[] | Set<StoredRecord> | null;
+type Held = StoredRecord | StoredRecord[] | SharedSet<StoredRecord> | null;
+
+const rdataOf = ({ rdata }: StoredRecord): string => rdata;
 
 /**
  * One owner name, or an empty non-terminal (RFC 8020). The RRsets are built from the records on first use, because many
@@ -26,6 +29,8 @@ export class IndexedName implements NameNode {
   holds: number;
   /** The record itself if there is only one, as at most names. */
   #held: Held = null;
+  /** Its NS and DNAME records. */
+  #borders = 0;
   #sets: RRsets | null = NO_SETS;
 
   constructor(key: NameKey, order: number, holds: number) {
@@ -34,16 +39,22 @@ export class IndexedName implements NameNode {
     this.holds = holds;
   }
 
-  /** A copy with the same records that can be changed independently. */
+  /** A copy with the same records that can be changed independently. Of many records, it copies those near a change later. */
   copy(): IndexedName {
     const copy = new IndexedName(this.key, this.order, this.holds);
-    copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof Set ? new Set(this.#held) : this.#held;
+    copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof SharedSet ? this.#held.copy() : this.#held;
+    copy.#borders = this.#borders;
     copy.settle();
     return copy;
   }
 
   get records(): Iterable<StoredRecord> {
-    return this.#held === null ? [] : Array.isArray(this.#held) || this.#held instanceof Set ? this.#held : [this.#held];
+    return this.#held === null ? [] : Array.isArray(this.#held) || this.#held instanceof SharedSet ? this.#held : [this.#held];
+  }
+
+  /** Records that its changes had to copy so far. */
+  get copied(): number {
+    return this.#held instanceof SharedSet ? this.#held.copied : 0;
   }
 
   /** Changes what it holds; gives 1 where the name now exists and did not, -1 where it no longer does, 0 otherwise. */
@@ -55,20 +66,21 @@ export class IndexedName implements NameNode {
 
   add(record: StoredRecord): void {
     const held = this.#held;
+    this.#borders += Number(isBorderRecord(record));
     if (held === null) this.#held = record;
-    else if (held instanceof Set) held.add(record);
+    else if (held instanceof SharedSet) held.add(record);
     else if (!Array.isArray(held)) this.#held = [held, record];
     else if (held.length < LISTED_MAX) held.push(record);
-    else this.#held = new Set(held).add(record);
+    else this.#held = new SharedSet(rdataOf, held).add(record);
   }
 
   /** Removes this very object; returns false if the name does not hold it. */
   remove(record: StoredRecord): boolean {
     const held = this.#held;
     if (held === record) this.#held = null;
-    else if (held instanceof Set) return held.delete(record);
     else if (Array.isArray(held) && held.includes(record)) held.splice(held.indexOf(record), 1);
-    else return false;
+    else if (!(held instanceof SharedSet && held.delete(record))) return false;
+    this.#borders -= Number(isBorderRecord(record));
     return true;
   }
 
@@ -84,12 +96,12 @@ export class IndexedName implements NameNode {
 
   /** Whether it has NS or DNAME records. */
   get isBorder(): boolean {
-    for (const { type } of this.records) if (BORDERS.includes(typeCode(type) as number)) return true;
-    return false;
+    return this.#borders > 0;
   }
 }
 
 const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
+const isBorderRecord = ({ type }: StoredRecord): boolean => BORDERS.includes(typeCode(type) as number);
 
 function setsOf(all: readonly StoredRecord[]): RRsets {
   const sets = new Map<number, RRset>();

@@ -31,8 +31,8 @@ export interface NameLayers {
   /** Whether a layer has the name, so that its slot in the zone's map must stay. */
   has(key: NameKey): boolean;
   /**
-   * Returns the number of names that it had to change. `isNext`: nothing is released or changed before this layer, so
-   * other layers see its changes already.
+   * Returns the number of names that it had to change, plus that of a name's other records that it had to copy. `isNext`:
+   * nothing is released or changed before this layer, so other layers see its changes already.
    */
   stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined, isNext?: boolean): number;
   /**
@@ -170,7 +170,8 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       const others = isNext && hidden.size > 1 ? [...hidden.values()].filter((other) => other !== layer) : [];
       const name = own(layer, key);
       changing(layer, name);
-      let names = 1;
+      // Of a name with many records, a change copies those near it.
+      let names = 1 - name.copied;
       if (after) {
         name.add(after);
         const appeared = hold(layer, key, 1);
@@ -182,7 +183,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
         for (const other of others) carryRemoved(other, key, before, vanished, layer);
         names += vanished;
       }
-      return names;
+      return names + name.copied;
     },
     added: (key, record, appeared) => {
       for (const layer of hidden.values()) carryAdded(layer, key, record, appeared);

@@ -207,6 +207,30 @@ test("a name can gain and lose sixty thousand records", () => {
   assert.ok(nodes.isEmpty);
 });
 
+test("a large change of a name with sixty thousand records copies some of them for each record that it changes", () => {
+  const nodes = createZoneNodes();
+  const key = NAMES[0]!;
+  const records = Array.from({ length: 60_000 }, (_, i) => ({
+    ...recordOf("A", 1),
+    rdata: Buffer.from([0, i >> 16, i >> 8, i]).toString("base64"),
+  }));
+  for (const record of records) nodes.add(key, record);
+  nodes.settle();
+  const [last, ...others] = records.toReversed();
+  const units = others.map((record) => nodes.stage("big", key, record, undefined));
+  assert.ok(Math.max(...units) < 600, `${Math.max(...units)} for one record`);
+  assert.ok(units.reduce((sum, some) => sum + some, 0) > 1.9 * records.length, "copied records count");
+  assert.equal(nodes.get(key)?.sets.get(1)?.rdatas.length, 60_000);
+  nodes.release("big");
+  assert.deepEqual(
+    nodes
+      .get(key)
+      ?.sets.get(1)
+      ?.rdatas.map((rdata) => Buffer.from(rdata).toString("base64")),
+    [last!.rdata],
+  );
+});
+
 test("a delegation to two servers that one delta adds is a zone cut, and none when the next one removes it", () => {
   const nodes = createZoneNodes();
   const [key] = NAMES as [NameKey];
