@@ -75,7 +75,7 @@ const isAnchored = ([first]: readonly Regex[]): boolean => first?.kind === "asse
 
 /** Steps of a sequence at one position if every way is tried; each loop counts as one step. */
 function stepsOfParts(items: readonly Regex[], parts: readonly Part[]): number {
-  const behind = firstsBehind(items);
+  const behind = firstsBehindRepeats(items);
   const ways = parts.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
   return ways * parts.reduce((sum, part) => sum + part.steps, 0);
 }
@@ -107,7 +107,7 @@ export function regexCost(regex: Regex): RegexCost {
 }
 
 /** Every byte that a match of it may contain. */
-const bytesOf = rememberEach((regex: Regex): ByteSet => {
+const bytesOf = rememberGroups((regex: Regex): ByteSet => {
   if (regex.kind === "set") return regex.bytes;
   if (regex.kind === "assert") return 0n;
   if (regex.kind === "capture" || regex.kind === "repeat") return bytesOf(regex.item);
@@ -127,12 +127,12 @@ function partOf(regex: Regex, stepsMax: number): Part | null {
 }
 
 /** Upper bound of the ways to match at one position; infinite for unbounded repetitions. */
-const waysOf = rememberEach((regex: Regex): number => {
+const waysOf = rememberGroups((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return waysOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + waysOf(item), 0);
   if (regex.kind === "sequence") {
-    const behind = firstsBehind(regex.items);
+    const behind = firstsBehindRepeats(regex.items);
     return regex.items.reduce((product, item, i) => product * (isDecided(item, behind[i]) ? 1 : waysOf(item)), 1);
   }
   if (regex.max === null) return Number.POSITIVE_INFINITY;
@@ -141,7 +141,7 @@ const waysOf = rememberEach((regex: Regex): number => {
 });
 
 /** Upper bound of the steps at one position, if every way is tried. */
-const stepsOf = rememberEach((regex: Regex): number => {
+const stepsOf = rememberGroups((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return stepsOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + stepsOf(item), 1);
@@ -151,7 +151,7 @@ const stepsOf = rememberEach((regex: Regex): number => {
   }
   let ways = 1;
   let steps = 1;
-  const behind = firstsBehind(regex.items);
+  const behind = firstsBehindRepeats(regex.items);
   for (const [i, item] of regex.items.entries()) {
     steps += ways * stepsOf(item);
     // Backtracking gives a decided item back byte by byte, which doubles its steps but adds no ways.
@@ -181,6 +181,10 @@ const firstsBehind = rememberEach((items: readonly Regex[]): readonly First[] =>
   return behind;
 });
 
+/** As `firstsBehind`, where only those behind repetitions matter: most sequences have none. */
+const firstsBehindRepeats = (items: readonly Regex[]): readonly First[] =>
+  items.some(({ kind }) => kind === "repeat") ? firstsBehind(items) : [];
+
 export const firstBytesOf = (regex: Regex): First => firstOf(regex);
 
 /** Remembers results, because a part is requested once for each of those around it, which may be a hundred. */
@@ -193,6 +197,12 @@ function rememberEach<K extends object, V>(compute: (key: K) => V): (key: K) => 
   };
 }
 
+/** As `rememberEach`; single bytes, which are most of a pattern, cost less than to remember them. */
+function rememberGroups<V>(compute: (regex: Regex) => V): (regex: Regex) => V {
+  const remembered = rememberEach(compute);
+  return (regex) => (regex.kind === "set" || regex.kind === "assert" ? compute(regex) : remembered(regex));
+}
+
 function firstBytes(items: readonly Regex[]): First {
   let bytes = 0n;
   for (const item of items) {
@@ -203,7 +213,7 @@ function firstBytes(items: readonly Regex[]): First {
   return { bytes, empty: true };
 }
 
-const firstOf = rememberEach((regex: Regex): First => {
+const firstOf = rememberGroups((regex: Regex): First => {
   if (regex.kind === "set") return { bytes: regex.bytes, empty: false };
   // After the end of the text or of a line, only the end or a line break can follow.
   if (regex.kind === "assert") return { bytes: 0n, empty: regex.what !== "end" };
