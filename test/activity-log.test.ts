@@ -44,7 +44,7 @@ describe("the activity log", () => {
   const event = (zone_id: string, changes: Parameters<typeof testSecurityRow>[0] = {}) =>
     testSecurityRow({ id: newUlid(changes.at_ms ?? START_MS), at_ms: START_MS, account_id: server.account_id, zone_id, ...changes });
 
-  test("SPEC 6: a cursor goes through all of it, once", async () => {
+  test("SPEC 6: a cursor reads the whole log, each event once", async () => {
     const paths: string[] = [];
     let cursor = "";
     for (let page = 0; page < 10; page++) {
@@ -60,7 +60,7 @@ describe("the activity log", () => {
     );
   });
 
-  test("a parameter that is none is refused, since a mistyped filter would mean all events", async () => {
+  test("an unknown parameter is refused, because a mistyped filter would select all events", async () => {
     for (const path of ["", "/export", "/tail"]) {
       for (const scope of [`/zones/${zone}`, `/accounts/${server.account_id}`]) {
         const { status, body } = await ask(server, "GET", `${scope}/security/events${path}?acton=block`);
@@ -71,7 +71,7 @@ describe("the activity log", () => {
       assert.equal((await ask(server, "GET", `/zones/${zone}/logs/${path}`)).status, 400, path);
   });
 
-  test("an export is whole, in lines of JSON and in CSV that no spreadsheet runs", async () => {
+  test("an export is complete, as NDJSON and as CSV in which no spreadsheet finds a formula", async () => {
     const lines = await ask(server, "GET", `/zones/${zone}/security/events/export`);
     assert.match(lines.headers.get("content-disposition") ?? "", /security-events\.ndjson/);
     const rows = lines.text
@@ -92,7 +92,7 @@ describe("the activity log", () => {
     assert.equal(refused.status, 400, "a wrong filter is told before the first line");
   });
 
-  test("an export whose token is revoked breaks off, so that nobody takes it for all of it", async () => {
+  test("an export whose token is revoked breaks the connection, so that it does not look complete", async () => {
     const many = await createZone("many.example");
     const path = `/${"long/".repeat(200)}`;
     const row = (n: number) => ({ at_ms: START_MS - n, path: `${path}${n}` });
@@ -126,7 +126,7 @@ describe("the activity log", () => {
       }
   });
 
-  test("request logs have what the activity log has: cursors, filters, exports, and the account's", async () => {
+  test("request logs have cursors, filters, exports and an account-wide list, like the activity log", async () => {
     const site = await createZone("site.example");
     const rows = Array.from({ length: 60 }, (_, n) =>
       testRequestRow({
@@ -179,7 +179,7 @@ describe("the activity log", () => {
     }
   });
 
-  test("a cursor is refused where other filters stand beside it than those of its list", async () => {
+  test("a cursor with other filters than its list's is refused", async () => {
     for (const list of [`/zones/${zone}/security/events`, `/accounts/${server.account_id}/logs/requests`]) {
       const of = (query: string) => ask(server, "GET", `${list}?per_page=1&${query}`);
       const { after: cursor } = (await of("method=GET&method=POST&since=2024-01-01T00:00:00Z")).body.result_info.cursors;
@@ -192,7 +192,7 @@ describe("the activity log", () => {
     }
   });
 
-  test("an account sees the events of its zones, a token of one zone only that zone's", async () => {
+  test("an account sees the events of its zones, and a token for one zone only that zone's", async () => {
     const all = await ask(server, "GET", `/accounts/${server.account_id}/security/events?path=/secret&path=/0`);
     assert.deepEqual(all.body.result.map((row: { path: string }) => row.path).toSorted(), ["/0", "/secret"]);
     const groups = await ask(server, "GET", "/user/tokens/permission_groups");
@@ -217,7 +217,7 @@ describe("the activity log", () => {
     }
   });
 
-  test("a follower sees what comes in its zone and fits, and nothing of another's", async () => {
+  test("tail sends new matching events of its zone, and none of another", async () => {
     const reader = follow(`/zones/${zone}/security/events/tail?action=block`);
     await reader.until(": events follow");
     const sent = [
@@ -239,7 +239,7 @@ describe("the activity log", () => {
     back.leave();
   });
 
-  test("a stream that was opened at an event comes back to the last one it has seen, though its address still names the first", async () => {
+  test("a reconnecting stream continues after its last event, although its URL still names the first", async () => {
     const sent = ["/opened-1", "/opened-2", "/opened-3"].map((path) => event(zone, { path, action: "block" }));
     database.insert([packed("security_events", sent)]);
     // Clients of such streams ask the same address again and say in the header what they saw last (WHATWG HTML §9.2.3).
@@ -249,7 +249,7 @@ describe("the activity log", () => {
     back.leave();
   });
 
-  test("a follower that is cut off before its first event comes back to where it began; of an identifier that nobody knows it is told", async () => {
+  test("a stream cut before its first event resumes at its start, and one with an unknown ID gets a notice", async () => {
     for (const [path, table, row] of [
       ["security/events/tail", "security_events", () => event(zone, { path: "/meanwhile" })],
       [
@@ -277,7 +277,7 @@ describe("the activity log", () => {
     }
   });
 
-  test("a follower gets all of its own zone, however much comes of others in between", async () => {
+  test("tail sends all events of its own zone, however many others arrive between them", async () => {
     const reader = follow(`/zones/${other}/security/events/tail`);
     await reader.until(": events follow");
     // One batch of more rows than are sent in one go.
@@ -289,7 +289,7 @@ describe("the activity log", () => {
     reader.leave();
   });
 
-  test("a follower of a zone that is deleted is given nothing more", async () => {
+  test("tail sends nothing after its zone is deleted", async () => {
     const gone = await createZone("gone.example");
     const reader = follow(`/zones/${gone}/security/events/tail`);
     await reader.until(": events follow");
@@ -298,7 +298,7 @@ describe("the activity log", () => {
     assert.doesNotMatch(await reader.ended(), /too-late/);
   });
 
-  test("a follower whose token is revoked, or loses the zone, is given nothing more", async () => {
+  test("tail sends nothing after its token is revoked or loses the zone", async () => {
     const groups = PERMISSION_GROUPS.filter(({ name }) => name === "Analytics Read" || name === "Logs Read").map(({ id }) => ({ id }));
     const policies = [
       { effect: "allow", resources: { [`com.cloudflare.api.account.zone.${zone}`]: "*" }, permission_groups: groups },
@@ -324,7 +324,7 @@ describe("the activity log", () => {
       }
   });
 
-  test("the command line prints what comes, and says what the API refuses", async () => {
+  test("events tail prints new events, and the API's error if it is refused", async () => {
     const tail = (...args: readonly string[]) =>
       spawn(process.execPath, [PROGRAM, "events", "tail", "--api", server.url, "--token", server.token, ...args], {
         stdio: ["ignore", "pipe", "pipe"],
@@ -352,7 +352,7 @@ describe("the activity log", () => {
     assert.equal(code, 1);
   });
 
-  test("requests are followed as well, on from the one that was seen last, by the command line too", async () => {
+  test("request logs can be followed too, after the last seen row, and from the command line", async () => {
     const request = (path: string, zone_id = zone) =>
       testRequestRow({ ray_id: newRayId(START_MS), at_ms: START_MS, account_id: server.account_id, zone_id, path });
     const tail = `/zones/${zone}/logs/requests/tail`;
@@ -383,7 +383,7 @@ describe("the activity log", () => {
     assert.doesNotMatch(printed, /not-asked-for/);
   });
 
-  test("HEAD of a stream ends", async () => {
+  test("HEAD of a stream ends at once", async () => {
     const { status, text } = await ask(server, "HEAD", `/zones/${zone}/security/events/tail`);
     assert.deepEqual([status, text], [200, ""]);
   });
@@ -417,7 +417,7 @@ describe("the activity log", () => {
   }
 });
 
-test("an export that cannot start has an error status, in either format, and is not a file", async (t) => {
+test("an export that cannot start gives an error status, in either format, and no file", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const { body } = await ask(server, "POST", "/zones", { body: { name: "damaged.example", account: { id: server.account_id } } });
@@ -429,7 +429,7 @@ test("an export that cannot start has an error status, in either format, and is 
     }
 });
 
-test("a query for one ray reads rows of its time only, by parameter and by GraphQL", async (t) => {
+test("a query for one ray reads only rows of its time, by parameter and by GraphQL", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const { body } = await ask(server, "POST", "/zones", { body: { name: "ray.example", account: { id: server.account_id } } });

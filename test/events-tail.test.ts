@@ -47,7 +47,7 @@ const stream =
   };
 const event = (id: string): string => `id: ${id}\nevent: security_event\ndata: {"id":"${id}"}\n\n`;
 
-test("Ctrl-C ends it by that signal, as shells expect, without a word", async (t) => {
+test("Ctrl-C ends the command by its signal, as shells expect, and prints nothing", async (t) => {
   const { api } = await serve(t, stream(event("one")));
   // A separate process group, because a terminal interrupts the group.
   const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT, "--json"], {
@@ -61,7 +61,7 @@ test("Ctrl-C ends it by that signal, as shells expect, without a word", async (t
   assert.equal(await complaint, "");
 });
 
-test("its help has examples, whose options it knows", async () => {
+test("the help has examples with valid options", async () => {
   const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--help"], { stdio: ["ignore", "pipe", "inherit"] });
   const [help, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
   assert.equal(code, 0);
@@ -71,7 +71,7 @@ test("its help has examples, whose options it knows", async () => {
   for (const option of named) assert.ok(options.includes(`  ${option} `), option);
 });
 
-test("without a server, or with one that refuses, the command ends with a message", async (t) => {
+test("the command ends with a message if the server is missing or refuses", async (t) => {
   const { api } = await serve(t);
   const [out, complaint, code] = await tail(api);
   assert.deepEqual([out, code], ["", 1]);
@@ -82,7 +82,7 @@ test("without a server, or with one that refuses, the command ends with a messag
   assert.equal(failed, 1);
 });
 
-test("a stream that breaks off is taken up behind what was seen last, through a busy server, until one refuses", async (t) => {
+test("a broken stream resumes after the last seen event, retries a busy server, and ends if refused", async (t) => {
   const { api, asked } = await serve(
     t,
     stream("id: begun\n\n", (res) => res.destroy()),
@@ -107,7 +107,7 @@ test("a stream that breaks off is taken up behind what was seen last, through a 
   assert.ok(asked.every(({ url }) => url.startsWith(`/client/v4/accounts/${encodeURIComponent(ACCOUNT)}/security/`)));
 });
 
-test("the time that it is to take is that of all its streams", async (t) => {
+test("--for limits the time of all connections together", async (t) => {
   const { api, asked } = await serve(
     t,
     stream("id: begun\n\n", (res) => setTimeout(() => res.destroy(), 1200)),
@@ -124,7 +124,7 @@ test("the time that it is to take is that of all its streams", async (t) => {
   assert.equal(usage, 2);
 });
 
-test("a reader that closes the output ends it silently", async (t) => {
+test("a reader that closes the pipe ends the command silently", async (t) => {
   let write: (() => void) | undefined;
   const { api } = await serve(t, (_, res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });
@@ -140,7 +140,7 @@ test("a reader that closes the output ends it silently", async (t) => {
   assert.deepEqual([complaint, code], ["", 0]);
 });
 
-test("visitors' text cannot control the terminal, and JSON has the same content", async (t) => {
+test("visitors' text cannot control the terminal, and JSON output has the same content", async (t) => {
   const agent = "ua \u009b31m \u001b[31m \u007f \u202egnp.exe";
   const sent = (row: object) =>
     stream(`id: one\nevent: security_event\ndata: ${JSON.stringify({ id: "one", ...row })}\n\n`, (res) => res.end());
@@ -165,7 +165,7 @@ test("visitors' text cannot control the terminal, and JSON has the same content"
   assert.equal(shown, "t log               200 192.0.2.7       WAF: ua \\u009b31m \\u001b[31m \\u007f \\u202egnp.exe  GET h/\n");
 });
 
-test("lines stand in columns, and what may be long stands last", async (t) => {
+test("output is aligned in columns, with the longest last", async (t) => {
   const sent = (kind: string, rows: readonly object[]) =>
     stream(rows.map((row) => `id: one\nevent: ${kind}\ndata: ${JSON.stringify(row)}\n\n`).join(""), (res) => res.end());
   const shared = { occurred_at: "2030-01-31T08:00:00.000Z", method: "GET", host: "a.example", path: `/${"long".repeat(100)}` };

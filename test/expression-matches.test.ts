@@ -38,7 +38,7 @@ describe("an expression against recent requests", () => {
   const matches = async (expression: string, more: object = {}) =>
     ask(server, "POST", `/zones/${zone}/rulesets/expressions/matches`, { body: { expression, phase: PHASE, ...more } });
 
-  test("counts what matches, newest examples first, of this zone only", async () => {
+  test("counts the matching requests of this zone, newest examples first", async () => {
     const { status, body } = await matches('http.request.uri.path eq "/login" and http.request.method eq "POST"');
     assert.equal(status, 200);
     const { evaluated, matched, since, unrecorded_fields: unrecorded, examples } = body.result;
@@ -50,7 +50,7 @@ describe("an expression against recent requests", () => {
     );
   });
 
-  test("reads addresses, countries, arguments, times, bytes of a user agent and the response as the edge does", async () => {
+  test("reads addresses, countries, arguments, times, bytes of a user agent and the response like the edge", async () => {
     for (const [expression, matched] of [
       ["ip.src in {192.0.2.0/29}", 8],
       ['ip.src.country eq "DE"', 20],
@@ -64,13 +64,13 @@ describe("an expression against recent requests", () => {
     assert.equal(response.body.result?.matched, 1);
   });
 
-  test("looks at as many of the newest requests as it is asked to", async () => {
+  test("evaluates as many of the newest requests as requested", async () => {
     const { evaluated, matched, since } = (await matches('http.request.uri.path eq "/login"', { requests: 31 })).body.result;
     assert.deepEqual([evaluated, matched, since], [31, 1, new Date(START_MS + 29_000).toISOString()]);
     assert.equal((await matches("ssl", { requests: 5001 })).status, 400);
   });
 
-  test("names the fields that the request log does not contain, and gives 20 examples of many", async () => {
+  test("lists the fields that the request log lacks, and returns at most 20 examples", async () => {
     const { body } = await matches(
       'http.request.method in {"GET" "POST"} and not http.request.headers["x-a"][0] eq "1" and not http.cookie contains "s="',
     );
@@ -78,7 +78,7 @@ describe("an expression against recent requests", () => {
     assert.deepEqual([body.result.matched, body.result.examples.length], [60, 20]);
   });
 
-  test("refuses an expression that does not compile, a phase without rules of zones, and a caller who may not read logs", async () => {
+  test("refuses an invalid expression, a phase without zone rules, and a caller who may not read logs", async () => {
     const broken = await matches("http.host eq");
     assert.deepEqual([broken.status, broken.body.errors[0].source?.pointer], [400, "/expression"]);
     assert.equal((await matches("ssl", { phase: "nothing" })).status, 400);

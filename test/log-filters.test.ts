@@ -55,7 +55,7 @@ describe("filters of logs", () => {
     }
   });
 
-  test("IPv4 is found however its addresses and networks are written", async () => {
+  test("a filter finds IPv4 addresses and networks in any notation", async () => {
     for (const path of [`/zones/${zone}/security/events`, `/zones/${zone}/logs/requests`]) {
       const found = async (client_ip: string): Promise<readonly string[]> => {
         const { body } = await ask(server, "GET", `${path}?client_ip=${encodeURIComponent(client_ip)}`);
@@ -69,7 +69,7 @@ describe("filters of logs", () => {
     }
   });
 
-  test("words that no row can have are refused with those there are, and others are found in any case", async () => {
+  test("an unknown value is refused with the list of known ones, and known ones match in any case", async () => {
     const events = `/zones/${zone}/security/events`;
     for (const [query, pointer, known] of [
       ["action=blok", "/action", "block"],
@@ -100,7 +100,7 @@ describe("filters of logs", () => {
       assert.equal((await ask(server, "GET", `${requests}?${query}`)).body.result.length, 1, query);
   });
 
-  test("logs of a gateway: the older times must be in order, and a parameter that is none is refused", async () => {
+  test("gateway logs: an inverted time range and an unknown parameter are refused", async () => {
     const plain = { cache_invalidate_on_update: true, cache_ttl: null, collect_logs: true };
     const gateway = { id: "walk", ...plain, rate_limiting_interval: null, rate_limiting_limit: null };
     assert.equal((await ask(server, "POST", `/accounts/${server.account_id}/ai-gateway/gateways`, { body: gateway })).status, 200);

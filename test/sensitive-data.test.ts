@@ -26,7 +26,7 @@ import { removeDirectory } from "./support/temporary.ts";
 const CARD = "4716461583322103";
 const SPACED_CARD = "5398 2287 0787 1527";
 
-test("a response with a card number becomes one event, and the number is nowhere in the database", async (t) => {
+test("a response with a card number writes one event, and the database does not contain the number", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-detection-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
@@ -108,7 +108,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   queries.close();
 });
 
-test("sensitive data in visitors' addresses and user agents is masked in rows of requests and of events", async (t) => {
+test("sensitive data in visitors' URLs and user agents is masked in request rows and events", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");
@@ -146,7 +146,7 @@ test("sensitive data in visitors' addresses and user agents is masked in rows of
   }
 });
 
-test("a name of a program is masked also where the address is too short for anything", async (t) => {
+test("a user agent is masked even if the URL is too short to scan", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-masked-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");

@@ -9,7 +9,7 @@ const sources = globSync("src/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts", "
   text: readFileSync(join(ROOT, path), "utf8"),
 }));
 
-test("no source asks where it is, since a build has it somewhere else", () => {
+test("no source file uses its own path, because a build moves it", () => {
   assert.ok(sources.length > 1000, `${sources.length} sources`);
   const asking = sources.filter(({ text }) => /\bimport\.meta\.(?!resolve\b)\w|\b__(dir|file)name\b/.test(text));
   assert.deepEqual(
@@ -18,7 +18,7 @@ test("no source asks where it is, since a build has it somewhere else", () => {
   );
 });
 
-test("each program of a thread is named so that the build finds it", () => {
+test("each thread program is named so that the build finds it", () => {
   const named = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/import\.meta\.resolve\(([^)]*)\)/g)].map(([, argument = ""]) => ({ path, argument })),
   );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "./steps.ts";
 
-test("a reader can copy each inline command: none is broken over two lines", () => {
+test("no inline command is broken over two lines, so that a reader can copy it", () => {
   const pages = globSync(["*.md", "docs/*.md", "docs/{adr,divergences,guides}/*.md", "src/*/README.md"], { cwd: ROOT });
   assert.ok(pages.length > 80, `${pages.length} pages`);
   const broken = pages.flatMap((page) => {

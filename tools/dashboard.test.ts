@@ -14,7 +14,7 @@ const filesOf = (folder: string): readonly string[] =>
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .toSorted();
 
-test("a build of the dashboard makes the bytes that are committed", { timeout: 120_000 }, () => {
+test("a build of the dashboard gives the committed bytes", { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "selvedge-dashboard-"));
   try {
     const vite = join(root, "node_modules/.bin/vite");
@@ -40,7 +40,7 @@ interface Chunk {
   readonly imports?: readonly string[];
 }
 
-test("each page loads at most 250 kB of script, gzipped, when it comes first", () => {
+test("the first load of each page fetches at most 250 kB of script, gzipped", () => {
   const manifest = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as Readonly<Record<string, Chunk>>;
   const withImports = (name: string, seen: Set<string>): Set<string> => {
     const chunk = manifest[name];
@@ -59,7 +59,7 @@ test("each page loads at most 250 kB of script, gzipped, when it comes first", (
   }
 });
 
-test("each part of the kit that a page uses has its style sheet in styles.ts", () => {
+test("styles.ts loads the style sheet of each UI component in use", () => {
   const sources = join(root, "dashboard/src");
   const loaded = readFileSync(join(sources, "styles.ts"), "utf8");
   const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));

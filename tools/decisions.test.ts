@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "./steps.ts";
 
-test("the index of decision records names each of them once, in order", async () => {
+test("the index of decision records lists each of them once, in order", async () => {
   const folder = join(ROOT, "docs/adr");
   const files = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort();
   const index = await readFile(join(folder, "README.md"), "utf8");
@@ -15,7 +15,7 @@ test("the index of decision records names each of them once, in order", async ()
   );
 });
 
-test("a decision record has a number of one file, which its title repeats, and what names a record finds it", async () => {
+test("a decision record has a unique number, its title repeats it, and every reference finds its record", async () => {
   const folder = join(ROOT, "docs/adr");
   const files = (await readdir(folder)).filter((name) => name !== "README.md");
   const numbers = files.map((name) => name.slice(0, 4));

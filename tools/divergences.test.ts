@@ -21,7 +21,7 @@ const items = pages.flatMap((path) =>
     .map((text) => ({ name: `${path}: ${text.split("\n", 1)[0]}`, text })),
 );
 
-test("divergences are short items, which say what Selvedge does", () => {
+test("divergences are short items that say what Selvedge does", () => {
   assert.ok(items.length > 250, `${items.length} items`);
   for (const { name, text } of items) {
     const parts = [...text.matchAll(/^- \*\*(?<part>\w+)\*\*: /gm)].map(({ groups }) => groups?.["part"] ?? "");
@@ -36,7 +36,7 @@ test("divergences are short items, which say what Selvedge does", () => {
   }
 });
 
-test("each area is named once, and the index lists each page", () => {
+test("each area has one name, and the index lists each page", () => {
   const names = items.map(({ name }) => name);
   assert.deepEqual(
     names.filter((name, i) => names.indexOf(name) !== i),
@@ -46,7 +46,7 @@ test("each area is named once, and the index lists each page", () => {
   assert.deepEqual(listed.toSorted(), pages.map((path) => basename(path)).toSorted());
 });
 
-test("settings that divergences name exist", () => {
+test("settings named in divergences exist", () => {
   const settings = items.flatMap(({ text }) =>
     [...(/^- \*\*Setting\*\*: (?<keys>.*)$/m.exec(text)?.groups?.["keys"] ?? "").matchAll(/`(?<key>[^`]+)`/g)].map(
       ({ groups }) => groups?.["key"],

@@ -9,7 +9,7 @@ import { ROOT } from "./steps.ts";
 
 const read = (name: string): Readonly<Record<string, unknown>> => JSON.parse(readFileSync(join(ROOT, name), "utf8"));
 
-test("each dependency with an install script is named in allowScripts, and none may run it", () => {
+test("each dependency with an install script is listed in allowScripts, and none may run it", () => {
   const locked = Object.entries(read("package-lock.json")["packages"] as Record<string, { hasInstallScript?: boolean }>);
   const scripted = locked
     // The first entry is this package.

@@ -27,7 +27,7 @@ const isThere = (pid: number): boolean => {
 };
 
 test(
-  "a child that runs for too long is ended with what it has started, and its parent goes on",
+  "a child that runs too long is killed with its children, and its parent continues",
   { skip: process.platform !== "linux" },
   async (t) => {
     const parent = spawn(process.execPath, ["-e", PARENT], { stdio: ["pipe", "pipe", "inherit"] });

@@ -26,16 +26,16 @@ test("a change reaches the tests of the modules that import it, nearest first", 
   assert.deepEqual(reached(), []);
 });
 
-test("a change of a file that is read reaches the tests that name it or a folder above it", () => {
+test("a change of a data file reaches the tests that name it or a folder above it", () => {
   assert.deepEqual(reached("docs/guide.md"), ["src/b/other.test.ts", "src/b/pages.test.ts"]);
   assert.deepEqual(reached("docs/adr/new.md"), ["src/b/pages.test.ts"]);
 });
 
-test("a change of a file that no module names reaches the tests of the modules beside it", () => {
+test("a change of an unnamed file reaches the tests of the modules next to it", () => {
   assert.deepEqual(reached("src/a/rows.txt").toSorted(), ["src/a/data.test.ts", "src/a/one.test.ts", "src/a/two.test.ts"]);
 });
 
-test("a change of the locked packages reaches all tests", () => {
+test("a change of package-lock.json reaches all tests", () => {
   assert.equal(reached("package-lock.json").length, tests.length);
 });
 
@@ -45,7 +45,7 @@ test("every change reaches the tests that read folders of the repository", () =>
   assert.deepEqual(reachedTests([], reading, graph), []);
 });
 
-test("a module names its imports, the programs of its threads and the files it reads, but nothing by its type alone", () => {
+test("the graph has a module's imports, thread programs and data files, but not type-only imports", () => {
   const text = `
 import type { A } from "./a.ts";
 import { type B, type C as D } from "./b.ts";
@@ -68,7 +68,7 @@ const route = "/zones/./n.ts";`;
   ]);
 });
 
-test("in the sources, the clock reaches hundreds of tests, a thread's program and a guide the tests that name them, a golden file those of its folder", () => {
+test("in the sources the clock reaches hundreds of tests, a thread program or guide those that name it, a golden file those of its folder", () => {
   const sources = readImportGraph(ROOT);
   const all = unitTestFiles().map((path) => ({ path, text: "" }));
   assert.ok(reachedTests(["src/kernel/clock.ts"], all, sources).length > 100);

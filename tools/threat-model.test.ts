@@ -31,7 +31,7 @@ const hasTest = ({ file, name }: Row): boolean => {
   return new RegExp(`(?:[tT]est|scenario)\\(\\s*["\`](?:\\$\\{[^}]*\\} )?${title}["\`]`).test(readFileSync(join(ROOT, file), "utf8"));
 };
 
-test("each sentence of the threat model names a test that there is", () => {
+test("each sentence of the threat model names an existing test", () => {
   const rows = rowsOf(readFileSync(join(ROOT, "docs/threat-model.md"), "utf8"));
   assert.ok(rows.length > 40);
   assert.deepEqual(
@@ -42,7 +42,7 @@ test("each sentence of the threat model names a test that there is", () => {
   assert.equal(new Set(sentences).size, sentences.length);
 });
 
-test("a sentence without a test, or with one that is gone, is found", () => {
+test("a sentence without a test, or with a deleted one, is reported", () => {
   assert.throws(() => rowsOf("| A visitor does nothing. | somewhere |"), /without a test/);
   const row = { sentence: "x", file: "tools/threat-model.test.ts", name: "no such" };
   assert.equal(hasTest(row), false);

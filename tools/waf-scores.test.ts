@@ -6,11 +6,11 @@ import { coreScoreTable, DEBIAN_CORE_RULES, GUIDE, ownScoreTable, withScores } f
 
 const guide = readFileSync(GUIDE, "utf8");
 
-test("the guide says what one attack of each class adds to the score of the own rows", () => {
+test("the guide has the score of one attack per class for our own rows", () => {
   assert.equal(withScores(guide, "own", ownScoreTable()), guide, "not current: run node tools/waf-scores.ts");
 });
 
-test("the guide says so of Debian's Core Rule Set, where it is the same version", { skip: toolOrSkip("modsecurity-crs") }, (t) => {
+test("the guide has the scores of Debian's Core Rule Set, if it is the same version", { skip: toolOrSkip("modsecurity-crs") }, (t) => {
   const table = coreScoreTable(DEBIAN_CORE_RULES)!;
   if (!guide.includes(`\`${table.version}\`:`)) return t.skip(`the guide is of another version than ${table.version}`);
   assert.equal(withScores(guide, "core", table), guide, "not current: run node tools/waf-scores.ts");

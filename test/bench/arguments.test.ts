@@ -11,7 +11,7 @@ test("a run is named by its benchmarks, rounds and seconds", () => {
   assert.deepEqual(read("--rounds", "2", "one", "--seconds=0.5"), { names: ["one"], rounds: 2, seconds: 0.5 });
 });
 
-test("help names every benchmark; what is wrong is said in a sentence, without a run", () => {
+test("help lists every benchmark, and a wrong argument gives one sentence and no run", () => {
   const help = read("--help");
   assert.ok("text" in help && help.code === 0);
   for (const name of ["one", "another", "--rounds", "--seconds"]) assert.match(help.text, new RegExp(`^  ${name}`, "m"));

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { fc } from "../support/property.ts";
 import { differenceOfBlocks, joined, median, pairedRatio, quantile, ratioOfBlocks, ratioOfPooled } from "./statistics.ts";
 
-test("medians of few values", () => {
+test("the median of a few values", () => {
   assert.equal(median([3]), 3);
   assert.equal(median([4, 1]), 2.5);
   assert.equal(median([9, 1, 5]), 5);
   assert.ok(Number.isNaN(median([])));
 });
 
-test("a quantile is one of the values, with its share of them below", () => {
+test("a quantile is one of the values, with its share of the values below it", () => {
   fc.assert(
     fc.property(fc.array(fc.integer(), { minLength: 1 }), fc.double({ min: 0, max: 1, noNaN: true }), (values, fraction) => {
       const found = quantile(values, fraction);
@@ -20,7 +20,7 @@ test("a quantile is one of the values, with its share of them below", () => {
   );
 });
 
-test("the ratio of values in pairs is their geometric mean, and surer the more they agree", () => {
+test("the ratio of paired values is their geometric mean, with a narrower interval the more they agree", () => {
   const { middle, low, high } = pairedRatio([2, 8], [1, 2]);
   assert.ok(Math.abs(middle - Math.sqrt(8)) < 1e-9 && low < middle && high > middle);
   const same = pairedRatio([3, 6, 9], [1, 2, 3]);
@@ -28,7 +28,7 @@ test("the ratio of values in pairs is their geometric mean, and surer the more t
   assert.ok(Number.isNaN(pairedRatio([1], [1]).low));
 });
 
-test("the ratio of pooled quantiles is that of all values, within the interval of resampled blocks", () => {
+test("the ratio of pooled quantiles lies within the interval of resampled blocks", () => {
   const blocks = Array.from({ length: 40 }, (_, mood) => {
     const others = Array.from({ length: 50 }, (_, index) => 100 + index + mood * 10);
     return { ours: others.map((value) => value * 1.1), others };
@@ -39,7 +39,7 @@ test("the ratio of pooled quantiles is that of all values, within the interval o
   assert.ok(Math.abs(low - 1.1) < 1e-9 && Math.abs(high - 1.1) < 1e-9);
 });
 
-test("the ratio of blocks is theirs alone: neither moods nor a few blocks that went wrong move it", () => {
+test("the ratio within blocks is independent of drift and of a few failed blocks", () => {
   const blocks = Array.from({ length: 40 }, (_, mood) => {
     const values = Array.from({ length: 50 }, (_, index) => (100 + index) * (1 + mood));
     const others = [values.map((value) => value * 2), values.map((value) => value / 2)];
@@ -50,7 +50,7 @@ test("the ratio of blocks is theirs alone: neither moods nor a few blocks that w
   assert.ok(low > 1.09);
 });
 
-test("blocks are joined in their order, and an incomplete end is left out", () => {
+test("blocks are joined in order, and an incomplete last one is dropped", () => {
   const blocks = [1, 2, 3, 4, 5].map((value) => ({ ours: [value], others: [[-value], [10 * value]] }));
   assert.deepEqual(joined(blocks, 2), [
     {
@@ -70,7 +70,7 @@ test("blocks are joined in their order, and an incomplete end is left out", () =
   ]);
 });
 
-test("the difference within blocks is reported independent of their common part", () => {
+test("the difference within blocks is independent of their common part", () => {
   const moods = [0, 500, 100, 900, 300, 200, 700, 50, 400, 600, 800, 150];
   const blocks = moods.map((mood, index) => ({ ours: [mood + 95, mood + 100 + (index % 3), 5000], others: [mood, mood + 1, mood - 1] }));
   const { middle, low, high } = differenceOfBlocks(blocks, 200);

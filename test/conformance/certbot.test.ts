@@ -15,7 +15,7 @@ const skip = ["certbot", "certbot-dns-cloudflare", "pebble", "openssl"].map(tool
 /** The challenge is looked for at once: an acknowledged record is served. */
 const PROPAGATION_SECONDS = "0";
 
-test("certbot gets a certificate, wildcard included, from an authority that resolves through us", { skip }, async (t) => {
+test("certbot gets a certificate with a wildcard from an authority that resolves names through our nameserver", { skip }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-certbot-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const selvedge = await startSelvedge();

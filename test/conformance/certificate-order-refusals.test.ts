@@ -37,39 +37,36 @@ function takeOrders(stub: StubAuthority): void {
   stub.answers.set("POST /authz/1", { body: { status: "pending", identifier, challenges: [challenge] } });
 }
 
-storeTest(
-  "SPEC 7.6: an authority that finds CAA records against it makes the hostname's status caa_error, until it is asked again",
-  async ({ store }) => {
-    const stub = await startStubAuthority();
-    const { control, clock, call, zone, work, orderFor } = await world(store, stub);
-    try {
-      stub.answers.set("POST /order", problem("caa", "CAA record for customer.test prevents issuance"));
-      const made = await control.customHostnames.create(call(), zone, { hostname: "shop.customer.test", ssl: DV });
-      await work(made.id);
-      const shown = (holds: (hostname: CustomHostname) => boolean) => readUntil(() => control.customHostnames.get(zone, made.id), holds);
-      const worked = (holds: (hostname: CustomHostname) => boolean) =>
-        readUntil(() => work(made.id).then(() => control.customHostnames.get(zone, made.id)), holds);
-      const refused = await shown(({ status }) => status === "caa_error");
-      assert.equal(refused.ssl?.status, "pending_issuance");
-      assert.match(refused.ssl?.validation_errors?.[0]?.message ?? "", /^caa_error: caa: CAA record for customer\.test prevents issuance/);
+storeTest("SPEC 7.6: a CAA refusal sets a hostname's status to caa_error until the order is tried again", async ({ store }) => {
+  const stub = await startStubAuthority();
+  const { control, clock, call, zone, work, orderFor } = await world(store, stub);
+  try {
+    stub.answers.set("POST /order", problem("caa", "CAA record for customer.test prevents issuance"));
+    const made = await control.customHostnames.create(call(), zone, { hostname: "shop.customer.test", ssl: DV });
+    await work(made.id);
+    const shown = (holds: (hostname: CustomHostname) => boolean) => readUntil(() => control.customHostnames.get(zone, made.id), holds);
+    const worked = (holds: (hostname: CustomHostname) => boolean) =>
+      readUntil(() => work(made.id).then(() => control.customHostnames.get(zone, made.id)), holds);
+    const refused = await shown(({ status }) => status === "caa_error");
+    assert.equal(refused.ssl?.status, "pending_issuance");
+    assert.match(refused.ssl?.validation_errors?.[0]?.message ?? "", /^caa_error: caa: CAA record for customer\.test prevents issuance/);
 
-      stub.answers.set("POST /order", { ...problem("rateLimited", "too many orders"), status: 429, headers: { "retry-after": "86400" } });
-      await worked(({ status, ssl }) => status === "pending" && ssl?.status === "pending_validation");
-      const order = await orderFor(made.id);
-      assert.ok((order?.due_ms ?? 0) - clock.nowMs() >= DAY_MS, "as long as the authority wants");
+    stub.answers.set("POST /order", { ...problem("rateLimited", "too many orders"), status: 429, headers: { "retry-after": "86400" } });
+    await worked(({ status, ssl }) => status === "pending" && ssl?.status === "pending_validation");
+    const order = await orderFor(made.id);
+    assert.ok((order?.due_ms ?? 0) - clock.nowMs() >= DAY_MS, "as long as the authority wants");
 
-      takeOrders(stub);
-      const placed = await worked(({ ssl }) => ssl?.validation_records?.length === 1);
-      assert.equal(placed.ssl?.validation_errors, undefined);
-      assert.match(placed.ssl?.validation_records?.[0]?.http_url ?? "", /\/token-of-the-stub-0123456789$/);
-    } finally {
-      await control.certificateOrdering.close();
-      await stub.stop();
-    }
-  },
-);
+    takeOrders(stub);
+    const placed = await worked(({ ssl }) => ssl?.validation_records?.length === 1);
+    assert.equal(placed.ssl?.validation_errors, undefined);
+    assert.match(placed.ssl?.validation_records?.[0]?.http_url ?? "", /\/token-of-the-stub-0123456789$/);
+  } finally {
+    await control.certificateOrdering.close();
+    await stub.stop();
+  }
+});
 
-storeTest("an order that fails three times in a row is told of once, and again when it is given up", async ({ store }) => {
+storeTest("an order that fails three times in a row sends one alert, and a second one when control gives it up", async ({ store }) => {
   const stub = await startStubAuthority();
   const { control, call, account_id, zone, work, orderFor } = await world(store, stub);
   try {
@@ -93,7 +90,7 @@ storeTest("an order that fails three times in a row is told of once, and again w
 });
 
 storeTest(
-  "the edge proves no name that does not lead to its owner here, and forgets what a deleted hostname ordered",
+  "an order for a hostname that does not point here publishes no proof, and deleting the hostname deletes the order",
   async ({ store }) => {
     const stub = await startStubAuthority();
     const { control, call, zone, work, orderFor } = await world(store, stub);
@@ -115,7 +112,7 @@ storeTest(
 );
 
 storeTest(
-  "an authority's advice moves a renewal into its window, and one that does not answer changes nothing (RFC 9773)",
+  "ARI advice moves a renewal into its window, and an authority that does not answer changes nothing (RFC 9773)",
   async ({ store }) => {
     const stub = await startStubAuthority();
     const { control, clock, call, zone, orderFor } = await world(store, stub);

@@ -86,7 +86,7 @@ async function workUntil(
 const isOver = (row: CertificateOrderRow | undefined): boolean => row === undefined;
 const isPlaced = (row: CertificateOrderRow | undefined): boolean => typeof row?.placed === "string" && row.lease_ms === 0;
 
-test("SPEC 9: the preferred authority is taken, and another one only where CAA forbids the preferred", { skip }, async (t) => {
+test("SPEC 9: an order goes to the preferred authority, and to another one only if CAA forbids the preferred one", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true });
   t.after(() => pebble.stop());
   const { clock, store, control, call, addZone } = await start(t, pebble, ["google", "lets_encrypt"]);
@@ -111,7 +111,7 @@ test("SPEC 9: the preferred authority is taken, and another one only where CAA f
   assert.deepEqual(await issuers(store, closed.id), ["google"]);
 });
 
-test("a process that dies between any two steps leaves an order that the next one goes on with", { skip }, async (t) => {
+test("an order survives a crash between any two of its steps, and the next process finishes it", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true });
   t.after(() => pebble.stop());
   const { clock, store, control, addZone, reopen } = await start(t, pebble, ["lets_encrypt"]);
@@ -143,7 +143,7 @@ test("a process that dies between any two steps leaves an order that the next on
 });
 
 test(
-  "an authority that is down is asked again, later each time, and one that forgot everything gets a new account and order",
+  "control retries an unreachable authority with growing delays, and opens a new account and order at one that lost its data",
   { skip },
   async (t) => {
     const port = await freePort();
@@ -169,7 +169,7 @@ test(
   },
 );
 
-test("certificates are renewed before they expire; deleting a zone deletes its order and proofs", { skip }, async (t) => {
+test("control renews certificates before they expire, and deletes the orders and proofs of a deleted zone", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true });
   t.after(() => pebble.stop());
   const { clock, store, control, call, addZone } = await start(t, pebble, ["lets_encrypt"]);

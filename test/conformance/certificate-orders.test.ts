@@ -52,7 +52,7 @@ const issuerAt = (https: string, servername: string): Promise<string> =>
     socket.on("error", reject);
   });
 
-test("SPEC 2.7, SPEC 3.2: certificates by page, record and alias, refused by CAA, through a power cut", { skip }, async (t) => {
+test("SPEC 2.7, SPEC 3.2: a power cut does not stop orders by HTTP, TXT record and alias, nor refusals by CAA", { skip }, async (t) => {
   const { call, addZone, restart, https } = await startOrdering(t);
   const service = await addZone("service.test");
   for (const name of ["service.test", "www.service.test"])

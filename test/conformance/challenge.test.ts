@@ -15,7 +15,7 @@ const HOST = "www.example.com";
 const LIMIT_MS = 300_000;
 
 test(
-  "a challenge is passed by a browser, and not by curl",
+  "a browser passes a challenge, and curl does not",
   { skip: toolOrSkip("chromium") || toolOrSkip("curl"), timeout: LIMIT_MS },
   async (t) => {
     let arrived: (target: string) => void = () => undefined;

@@ -26,7 +26,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
   after(() => server.close());
 
   for (const level of ["account", "zone"] as const)
-    test(`an application of ${level === "account" ? "an account" : "a zone"}: written, shown, listed, replaced, deleted`, async () => {
+    test(`the client creates, reads, lists, replaces and deletes an application of ${level === "account" ? "an account" : "a zone"}`, async () => {
       const { applications } = client().zeroTrust.access;
       const owner = level === "account" ? { account_id } : { zone_id };
       const destinations = [
@@ -71,7 +71,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
       await assert.rejects(applications.get(made.id, other), failing(404, 11021));
     });
 
-  test("invalid applications are refused, with the place of the error", async () => {
+  test("an invalid application is refused with a pointer to the wrong field", async () => {
     const { applications } = client().zeroTrust.access;
     await applications.create({ account_id, type: "self_hosted", domain: "taken.apps.example" });
     const cases: readonly (readonly [Record<string, unknown>, number, string])[] = [
@@ -99,7 +99,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
     await assert.rejects(applications.update(created.id, { account_id, type: "biso" }), failing(400, 12130, "/type"));
   });
 
-  test("the answer says that nobody is asked to log in", async () => {
+  test("the response to a new application warns that visitors do not have to log in", async () => {
     const path = `/accounts/${account_id}/access/apps`;
     const made = await ask(server, "POST", path, { body: { type: "self_hosted", domain: "told.apps.example" } });
     assert.equal(made.status, 201);
@@ -138,7 +138,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
     assert.deepEqual([newest.destinations, newest.self_hosted_domains], [destinations, undefined]);
   });
 
-  test("SPEC 9: before 2023-03-19 bookmarks have an interface of their own, and are applications all the same", async () => {
+  test("SPEC 9: before 2023-03-19 bookmarks have their own endpoints and are stored as applications", async () => {
     const path = `/accounts/${account_id}/access/bookmarks`;
     const old = client("2023-03-18");
     const id = randomUUID();
@@ -158,7 +158,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
     await assert.rejects(client("2023-03-19").get(path), failing(410, 10410));
   });
 
-  test("a zone takes its applications along", async () => {
+  test("deleting a zone deletes its applications", async () => {
     const { applications } = client().zeroTrust.access;
     const zone = await client().zones.create({ name: "leaving.example", account: { id: account_id }, type: "full" });
     await applications.create({ zone_id: zone.id, type: "self_hosted", domain: "app.leaving.example" });

@@ -73,7 +73,7 @@ test("user.tokens: create, verify, use, get, update, roll, list, delete", async 
   await assert.rejects(client.user.tokens.get(id), failing(404, 10404));
 });
 
-test("zones: a token for the records of one zone finds that zone, and no other", async () => {
+test("zones: a token for the records of one zone lists only that zone", async () => {
   const [mine, other] = await Promise.all(
     ["mine.test", "other.test"].map((name) => client.zones.create({ account: { id: account_id }, name })),
   );
@@ -102,7 +102,7 @@ test("zones: a token for the records of one zone finds that zone, and no other",
   await assert.rejects(narrow.zones.edit({ zone_id: mine.id, paused: true }), failing(403, 10000));
 });
 
-test("user.tokens: the list pages to the end", async () => {
+test("user.tokens: the client reads the list to its last page", async () => {
   const policies = [
     {
       id: "",
@@ -187,7 +187,7 @@ test("user: get and edit, by token and by e-mail and key", async () => {
   assert.equal(((await byKey.user.get()) as { first_name: string }).first_name, "Ada");
 });
 
-test("memberships: list, get, update, and the last owner stays", async () => {
+test("memberships: list, get and update work, and the last owner cannot be removed", async () => {
   const [membership] = await all(client.memberships.list());
   const id = membership?.id ?? "";
   assert.deepEqual([membership?.status, membership?.account?.id], ["accepted", account_id]);
@@ -197,7 +197,7 @@ test("memberships: list, get, update, and the last owner stays", async () => {
   assert.deepEqual(await all(client.memberships.list({ status: "pending" })), []);
 });
 
-test("errors of the client have the code of the envelope", async () => {
+test("errors of the client carry the code of the envelope", async () => {
   await assert.rejects(withToken("x".repeat(40)).user.tokens.verify(), failing(403, 9109));
   await assert.rejects(client.user.tokens.get("nonsense"), failing(404, 7003));
   await assert.rejects(client.accounts.get({ account_id: "f".repeat(32) }), failing(403, 9109));

@@ -18,7 +18,7 @@ after(() => server.close());
 
 const newZone = async (name: string): Promise<string> => (await client.zones.create({ account: { id: account_id }, name })).id;
 
-test("dns.records.batch: deletes, patches, puts and posts at once, or none of them", async () => {
+test("dns.records.batch: deletes, patches, puts and posts are applied all at once, or not at all", async () => {
   const zone_id = await newZone("batch.test");
   const make = (name: string) => client.dns.records.create({ zone_id, type: "A", name, content: "192.0.2.1", ttl: 1 });
   const [gone, patched, put] = [await make("gone"), await make("patched"), await make("put")];
@@ -41,7 +41,7 @@ test("dns.records.batch: deletes, patches, puts and posts at once, or none of th
   assert.deepEqual(await names(), before);
 });
 
-test("dns.settings: of a zone and of an account", async () => {
+test("dns.settings: get and edit work for a zone and for an account", async () => {
   const zone_id = await newZone("settings.test");
   const shown = await client.dns.settings.zone.get({ zone_id });
   assert.deepEqual([shown.flatten_all_cnames, shown.zone_mode, shown.nameservers.type], [false, "standard", "cloudflare.standard"]);

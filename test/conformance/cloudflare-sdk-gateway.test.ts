@@ -79,7 +79,7 @@ const ask = (gateway: string, headers: Record<string, string> = {}, body: object
   });
 
 describe("the client's resource aiGateway", () => {
-  test("gateways", async () => {
+  test("gateways: create, get, list, update and delete", async () => {
     const { aiGateway } = client;
     const created = await aiGateway.create({ account_id, id: "walk", ...PLAIN, retry_max_attempts: 3, rate_limiting_technique: "sliding" });
     assert.deepEqual([created.id, created.authentication, created.retry_max_attempts], ["walk", false, 3]);
@@ -107,7 +107,7 @@ describe("the client's resource aiGateway", () => {
     await assert.rejects(aiGateway.get("other", { account_id }), failing(404, 7002));
   });
 
-  test("gateways: wrong input", async () => {
+  test("gateways: wrong input is refused with a pointer to the field", async () => {
     const create = (more: object) => client.aiGateway.create({ account_id, id: "wrong", ...PLAIN, ...more });
     for (const [more, pointer] of [
       [{ id: "a b" }, "/id"],
@@ -133,7 +133,7 @@ describe("the client's resource aiGateway", () => {
     assert.deepEqual(await all(client.aiGateway.list({ account_id, search: "wrong" })), [], "nothing of it was kept");
   });
 
-  test("logs, their bodies, and what is said of them afterwards", async () => {
+  test("logs: list, filter, get, bodies and feedback", async () => {
     const { logs } = client.aiGateway;
     const answer = await ask("walk", { "cf-aig-metadata": '{"team":"red"}' });
     assert.equal(answer.status, 200);
@@ -254,7 +254,7 @@ describe("the client's resource aiGateway", () => {
     await assert.rejects(dynamicRouting.get(made.id, of), failing(404, 7002));
   });
 
-  test("kept keys, own providers with their costs, and addresses", async () => {
+  test("stored provider keys, custom providers with their costs, and gateway URLs", async () => {
     const { providerConfigs, customProviders, urls } = client.aiGateway;
     const secret = "sk-canary-secret-of-the-walk";
     const config = { account_id, alias: "default", default_config: true, provider_slug: "groq" };
@@ -284,7 +284,7 @@ describe("the client's resource aiGateway", () => {
     await assert.rejects(customProviders.get(own.id, { account_id }), failing(404, 7002));
   });
 
-  test("spans reach the endpoint that the client named, with the secret that it does not see again", async (t) => {
+  test("the exporter sends spans to the client's endpoint with the stored secret, and the API never returns that secret", async (t) => {
     const taken: { readonly authorization: string | undefined; readonly body: string }[] = [];
     const collector = createServer(async (req, res) => {
       let body = "";
@@ -311,7 +311,7 @@ describe("the client's resource aiGateway", () => {
     assert.match(taken[0]?.body ?? "", /"traceId":"0af7651916cd43dd8448eb211c80319c"/);
   });
 
-  test("no method was left out", () => {
+  test("the tests above call every method of the resource", () => {
     const every = resources().flatMap(([name, resource]) => methodsOf(resource).map((method) => `${name}.${method}`));
     assert.ok(every.length >= 35, String(every.length));
     assert.deepEqual(
@@ -320,7 +320,7 @@ describe("the client's resource aiGateway", () => {
     );
   });
 
-  test("a token of any kind runs no gateway of an account that does not exist", async () => {
+  test("a valid token cannot run a gateway of an account that does not exist", async () => {
     const ghost = await fetch(`${selvedge.ready.gateway}/v1/${"f".repeat(32)}/default/openai/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", "svc-aig-authorization": `Bearer ${selvedge.ready.token}` },

@@ -83,7 +83,7 @@ test("logpush: destinations, ownership, fields and jobs", async () => {
   await assert.rejects(logpush.jobs.get(made.id, { account_id }), failing(404, 10701));
 });
 
-test("logpush: what is not there is refused with what is wrong", async () => {
+test("logpush: unknown datasets, fields and jobs are refused, and the error names the wrong value", async () => {
   const { jobs, datasets } = client.logpush;
   for (const [more, pointer] of [
     [{ dataset: "http_requests" }, "/dataset"],

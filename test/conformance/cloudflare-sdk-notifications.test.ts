@@ -92,7 +92,7 @@ test("alerting: webhooks, policies, their tests, history and silences", async (t
   );
 });
 
-test("SPEC 6: alerting: a spike in the events that the edge has written reaches the webhook once", async (t) => {
+test("SPEC 6: alerting: a spike in security events at the edge reaches the webhook once", async (t) => {
   const { url, bodies } = await receiver(t);
   const { alerting } = client;
   const { id: zone_id } = await client.zones.create({ account: { id: account_id }, name: "spike.test" });
@@ -147,7 +147,7 @@ test("SPEC 6: alerting: a spike in the events that the edge has written reaches 
   assert.equal(bodies.length, 2);
 });
 
-test("alerting: errors that origins answer with, and those of the edge, each reach the webhook of their own policy", async (t) => {
+test("alerting: errors of origins and errors of the edge each reach the webhook of their own policy", async (t) => {
   const { url, bodies } = await receiver(t);
   const { alerting } = client;
   const { id: zone_id } = await client.zones.create({ account: { id: account_id }, name: "errors.test" });
@@ -194,7 +194,7 @@ test("alerting: errors that origins answer with, and those of the edge, each rea
   );
 });
 
-test("alerting: a receiver that fails is told to the account that has named it, and to no log; the client sends no second test", async (t) => {
+test("alerting: the account sees the error of its failing receiver, no log shows it, and the client does not retry the test", async (t) => {
   const retrying = new Cloudflare({ apiToken: server.token, baseURL: server.url });
   const { alerting } = retrying;
   let received = 0;

@@ -87,7 +87,7 @@ test("http_request_origin: route", async () => {
   seen.add("http_request_origin route");
 });
 
-test("http_request_dynamic_redirect and http_request_redirect: redirect, by rule and by the account's list", async () => {
+test("http_request_dynamic_redirect and http_request_redirect: redirect by rule and by the account's list", async () => {
   const to = { from_value: { target_url: { expression: 'concat("https://new.phases.test", http.request.uri.path)' }, status_code: 308 } };
   const list = await client.rules.lists.create({ ...account, name: "moves", kind: "redirect" });
   await client.rules.lists.items.create(list.id ?? "", {
@@ -113,7 +113,7 @@ test("http_request_dynamic_redirect and http_request_redirect: redirect, by rule
   );
 });
 
-test("transforms: rewrite of the address, of request and of response fields, account before zone", async () => {
+test("transforms: rewrite of URL, request headers and response headers, account before zone", async () => {
   const set = (name: string, value: string) => ({ headers: { [name]: { operation: "set", value } } });
   const rewrite = (parameters: object): Rule => ({ action: "rewrite", expression: "true", action_parameters: parameters });
   await withRules(
@@ -230,7 +230,7 @@ test("http_ratelimit: every mitigation", async () => {
   });
 });
 
-test("http_ratelimit: execute of the account's own limits, before those of the zone", async () => {
+test("http_ratelimit: execute runs the account's limits before those of the zone", async () => {
   const phase = "http_ratelimit";
   const limit = (address: string, requests_per_period: number): Rule => ({
     action: "block",
@@ -262,7 +262,7 @@ test("http_ratelimit: execute of the account's own limits, before those of the z
   await client.rulesets.delete(limits.id, account);
 });
 
-test("managed rulesets: of requests with an override, and of responses; exceptions skip them", async () => {
+test("managed rulesets: run on requests with an override and on responses, and exceptions skip them", async () => {
   const attack = "/?q=%3Cscript%3Ealert(document.cookie)%3C/script%3E";
   const phase = "http_request_firewall_managed";
   const execute = (more: object = {}): Rule => ({
@@ -300,7 +300,7 @@ test("managed rulesets: of requests with an override, and of responses; exceptio
   });
 });
 
-test("http_custom_errors: serve_error, the account's before the zone's", async () => {
+test("http_custom_errors: serve_error of the account wins over serve_error of the zone", async () => {
   const serve = (content: string, expression: string): Rule => ({
     action: "serve_error",
     expression,
@@ -350,7 +350,7 @@ test("http_log_custom_fields: log_custom_field", async () => {
   );
 });
 
-test("every phase that runs, with every action that it allows, has met a visitor", () => {
+test("the tests above send a visitor through every phase that runs, with every action that it allows", () => {
   const allowed = PHASES.filter(({ runs }) => runs).flatMap(({ name, actions }) => actions.map((action) => `${name} ${action}`));
   assert.deepEqual(
     allowed.filter((one) => !seen.has(one)),
@@ -358,7 +358,7 @@ test("every phase that runs, with every action that it allows, has met a visitor
   );
 });
 
-test("every route of rulesets, and what visitors see after each: the zone and the account at once", async () => {
+test("every ruleset route changes what visitors of the zone and of the account see", async () => {
   const phase = "http_request_firewall_custom";
   const block = (address: string, more: object = {}) => ({ action: "block" as const, expression: path(address), ...more });
   const blocked = async (): Promise<string> => {

@@ -52,7 +52,7 @@ const events = async (query: string): Promise<Row[]> => {
 };
 const SQLI = "/search?q=1%20UNION%2F**%2FSELECT%20null,null";
 
-test("filters and firewall rules: created, listed, changed, deleted; visitors meet them in the order of their priorities", async () => {
+test("filters and firewall rules: create, list, change and delete; rules run in the order of their priorities", async () => {
   const [filter] = (await client.filters.create({ ...zone, body: [{ expression: 'http.request.uri.path eq "/closed"' }] })).result;
   assert.ok(filter?.id);
   const rules = client.firewall.rules;
@@ -81,7 +81,7 @@ test("filters and firewall rules: created, listed, changed, deleted; visitors me
   await rules.delete(allow?.["id"], zone);
 });
 
-test("rate limits: a client that asks too often is kept out", async () => {
+test("rate limits: a client that exceeds the limit is blocked", async () => {
   // The client no longer declares the type of the result.
   const limits = client.rateLimits as unknown as Record<"create" | "list", (params: object) => Promise<{ result: any }>>;
   const { result: limit } = await limits.create({
@@ -102,7 +102,7 @@ test("rate limits: a client that asks too often is kept out", async () => {
   assert.equal(await visit("/limited/page"), 200);
 });
 
-test("packages, groups, rules and overrides govern what the previous WAF does with an attack", async () => {
+test("packages, groups, rules and overrides decide how the previous WAF handles an attack", async () => {
   assert.equal(await visit(SQLI), 200, "off in a new zone");
   await client.zones.settings.edit("waf", { ...zone, value: "on" } as never);
   assert.equal(await visit(SQLI), 403);
@@ -145,7 +145,7 @@ test("packages, groups, rules and overrides govern what the previous WAF does wi
   assert.equal(await visit(SQLI), 403);
 });
 
-test("page rules turn the previous WAF off below an address, and on where it is off", async () => {
+test("page rules turn the previous WAF off below a URL, and on where it is off", async () => {
   const targets = (value: string) => [{ target: "url" as const, constraint: { operator: "matches" as const, value } }];
   const off = await client.pageRules.create({
     ...zone,
@@ -169,7 +169,7 @@ test("page rules turn the previous WAF off below an address, and on where it is 
   await assert.rejects(refused, { status: 400 });
 });
 
-test("on its day each of them is gone, and what they wrote goes on working", async () => {
+test("on its date each legacy endpoint is gone, and the rules that it wrote keep working", async () => {
   await client.post(`/zones/${zone.zone_id}/firewall/rules`, {
     body: [{ action: "block", filter: { expression: 'http.request.uri.path eq "/kept"' } }],
   });

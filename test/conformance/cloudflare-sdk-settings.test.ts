@@ -35,7 +35,7 @@ test("zones.settings: get and edit", async () => {
   await assert.rejects(client.zones.settings.get("brotli", { zone_id }), failing(410, 10410));
 });
 
-test("development mode shows how long it lasts, in the zone as well", async () => {
+test("development mode shows its remaining time, in the setting and in the zone", async () => {
   await client.zones.settings.edit("development_mode", { zone_id, value: "on" });
   const mode = await client.zones.settings.get("development_mode", { zone_id });
   assert.ok("time_remaining" in mode && mode.time_remaining !== undefined && mode.time_remaining > 10_700);

@@ -39,7 +39,7 @@ test("zones: create, get, list with filters, edit, activation check, delete", as
   await assert.rejects(client.zones.get({ zone_id: zone.id }), Cloudflare.APIError);
 });
 
-test("zones: the client pages to the end", async () => {
+test("zones: the client reads the list to its last page", async () => {
   for (let i = 0; i < 7; i++) await newZone(`page-${i}.test`);
   const names = (await all(client.zones.list({ name: "starts_with:page-", per_page: 5, direction: "desc" }))).map(({ name }) => name);
   assert.deepEqual(names, ["page-6.test", "page-5.test", "page-4.test", "page-3.test", "page-2.test", "page-1.test", "page-0.test"]);
@@ -92,7 +92,7 @@ test("dns.records: create, get, edit, update, list with filters and pages, delet
   await assert.rejects(client.dns.records.get(www.id, { zone_id }), failing(404, 81044));
 });
 
-test("rulesets: SPEC 4.5 with the client, from 404 to the second rule", async () => {
+test("rulesets: SPEC 4.5 with the client, from the 404 to the second rule", async () => {
   const zone_id = await newZone("rulesets.test");
   const phase = "http_response_firewall_managed";
   const detection = {
@@ -120,7 +120,7 @@ test("rulesets: SPEC 4.5 with the client, from 404 to the second rule", async ()
   });
 });
 
-test("rulesets: update, entry point, rules and delete at the zone and the account", async () => {
+test("rulesets: update, entry point, rules and delete work for the zone and for the account", async () => {
   const zone_id = await newZone("more-rulesets.test");
   const phase = "http_request_firewall_custom";
   const block = (description: string) => ({ action: "block" as const, expression: "true", description });
@@ -149,7 +149,7 @@ test("rulesets: update, entry point, rules and delete at the zone and the accoun
   }
 });
 
-test("rulesets: versions, tags, entry points and pages with the client, at the zone and the account", async () => {
+test("rulesets: versions, tags, entry points and pages work with the client for the zone and for the account", async () => {
   const zone_id = await newZone("ruleset-versions.test");
   const phase = "http_request_firewall_custom";
   const block = (expression: string) => ({ action: "block" as const, expression });
@@ -187,7 +187,7 @@ test("rulesets: versions, tags, entry points and pages with the client, at the z
   for (const id of made) await client.rulesets.delete(id, { account_id });
 });
 
-test("rulesets: overrides of a managed ruleset, and rules that move, with the client", async () => {
+test("rulesets: overrides of a managed ruleset and moves of rules work with the client", async () => {
   const zone_id = await newZone("ruleset-overrides.test");
   const managed = "e22d83c647c64a3eae91b71b499d988e";
   const [first] = (await ruleset(client.rulesets.get(managed, { zone_id }))).rules;
@@ -222,7 +222,7 @@ test("rulesets: overrides of a managed ruleset, and rules that move, with the cl
   assert.equal(await move(a, { index: 1 }), "acb");
 });
 
-test("rules.lists: create, items, search, bulk operations, use by a rule, delete", async () => {
+test("rules.lists: create, items, search, bulk operations, use in a rule, delete", async () => {
   const { lists } = client.rules;
   const list = await lists.create({ account_id, name: "sdk_list", kind: "ip", description: "made by the client" });
   const id = list.id ?? "";

@@ -9,7 +9,7 @@ import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
 
 test(
-  "python3-cloudflare: zones, records, DNSSEC, transfers and name servers, as of the day it was made for",
+  "python3-cloudflare manages zones, records, DNSSEC, transfers and name servers at the API date it was written for",
   {
     skip: toolOrSkip("python3-cloudflare"),
   },
@@ -36,7 +36,7 @@ test(
 
 const skip = ["ddclient", "openssl", "dig"].map(toolOrSkip).find((reason) => reason !== false) ?? false;
 
-test("ddclient: a record follows the address, over HTTPS, and the name server answers with it", { skip }, async (t) => {
+test("ddclient updates a record over HTTPS, and the nameserver answers with the new address", { skip }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-clients-"));
   const running: Selvedge[] = [];
   t.after(async () => {

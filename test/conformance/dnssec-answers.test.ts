@@ -91,7 +91,7 @@ async function assertTrusted(t: TestContext, { server, directory }: World, port:
     }
 }
 
-test("Unbound trusts answers of every kind", { skip: skipWithout("unbound", "dig") }, async (t) => {
+test("Unbound validates answers of every kind", { skip: skipWithout("unbound", "dig") }, async (t) => {
   const made = await world(t);
   await assertTrusted(t, made, made.server.port);
 });
@@ -126,7 +126,7 @@ test("drill chases signatures to the key it trusts", { skip: skipWithout("drill"
   assert.match(await drill("-D", "-b", "1232", "nothing.signed.test", "A"), /Existence denied for nothing\.signed\.test\./);
 });
 
-test("DNSViz has nothing to say against the zone", { skip: skipWithout("dnsviz") }, async (t) => {
+test("DNSViz reports no error or warning for the zone", { skip: skipWithout("dnsviz") }, async (t) => {
   const { server, directory } = await world(t);
   const probe = join(directory, "probe.json");
   const servers = ["signed.test+", "child.signed.test", "plain.signed.test"].flatMap((zone) => [
@@ -180,7 +180,7 @@ const TRANSFERS: Op = {
 const transferred = ({ server }: World): Promise<string> =>
   runClient("dig", ["@127.0.0.1", "-p", String(server.port), "+onesoa", "+nocomments", "+nocmd", "+nostats", "signed.test", "AXFR"]);
 
-test("ldns-verify-zone finds a transferred zone whole", { skip: skipWithout("ldns-verify-zone", "dig") }, async (t) => {
+test("ldns-verify-zone finds a transferred zone complete", { skip: skipWithout("ldns-verify-zone", "dig") }, async (t) => {
   const made = await world(t, [TRANSFERS]);
   const zone = await transferred(made);
   const file = join(made.directory, "signed.zone");
@@ -191,7 +191,7 @@ test("ldns-verify-zone finds a transferred zone whole", { skip: skipWithout("ldn
   await assert.rejects(runClient("ldns-verify-zone", ["-k", made.anchor, "-V", "3", file]));
 });
 
-test("Unbound trusts a server that has the zone by transfer", { skip: skipWithout("unbound", "nsd", "dig") }, async (t) => {
+test("Unbound validates answers of a server that got the zone by transfer", { skip: skipWithout("unbound", "nsd", "dig") }, async (t) => {
   const made = await world(t, [TRANSFERS]);
   const nsd = await startNsd(made.directory, { "signed.test.": await transferred(made) });
   t.after(() => nsd.stop());

@@ -103,7 +103,7 @@ async function obey(
   );
 }
 
-test("a zone's whole life with DNSSEC validates at every step", { skip }, async () => {
+test("a zone validates at every step of DNSSEC: signing, rollovers and the return to unsigned", { skip }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-dnssec-"));
   const { api, client, parent, port, dig, serve, live, close } = await startWorld(directory);
   try {
@@ -199,7 +199,7 @@ test("a zone's whole life with DNSSEC validates at every step", { skip }, async 
   }
 });
 
-test("a zone that two providers sign validates, whichever of them gives which part", { skip }, async () => {
+test("a zone signed by two providers validates, whichever provider answers", { skip }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-signers-"));
   const parent = await startSignedParent(directory, "test.", ["signed.test."]);
   const providers = [await startProvider(systemClock, parent.port), await startProvider(systemClock, parent.port)];

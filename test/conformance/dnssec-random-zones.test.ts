@@ -84,7 +84,7 @@ async function assertValid(t: TestContext, directory: string, served: number, qu
 }
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`a random zone validates, here and where it was fetched, seed ${seed}`, { skip }, async (t) => {
+  test(`a random zone validates at our nameserver and at a secondary, seed ${seed}`, { skip }, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), "selvedge-random-"));
     const random = seededRandom(seed);
     const lines = randomZone(random, ZONE, 30, ["away.example."]).lines.filter(({ name }) => !BEYOND_PEERS.test(name));

@@ -101,7 +101,7 @@ const url = (path: string) => `https://${HOST}:${edge.https}${path}`;
 
 const skipCurl = toolOrSkip("curl");
 
-test("curl: one connection for several requests, in HTTP/1.1 and HTTP/2; none is kept in HTTP/1.0", { skip: skipCurl }, async () => {
+test("curl reuses one connection over HTTP/1.1 and HTTP/2, and opens one per request over HTTP/1.0", { skip: skipCurl }, async () => {
   const each = ["-o", "/dev/null", url("/file")];
   for (const [version, connects] of [
     ["--http1.1", "1000"],
@@ -112,7 +112,7 @@ test("curl: one connection for several requests, in HTTP/1.1 and HTTP/2; none is
   }
 });
 
-test("curl: ranges, HEAD, and uploads that ask first", { skip: skipCurl }, async () => {
+test("curl gets ranges and HEAD, and uploads with Expect: 100-continue", { skip: skipCurl }, async () => {
   const uploaded = createHash("sha256").update(Buffer.alloc(3_000_000, "0123456789")).digest("hex");
   for (const version of ["--http1.0", "--http1.1", "--http2"]) {
     assert.equal(await curl(version, "-r", "5-14", url("/file")), "5678901234");
@@ -123,7 +123,7 @@ test("curl: ranges, HEAD, and uploads that ask first", { skip: skipCurl }, async
   assert.equal(await curl("--http1.1", "-H", "Transfer-Encoding: chunked", "-T", join(directory, "file"), url("/hash")), uploaded);
 });
 
-test("openssl s_client: two requests in a row are two answers", { skip: toolOrSkip("openssl") }, async () => {
+test("openssl s_client gets two responses to two pipelined requests", { skip: toolOrSkip("openssl") }, async () => {
   const args = ["s_client", "-quiet", "-ign_eof", "-verify_return_error", "-verify_quiet", "-CAfile", join(directory, "ca.pem")];
   const child = spawn("openssl", [...args, "-servername", HOST, "-connect", `127.0.0.1:${edge.https}`], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -142,7 +142,7 @@ test("openssl s_client: two requests in a row are two answers", { skip: toolOrSk
 const BROWSER_LIMIT_MS = 300_000;
 
 test(
-  "Chromium: a page with thirty parts, a POST and a WebSocket, over HTTP/2 and a certificate it checks",
+  "Chromium loads a page with thirty parts, a POST and a WebSocket over HTTP/2 and verifies the certificate",
   { skip: toolOrSkip("chromium"), timeout: BROWSER_LIMIT_MS },
   async (t) => {
     const flags = [

@@ -19,7 +19,7 @@ async function behind(origin: TestOrigin, run: (edge: TestEdge) => Promise<void>
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
 const echo = () => httpOrigin((req, res) => void req.pipe(res));
 
-test("pipelined requests with bodies are answered in order, each with its own", async () => {
+test("pipelined requests with bodies get their responses in order", async () => {
   await behind(await echo(), async (edge) => {
     const bodies = ["one", "", "three".repeat(20_000), "4", "five"];
     const requests = bodies.map((body, i) =>
@@ -42,7 +42,7 @@ test("pipelined requests with bodies are answered in order, each with its own", 
   });
 });
 
-test("HEAD, 204 and 304 within a pipeline do not shift the following responses", async () => {
+test("HEAD, 204 and 304 in a pipeline do not shift the following responses", async () => {
   const origin = await httpOrigin((req, res) => {
     if (req.url === "/204") return void res.writeHead(204).end();
     if (req.url === "/304") return void res.writeHead(304, { "content-length": 50 }).end();
@@ -61,7 +61,7 @@ test("HEAD, 204 and 304 within a pipeline do not shift the following responses",
   });
 });
 
-test("a body that nobody asks for with 100 is taken when the client sends it anyway", async () => {
+test("the edge forwards a body that the client sends without waiting for 100 Continue", async () => {
   const origin = await rawOrigin((socket) => {
     let text = "";
     socket.on("data", (bytes) => {
@@ -83,7 +83,7 @@ test("a body that nobody asks for with 100 is taken when the client sends it any
   });
 });
 
-test("HTTP/1.0 is asked for its body without a 100, which it does not know", async () => {
+test("an HTTP/1.0 client gets no 100 Continue, and its body is forwarded", async () => {
   const origin = await httpOrigin((req, res) => req.resume().on("end", () => res.end("thanks")));
   await behind(origin, async (edge) => {
     const client = rawClient(edge.http);
@@ -94,7 +94,7 @@ test("HTTP/1.0 is asked for its body without a 100, which it does not know", asy
   });
 });
 
-test("an answer that comes before the request's end arrives, and nothing after it is taken for a request", async () => {
+test("the client gets a response that arrives before its request ends, and the rest of the body is not parsed as a request", async () => {
   const seen: string[] = [];
   const origin = await rawOrigin((socket) => {
     socket.once("data", (bytes) => {
@@ -113,7 +113,7 @@ test("an answer that comes before the request's end arrives, and nothing after i
   });
 });
 
-test("trailers pass both ways, also where the other side knows no chunks", async () => {
+test("trailers pass in both directions, and are dropped towards a side that does not support chunks", async () => {
   const origin = await httpOrigin((req, res) => {
     req.resume().on("end", () => {
       res.setHeader("trailer", "X-Got");
@@ -133,7 +133,7 @@ test("trailers pass both ways, also where the other side knows no chunks", async
   });
 });
 
-test("draining: what is under way ends in order, whatever it is; idle connections close, new ones are not taken", async () => {
+test("a draining edge completes active requests in order, closes idle connections and accepts no new ones", async () => {
   const held: (() => void)[] = [];
   const origin = await httpOrigin((req, res) => {
     if (req.url === "/fast") return void res.end("fast");

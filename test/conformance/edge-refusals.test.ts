@@ -394,7 +394,7 @@ async function exchangeBytewise(bytes: string): Promise<string> {
 }
 
 for (const [why, bytes, status] of REFUSED) {
-  test(`refused, and the origin sees nothing: ${why}`, async () => {
+  test(`the edge refuses the request and sends nothing to the origin: ${why}`, async () => {
     origin.reset();
     for (const answer of await deliver(bytes)) {
       assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -406,7 +406,7 @@ for (const [why, bytes, status] of REFUSED) {
 }
 
 for (const [why, body, status] of BAD_BODIES) {
-  test(`refused, and the origin sees at most the one request: ${why}`, async () => {
+  test(`the edge refuses the request and sends at most this one request to the origin: ${why}`, async () => {
     origin.reset();
     const answers = await deliver(`${P}Transfer-Encoding: chunked\r\n\r\n${body}`);
     for (const answer of answers) {
@@ -421,7 +421,7 @@ for (const [why, body, status] of BAD_BODIES) {
 }
 
 for (const [why, bytes, seen] of TAKEN) {
-  test(`taken, and what follows is the next request: ${why}`, async () => {
+  test(`the edge accepts the request and reads the next one behind it: ${why}`, async () => {
     origin.reset();
     const answer = await exchangeRaw(edge.http, `${bytes}GET /next HTTP/1.1\r\n${H}Connection: close\r\n\r\n`);
     const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
@@ -433,7 +433,7 @@ for (const [why, bytes, seen] of TAKEN) {
   });
 }
 
-test("a flood of fields, byte by byte, is refused where the limit is", async () => {
+test("the edge refuses endless header fields, sent byte by byte, at the limit", async () => {
   const client = rawClient(edge.http);
   client.send(G);
   for (let sent = G.length; sent < 34_000 && !client.received(); sent++) {
@@ -443,13 +443,13 @@ test("a flood of fields, byte by byte, is refused where the limit is", async () 
   assert.match(await client.closed(), /^HTTP\/1\.1 (?:400|431) /);
 });
 
-test("plain HTTP on the TLS port is closed, and nothing reaches the origin", async () => {
+test("the edge closes plain HTTP on the TLS port and sends nothing to the origin", async () => {
   origin.reset();
   assert.doesNotMatch(await exchangeRaw(edge.https, `${G}\r\n`), /^HTTP\/1\.1 2/);
   assert.equal(origin.received(), "");
 });
 
-test("underscores do not make framing fields that a CGI-like origin would read", async () => {
+test("the edge removes fields such as Content_Length that a CGI-like origin would read as framing", async () => {
   origin.reset();
   await exchangeRaw(edge.http, `${P}Content_Length: 5\r\nTransfer_Encoding: chunked\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok`);
   assert.match(origin.received(), /^POST \/first /);
@@ -457,7 +457,7 @@ test("underscores do not make framing fields that a CGI-like origin would read",
   assert.equal(origin.requests[0]!.body, "ok");
 });
 
-test("nothing unexpected was thrown, and the edge serves on", async () => {
+test("the tests above cause no unexpected error, and the edge still serves", async () => {
   assert.deepEqual(edge.errors, []);
   assert.match(await exchangeRaw(edge.http, `${G}Connection: close\r\n\r\n`), /^HTTP\/1\.1 200 /);
 });

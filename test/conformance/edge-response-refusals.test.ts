@@ -127,7 +127,7 @@ async function nextIsClean(): Promise<void> {
 }
 
 for (const [why, bytes] of REFUSED) {
-  test(`520, and nothing of it is passed on: ${why}`, async () => {
+  test(`the edge answers 520 and forwards none of the response: ${why}`, async () => {
     answer = bytes;
     const response = (await get("/")).replace(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)*/, "");
     assert.match(response, /^HTTP\/1\.1 520 /);
@@ -137,7 +137,7 @@ for (const [why, bytes] of REFUSED) {
 }
 
 for (const [why, bytes, body] of TAKEN) {
-  test(`taken, and the next visitor gets nothing of it: ${why}`, async () => {
+  test(`the edge accepts the response and sends none of it to the next visitor: ${why}`, async () => {
     answer = bytes;
     const response = (await get("/")).replace(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)*/, "");
     assert.match(response, new RegExp(`^${bytes.replace(/^(?:HTTP\/1\.1 102 Processing\r\n\r\n)*/, "").slice(0, 12)}`));
@@ -146,4 +146,4 @@ for (const [why, bytes, body] of TAKEN) {
   });
 }
 
-test("nothing unexpected was thrown", () => assert.deepEqual(edge.errors, []));
+test("the tests above cause no unexpected error", () => assert.deepEqual(edge.errors, []));

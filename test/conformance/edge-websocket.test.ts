@@ -61,7 +61,7 @@ async function open(way: Way): Promise<{ readonly client: WebSocket; next(): Pro
 const closed = (client: WebSocket): Promise<CloseEvent> => new Promise((resolve) => client.addEventListener("close", resolve));
 
 for (const way of ["ws", "wss", "wss over HTTP/2"] as const) {
-  test(`${way}: text, binary and large messages pass both ways, and the server may speak first`, async () => {
+  test(`${way}: text, binary and large messages pass in both directions, and the server may send first`, async () => {
     const { client, next } = await open(way);
     const peer = server.connections.at(-1)!;
     assert.match(peer.head, /^GET \/socket\?a=b HTTP\/1\.1\r\n/);
@@ -87,7 +87,7 @@ for (const way of ["ws", "wss", "wss over HTTP/2"] as const) {
   });
 }
 
-test("a server's close code arrives, and so does the end of a server that just goes away", async () => {
+test("the client gets the server's close code, and an end if the server only disconnects", async () => {
   const first = await open("ws");
   const code = Buffer.concat([Buffer.of(4002 >> 8, 4002 & 0xff), Buffer.from("later")]);
   const end = closed(first.client);
@@ -102,7 +102,7 @@ test("a server's close code arrives, and so does the end of a server that just g
   assert.equal((await gone).code, 1006);
 });
 
-test("each WebSocket leaves one row, with its status and bytes", async () => {
+test("each WebSocket writes one row with its status and bytes", async () => {
   const { client, next } = await open("wss");
   client.send("x".repeat(10_000));
   await next();
@@ -118,7 +118,7 @@ test("each WebSocket leaves one row, with its status and bytes", async () => {
 const SWITCH = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf("k")}\r\n\r\n`;
 const UPGRADE = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n";
 
-test("a server that floods a client who does not read is held up, and a client that floods likewise", async () => {
+test("backpressure stops a server that floods a client which does not read, and the reverse", async () => {
   const flood = Buffer.alloc(65_536, "x");
   let peers = 0;
   let [sentByOrigin, receivedByOrigin] = [0, 0];
@@ -163,7 +163,7 @@ test("a server that floods a client who does not read is held up, and a client t
   origin.close();
 });
 
-test("each side may end before the other, and what is still under way arrives", async () => {
+test("either side may end first, and data in flight still arrives", async () => {
   const origin = await rawOrigin((socket) => {
     let text = "";
     socket.on("data", (bytes) => {
@@ -187,7 +187,7 @@ test("each side may end before the other, and what is still under way arrives", 
   origin.close();
 });
 
-test("tunnels do not take the places of requests at the origin", async () => {
+test("WebSocket tunnels do not count as connections of the origin's request pool", async () => {
   const origin = await rawOrigin((socket) => {
     let switched = false;
     socket.on("end", () => socket.end());
@@ -218,7 +218,7 @@ test("tunnels do not take the places of requests at the origin", async () => {
   origin.close();
 });
 
-test("a tunnel in which nothing moves is closed in time, one in which something does is not", async () => {
+test("an idle tunnel is closed at the timeout, and an active one is not", async () => {
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {
       socket.write(SWITCH);
@@ -239,7 +239,7 @@ test("a tunnel in which nothing moves is closed in time, one in which something 
   origin.close();
 });
 
-test("other protocols are switched to as well; a refused upgrade is an answer as any other", async () => {
+test("the edge also upgrades to other protocols, and forwards a refused upgrade as a response", async () => {
   const origin = await rawOrigin((socket) => {
     let switched = false;
     socket.on("data", (bytes) => {
@@ -271,7 +271,7 @@ test("other protocols are switched to as well; a refused upgrade is an answer as
   origin.close();
 });
 
-test("over TLS a client that speaks HTTP/1.1 by ALPN or without it gets its tunnel", async () => {
+test("a TLS client that speaks HTTP/1.1, with or without ALPN, gets its tunnel", async () => {
   for (const ALPNProtocols of [["http/1.1"], undefined]) {
     const socket = connectTls({
       port: edge.https,

@@ -91,7 +91,7 @@ async function setUp(t: TestContext): Promise<Setup> {
 
 const tools = toolOrSkip("knotd") || toolOrSkip("unbound") || toolOrSkip("dig");
 
-test("aliases to names elsewhere are answered with what a resolver finds", { skip: tools }, async (t) => {
+test("an alias to an external name is answered with the addresses that a resolver finds", { skip: tools }, async (t) => {
   const { ask, changeAddress, stopResolver } = await setUp(t);
   const good = (addresses: string) => ({ addresses, error: "" });
   // The nameserver was there before its resolver.
@@ -119,7 +119,7 @@ test("aliases to names elsewhere are answered with what a resolver finds", { ski
   assert.deepEqual(await ask("late.flat.example", "AAAA"), { addresses: "", error: "22" });
 });
 
-test("flattened aliases and the records of proxied names are signed", { skip: toolOrSkip("unbound") || toolOrSkip("dig") }, async (t) => {
+test("flattened aliases and records of proxied names are signed", { skip: toolOrSkip("unbound") || toolOrSkip("dig") }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-outside-"));
   t.after(() => removeDirectory(directory));
   const start = async (ops: readonly Op[], change: Partial<NameserverConfig> = {}): Promise<number> => {

@@ -45,7 +45,7 @@ const aiGateway = ({ gateway }: MockedFront) =>
 
 for (const [name, modelOf] of WAYS)
   describe(name, () => {
-    test("text, whole and streamed", async (t) => {
+    test("text, buffered and streamed", async (t) => {
       const front = await mockedFront(t);
       const model = modelOf(front);
       const whole = await generateText({ model, prompt: "hello", maxRetries: 0 });
@@ -59,7 +59,7 @@ for (const [name, modelOf] of WAYS)
       assert.equal(front.rows[0]?.cost, front.rows[1]?.cost);
     });
 
-    test("tools that are called and answered", async (t) => {
+    test("tool calls and their results", async (t) => {
       const model = modelOf(await mockedFront(t));
       const { text, steps } = await generateText({ model, prompt: "weather", tools, stopWhen: stepCountIs(3), maxRetries: 0 });
       assert.deepEqual(
@@ -75,7 +75,7 @@ for (const [name, modelOf] of WAYS)
       );
     });
 
-    test("errors and cuts are errors", async (t) => {
+    test("an error status and a cut stream are errors", async (t) => {
       const model = modelOf(await mockedFront(t));
       for (const [prompt, status] of [
         ["limited", 429],
@@ -89,7 +89,7 @@ for (const [name, modelOf] of WAYS)
       assert.ok(errors.length > 0 || (await cut.finishReason) === "error");
     });
 
-    test("a client that leaves ends the request", async (t) => {
+    test("a client that disconnects ends the request", async (t) => {
       const front = await mockedFront(t);
       const abort = new AbortController();
       const { textStream } = streamText({
@@ -112,7 +112,7 @@ test("@ai-sdk/openai: embeddings", async (t) => {
   assert.deepEqual(embedding, [0.25, -0.5, 1]);
 });
 
-describe("ai-gateway-provider with its built-in address", () => {
+describe("ai-gateway-provider with its default URL", () => {
   const ops = [gatewayOp("gw", { authentication: true }), gatewayTokenOp(RUN_TOKEN)];
   /** Requests of the package to its vendor go to the gateway instead; nothing else is changed. */
   const redirected = async (t: TestContext): Promise<MockedFront> => {
@@ -125,7 +125,7 @@ describe("ai-gateway-provider with its built-in address", () => {
   };
   const model = () => createOpenAI({ apiKey: "k" }).chat("gpt-4o-mini");
 
-  test("a model that fails gives way to the next, which the answer's step tells", async (t) => {
+  test("the gateway falls back from a failing model to the next, and the step header names it", async (t) => {
     const { rows } = await redirected(t);
     const aigateway = createAiGateway({ accountId: GATEWAY_ACCOUNT, gateway: "gw", apiKey: RUN_TOKEN });
     const failing = createOpenAI({ apiKey: "k" }).chat("no-such-model");
@@ -138,7 +138,7 @@ describe("ai-gateway-provider with its built-in address", () => {
     assert.deepEqual([rows.length, rows[0]?.step, rows[0]?.provider], [1, 1, "anthropic"]);
   });
 
-  test("its own errors for a wrong token and an unknown gateway", async (t) => {
+  test("a wrong token and an unknown gateway give the client's own errors", async (t) => {
     const { rows } = await redirected(t);
     const wrongToken = createAiGateway({ accountId: GATEWAY_ACCOUNT, gateway: "gw", apiKey: "wrong" });
     await assert.rejects(generateText({ model: wrongToken(model()), prompt: "hello", maxRetries: 0 }), /authentication active/);

@@ -13,8 +13,8 @@ const asking = (content: string) => ({
 const tools = [{ name: WEATHER_TOOL.name, input_schema: WEATHER_TOOL.parameters as Anthropic.Tool.InputSchema }];
 const textOf = (message: Anthropic.Message): string => message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
-describe("anthropic's client", () => {
-  test("a message, whole and streamed, at the same cost", async (t) => {
+describe("Anthropic's client", () => {
+  test("a message costs the same buffered and streamed", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const anthropic = client(`${gateway}/anthropic`);
     const whole = await anthropic.messages.create(asking("hello"));
@@ -27,7 +27,7 @@ describe("anthropic's client", () => {
     assert.equal(rows[0]?.cost, rows[1]?.cost);
   });
 
-  test("parallel tool calls, whole and streamed, and their results", async (t) => {
+  test("parallel tool calls, buffered and streamed, and their results", async (t) => {
     const { gateway } = await mockedFront(t);
     const anthropic = client(`${gateway}/anthropic`);
     const whole = await anthropic.messages.create({ ...asking("weather"), tools });
@@ -50,7 +50,7 @@ describe("anthropic's client", () => {
     assert.equal(textOf(await anthropic.messages.create({ ...asking(""), messages, tools })), "Oslo 4, Rome 19.");
   });
 
-  test("the provider's errors, whole and streamed", async (t) => {
+  test("errors of the provider, buffered and streamed", async (t) => {
     const { gateway } = await mockedFront(t);
     const anthropic = client(`${gateway}/anthropic`);
     const cases = [
@@ -64,7 +64,7 @@ describe("anthropic's client", () => {
     }
   });
 
-  test("a stream that the provider cuts never looks finished", async (t) => {
+  test("a stream that the provider cuts never looks complete", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     await assert.rejects(client(`${gateway}/anthropic`).messages.stream(asking("break")).finalMessage(), (error: Error) => {
       assert.ok(error instanceof APIError || error.name === "AnthropicError", String(error));
@@ -74,7 +74,7 @@ describe("anthropic's client", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("a client that leaves ends the request", async (t) => {
+  test("a client that disconnects ends the request", async (t) => {
     const { gateway, rows, metric } = await mockedFront(t);
     const stream = client(`${gateway}/anthropic`).messages.stream(asking("endless"));
     stream.on("text", () => stream.abort());

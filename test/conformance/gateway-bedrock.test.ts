@@ -55,7 +55,7 @@ async function site(t: TestContext): Promise<Site> {
 const asking = (text: string) => ({ modelId: MODEL, messages: [{ role: "user" as const, content: [{ text }] }] });
 
 describe("@aws-sdk/client-bedrock-runtime with its default handler", () => {
-  test("Converse, one after the other and at once", async (t) => {
+  test("Converse, one after the other and in parallel", async (t) => {
     const { client, rows, provider } = await site(t);
     assert.match(String(client.config.requestHandler.metadata?.handlerProtocol), /^h2/);
     const answers = [await client.send(new ConverseCommand(asking("hello")))];
@@ -93,7 +93,7 @@ describe("@aws-sdk/client-bedrock-runtime with its default handler", () => {
     }
   });
 
-  test("a client that leaves in the middle of a stream", async (t) => {
+  test("a client that disconnects during a stream ends the request", async (t) => {
     const { client, rows, metric } = await site(t);
     const abort = new AbortController();
     await assert.rejects(async () => {

@@ -69,8 +69,8 @@ async function temporaryFiles(t: TestContext, files: Readonly<Record<string, str
   return directory;
 }
 
-describe("how a connection becomes one of HTTP/2", () => {
-  test("by the first bytes without TLS, however they are cut, and HTTP/1.1 stays", async (t) => {
+describe("how a connection becomes HTTP/2", () => {
+  test("by the preface without TLS, in chunks of any size, and HTTP/1.1 still works", async (t) => {
     const { port, session, base } = await site(t);
     const answer = await chat(session);
     assert.deepEqual([answer.status, textOf(answer), answer.headers["connection"], answer.code], [200, "hello", undefined, 0]);
@@ -96,7 +96,7 @@ describe("how a connection becomes one of HTTP/2", () => {
     assert.equal(session.alpnProtocol, "h2");
   });
 
-  test("but not after a request, nor as another method of HTTP/1.1", async (t) => {
+  test("but not after a request, nor as another HTTP/1.1 method", async (t) => {
     const { port } = await site(t);
     const told = async (bytes: string): Promise<string> => {
       const socket = connect(port, "127.0.0.1");
@@ -113,8 +113,8 @@ describe("how a connection becomes one of HTTP/2", () => {
   });
 });
 
-describe("requests and answers", () => {
-  test("events reach the client as they come", async (t) => {
+describe("requests and responses", () => {
+  test("the client gets each event as it arrives", async (t) => {
     let provider: ServerResponse | undefined;
     const { session, rows } = await site(t, (res) => {
       provider = res;
@@ -133,7 +133,7 @@ describe("requests and answers", () => {
     assert.deepEqual([rows[0]?.status_code, rows[0]?.success], [200, true]);
   });
 
-  test("bodies of 1.2 MB, twice on one connection, with their length and without", async (t) => {
+  test("bodies of 1.2 MB, twice on one connection, with and without content-length", async (t) => {
     const { session, provider } = await site(t);
     const body = JSON.stringify({ ...TEST_CHAT, user: "0123456789".repeat(120_000) });
     for (const headers of [{}, { "content-length": String(body.length) }, {}])
@@ -142,7 +142,7 @@ describe("requests and answers", () => {
     assert.equal(provider.seen.length, 3);
   });
 
-  test("100 streams at once, some of which are taken back", async (t) => {
+  test("100 streams in parallel, some of which the client resets", async (t) => {
     const { session, rows, provider, metric } = await site(t, (res, { body }, number) => {
       const { user } = JSON.parse(body);
       setTimeout(() => answerChat(res, `${user} ${"x".repeat(number * 1000)}`), number % 20);
@@ -160,7 +160,7 @@ describe("requests and answers", () => {
     assert.equal(textOf(await chat(session, { ...TEST_CHAT, user: "last" })).slice(0, 4), "last");
   });
 
-  test("a client that leaves in the middle of a stream takes the provider's request along, and the row says so", async (t) => {
+  test("a client that disconnects during a stream ends the provider's request, and the row says so", async (t) => {
     let left: Promise<unknown> | undefined;
     const { session, rows, metric } = await site(t, (res, { body }) => {
       if (JSON.parse(body).stream !== true) return answerChat(res, "other");
@@ -186,7 +186,7 @@ describe("requests and answers", () => {
     assert.deepEqual([rows[2]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
   });
 
-  test("a provider that breaks off resets the stream after its last words, and no other", async (t) => {
+  test("a provider that disconnects resets its stream after the error event, and no other stream", async (t) => {
     const { session, rows } = await site(t, (res, { body }) => {
       if (JSON.parse(body).stream !== true) return answerChat(res, "other");
       res.writeHead(200, SSE).write(event("one"));
@@ -200,7 +200,7 @@ describe("requests and answers", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("a client that does not read holds its provider up, and gets everything later", async (t) => {
+  test("a client that does not read slows its provider down, and gets all data later", async (t) => {
     const LENGTH = 20_000_000;
     let sent = 0;
     const { session } = await site(t, (res, { body }) => {
@@ -237,7 +237,7 @@ describe("requests and answers", () => {
     assert.deepEqual([got, stream.rstCode], [sent + "data: [DONE]\n\n".length, 0]);
   });
 
-  test("a request that waits for leave gets it, and one that is refused early is not read to its end", async (t) => {
+  test("a request with Expect gets 100 Continue, and a request refused early is not read to its end", async (t) => {
     const { session } = await site(t);
     const stream = session.request({ ...HEAD, expect: "100-continue" });
     const answer = answerOf(stream);
@@ -254,7 +254,7 @@ describe("requests and answers", () => {
     assert.equal(textOf(await chat(session)), "hello");
   });
 
-  test("requests that HTTP/1.1 refuses are refused here", async (t) => {
+  test("the gateway refuses over HTTP/2 the requests that it refuses over HTTP/1.1", async (t) => {
     const { session, port, metric } = await site(t);
     const refused = async (headers: Readonly<Record<string, string>>): Promise<number> =>
       (await answerOf(session.request({ ...HEAD, ...headers }, { endStream: true }))).status;
@@ -281,7 +281,7 @@ describe("requests and answers", () => {
   });
 });
 
-test("tokens that are guessed are limited by address, whatever the version and the connection", async (t) => {
+test("the limit on guessed tokens counts per address, across HTTP versions and connections", async (t) => {
   const ops = [gatewayOp("gw", { authentication: true }), gatewayTokenOp("right-token-0123456789")];
   const { session, port, base } = await site(t, hello, { ops });
   const guess = async (over: ClientHttp2Session, i: number): Promise<number> =>
@@ -298,7 +298,7 @@ test("tokens that are guessed are limited by address, whatever the version and t
   assert.ok([200, 429].includes((await chat(session, TEST_CHAT, right)).status));
 });
 
-test("a trusted proxy that speaks HTTP/2 names the client of each request", async (t) => {
+test("a trusted proxy names the client of each HTTP/2 request", async (t) => {
   const trustedProxies = { networks: ["127.0.0.0/8"], field: "x-forwarded-for" } as const;
   const ops = [gatewayOp("gw", { authentication: true })];
   const { session } = await site(t, hello, { ops, config: { trustedProxies } });
@@ -308,11 +308,11 @@ test("a trusted proxy that speaks HTTP/2 names the client of each request", asyn
   assert.deepEqual([await guess("192.0.2.1", -1), await guess("192.0.2.2", -2)], [429, 401]);
 });
 
-describe("programs that nobody here wrote", () => {
+describe("third-party programs", () => {
   const url = ({ base }: GatewayFront): string => `${base}/gw/openai/chat/completions`;
   const data = JSON.stringify(TEST_CHAT);
 
-  test("curl without TLS and without a word before, with a small body and a large one", { skip: toolOrSkip("curl") }, async (t) => {
+  test("curl speaks HTTP/2 with prior knowledge, with a small and a large body", { skip: toolOrSkip("curl") }, async (t) => {
     const front = await site(t);
     const directory = await temporaryFiles(t, { body: JSON.stringify({ ...TEST_CHAT, user: "0123456789".repeat(120_000) }) });
     for (const body of [data, `@${directory}/body`]) {

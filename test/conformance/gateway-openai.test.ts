@@ -26,8 +26,8 @@ const MODELS = [
 ];
 
 for (const { path, model, provider } of MODELS)
-  describe(`openai's client through /${path} with ${model}`, () => {
-    test("a chat, with its counts in the row", async (t) => {
+  describe(`OpenAI's client through /${path} with ${model}`, () => {
+    test("a chat completion writes a row with its usage", async (t) => {
       const { gateway, rows, mock } = await mockedFront(t);
       const answer = await client(`${gateway}/${path}`).chat.completions.create(asking(model, "hello"));
       assert.equal(answer.choices[0]?.message.content, "Hi there, how are you today?");
@@ -40,7 +40,7 @@ for (const { path, model, provider } of MODELS)
       if (key !== undefined) assert.deepEqual([seen?.headers["authorization"], seen?.headers[key]].map(Boolean), [false, true]);
     });
 
-    test("a stream, with the counts only where they are asked for, and a row that has them always", async (t) => {
+    test("a stream shows usage only if the client requests it, and the row always has it", async (t) => {
       const { gateway, rows } = await mockedFront(t);
       for (const stream_options of [undefined, { include_usage: true }]) {
         const body = { ...asking(model, "hello"), stream: true as const, ...(stream_options && { stream_options }) };
@@ -60,7 +60,7 @@ for (const { path, model, provider } of MODELS)
       assert.equal(rows[0]?.cost, rows[1]?.cost);
     });
 
-    test("parallel tool calls, whole and streamed, and their results", async (t) => {
+    test("parallel tool calls, buffered and streamed, and their results", async (t) => {
       const { gateway } = await mockedFront(t);
       const openai = client(`${gateway}/${path}`);
       const whole = await openai.chat.completions.create({ ...asking(model, "weather"), tools });
@@ -77,7 +77,7 @@ for (const { path, model, provider } of MODELS)
       assert.equal(then.choices[0]?.message.content, "Oslo 4, Rome 19.");
     });
 
-    test("errors of the provider as the client's own", async (t) => {
+    test("errors of the provider become the client's own errors", async (t) => {
       const { gateway, rows } = await mockedFront(t);
       const openai = client(`${gateway}/${path}`);
       const cases = [
@@ -100,7 +100,7 @@ for (const { path, model, provider } of MODELS)
       assert.ok(rows.every((row) => !row.success));
     });
 
-    test("a stream that the provider cuts never looks finished", async (t) => {
+    test("a stream that the provider cuts never looks complete", async (t) => {
       const { gateway, rows } = await mockedFront(t);
       const stream = await client(`${gateway}/${path}`).chat.completions.create({ ...asking(model, "break"), stream: true });
       let finish: string | null = null;
@@ -115,7 +115,7 @@ for (const { path, model, provider } of MODELS)
       assert.equal(rows[0]?.success, false);
     });
 
-    test("a client that leaves takes the provider's stream along", async (t) => {
+    test("a client that disconnects ends the provider's stream", async (t) => {
       const { gateway, rows, metric } = await mockedFront(t);
       const stream = await client(`${gateway}/${path}`).chat.completions.create({ ...asking(model, "endless"), stream: true });
       let chunks = 0;
@@ -129,8 +129,8 @@ for (const { path, model, provider } of MODELS)
     });
   });
 
-describe("openai's client with requests other than chats", () => {
-  test("responses, whole and streamed", async (t) => {
+describe("OpenAI's client with requests other than chat completions", () => {
+  test("responses, buffered and streamed", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const openai = client(`${gateway}/openai`);
     const whole = await openai.responses.create({ model: "gpt-4o-mini", input: "hello" });
@@ -148,7 +148,7 @@ describe("openai's client with requests other than chats", () => {
     assert.equal(rows[0]?.model, "text-embedding-3-small");
   });
 
-  test("speech and transcriptions, whose model is a field of a form", async (t) => {
+  test("speech and transcriptions, with the model in a form field before or after the file", async (t) => {
     const { gateway, rows, mock } = await mockedFront(t);
     mock.onTranscription({ transcription: { text: "good morning" } });
     mock.onSpeech(/./, { audio: Buffer.from("sound").toString("base64") });
@@ -172,7 +172,7 @@ describe("openai's client with requests other than chats", () => {
     );
   });
 
-  test("models and files as bytes", async (t) => {
+  test("model lists and file uploads", async (t) => {
     const { gateway } = await mockedFront(t);
     const openai = client(`${gateway}/openai`);
     const models = await openai.models.list();
@@ -182,9 +182,9 @@ describe("openai's client with requests other than chats", () => {
   });
 });
 
-describe("openai's client with embeddings through the unified endpoint", () => {
+describe("OpenAI's client with embeddings through the unified endpoint", () => {
   for (const encoding_format of [undefined, "float"] as const)
-    test(`of google, ${encoding_format ?? "encoded as the client likes it"}`, async (t) => {
+    test(`google, ${encoding_format ?? "encoded as the client likes it"}`, async (t) => {
       const google = await testProvider(t, (res, { body }) => {
         const { requests } = JSON.parse(body);
         assert.deepEqual(requests[0], {
@@ -216,7 +216,7 @@ describe("openai's client with embeddings through the unified endpoint", () => {
       );
     });
 
-  test("of openai, and of a provider that has none", async (t) => {
+  test("openai, and a provider without embeddings", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const openai = client(`${gateway}/compat`);
     const { data } = await openai.embeddings.create({ model: "openai/text-embedding-3-small", input: "vector" });
@@ -229,7 +229,7 @@ describe("openai's client with embeddings through the unified endpoint", () => {
   });
 });
 
-describe("providers that take OpenAI's dialect below a path of their own", () => {
+describe("providers that serve OpenAI's dialect below their own path", () => {
   for (const [provider, model, path] of [
     ["cohere", "command-a-03-2025", "/compatibility/v1/chat/completions"],
     ["huggingface", "org/model", "/v1/chat/completions"],
@@ -244,7 +244,7 @@ describe("providers that take OpenAI's dialect below a path of their own", () =>
     });
 });
 
-describe("the unified endpoint's own refusals", () => {
+describe("refusals of the unified endpoint itself", () => {
   const refusals = [
     ["gpt-4o-mini", {}, 2019],
     ["nobody/gpt", {}, 2008],
@@ -252,7 +252,7 @@ describe("the unified endpoint's own refusals", () => {
     ["anthropic/claude", { n: 2 }, 2019],
   ] as const;
   for (const [model, more, code] of refusals)
-    test(`${model} ${JSON.stringify(more)}: ${code}, and no row`, async (t) => {
+    test(`${model} ${JSON.stringify(more)} gives ${code} and writes no row`, async (t) => {
       const { gateway, rows, mock } = await mockedFront(t);
       await assert.rejects(client(`${gateway}/compat`).chat.completions.create({ ...asking(model, "hello"), ...more }), (error: any) => {
         assert.deepEqual([error.status, error.error[0].code], [400, code]);

@@ -11,7 +11,7 @@ describe("@google/genai", () => {
     new GoogleGenAI({ apiKey: "provider-key", httpOptions: { baseUrl: `${gateway}/google-ai-studio` } });
   const model = "gemini-2.5-flash";
 
-  test("content, whole and streamed, at the same cost", async (t) => {
+  test("content costs the same buffered and streamed", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const { models } = client(gateway);
     const whole = await models.generateContent({ model, contents: "hello" });
@@ -35,7 +35,7 @@ describe("@google/genai", () => {
     );
   });
 
-  test("errors, and a stream that the provider cuts", async (t) => {
+  test("errors of the provider and a stream that it cuts", async (t) => {
     const { gateway, rows } = await mockedFront(t);
     const { models } = client(gateway);
     for (const [contents, status] of [
@@ -61,7 +61,7 @@ describe("@google/genai", () => {
     assert.deepEqual(calls, [{ town: "Oslo" }, { town: "Rome" }]);
   });
 
-  test("a client that leaves ends the request", async (t) => {
+  test("a client that disconnects ends the request", async (t) => {
     const { gateway, rows, metric } = await mockedFront(t);
     const abort = new AbortController();
     await assert.rejects(async () => {
@@ -97,7 +97,7 @@ describe("@langchain/openai", () => {
     const chat = (gateway: string): ChatOpenAI =>
       new ChatOpenAI({ model, apiKey: "provider-key", maxRetries: 0, configuration: { baseURL: `${gateway}/${path}` } });
 
-    test(`${path}: messages, whole and streamed`, async (t) => {
+    test(`${path}: messages, buffered and streamed`, async (t) => {
       const { gateway } = await mockedFront(t);
       const whole = await chat(gateway).invoke("hello");
       assert.equal(whole.content, "Hi there, how are you today?");
@@ -139,7 +139,7 @@ describe("@langchain/openai", () => {
       );
     });
 
-    test(`${path}: a stream that the provider cuts is an error, and a client that leaves ends the request`, async (t) => {
+    test(`${path}: a stream that the provider cuts is an error, and a client that disconnects ends the request`, async (t) => {
       const { gateway, rows, metric } = await mockedFront(t);
       await assert.rejects(async () => {
         for await (const chunk of await chat(gateway).stream("break")) assert.ok(chunk);

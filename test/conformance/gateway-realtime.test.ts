@@ -72,8 +72,8 @@ const refusal = async (socket: WebSocket): Promise<{ status: number | undefined;
 };
 const authorized = { headers: { "svc-aig-authorization": `Bearer ${TOKEN}`, authorization: "Bearer provider-key" } };
 
-describe("realtime over WebSockets", () => {
-  test("messages pass both ways; the row is written at the end with what the answers cost", async (t) => {
+describe("realtime sessions over WebSockets", () => {
+  test("messages pass in both directions, and the row with their cost is written at the end", async (t) => {
     const { url, seen, rows, provider } = await stage(t);
     const socket = await opened(new WebSocket(url, authorized));
     for (const message of ["hello", "x".repeat(300_000)]) {
@@ -100,7 +100,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(provider.clients.size, 0);
   });
 
-  test("a kept key stands in for the client's, and a browser that brings its own keeps it", async (t) => {
+  test("a stored key replaces the client's key, and a browser that sends its own keeps it", async (t) => {
     const sealer = createSealer(Buffer.alloc(32, 7));
     const secret = sealer.seal("sk-kept", "provider-key:k");
     const owner = { account_id: GATEWAY_ACCOUNT, gateway_id: "gw", provider: "openai", alias: "default", is_default: true };
@@ -114,7 +114,7 @@ describe("realtime over WebSockets", () => {
     );
   });
 
-  test("a stored key that the provider repeats in a message, in fragments too, is masked, and messages do not wait", async (t) => {
+  test("the gateway masks a stored key in the provider's messages, across fragments too, without delaying them", async (t) => {
     const sealer = createSealer(Buffer.alloc(32, 7));
     const KEY = "sk-kept-0123456789s";
     const owner = { account_id: GATEWAY_ACCOUNT, gateway_id: "gw", provider: "openai", alias: "default", is_default: true };
@@ -143,7 +143,7 @@ describe("realtime over WebSockets", () => {
     socket.close();
   });
 
-  test("each answer of a session counts as a request; the one beyond the limit is its last", async (t) => {
+  test("each response of a session counts as a request, and the one above the rate limit is the last", async (t) => {
     const { base, rows } = await stage(t, [gatewayOp("rated", { rate_limit: { limit: 2, interval_seconds: 60, technique: "fixed" } })]);
     const socket = await opened(new WebSocket(`${base.replace("http", "ws")}/rated/openai?model=gpt-realtime`, authorized));
     const closed = once(socket, "close");
@@ -158,7 +158,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(rows[0]?.tokens_out, 15);
   });
 
-  test("a session ends with the answer that reaches a spend limit, and no other one begins", async (t) => {
+  test("the response that reaches a spend limit ends the session, and no new session starts", async (t) => {
     const rule = { id: "each", limit: 0.0003, window_seconds: 3600, technique: "fixed" as const };
     const { base, rows, provider } = await stage(t, [gatewayOp("limited", { spend_rules: [rule] })]);
     const url = `${base.replace("http", "ws")}/limited/openai?model=gpt-realtime`;
@@ -179,7 +179,7 @@ describe("realtime over WebSockets", () => {
     assert.deepEqual([rows[1]?.status_code, rows[1]?.success, rows[1]?.cost], [429, false, null]);
   });
 
-  test("a browser's token is a subprotocol, which the provider never sees", async (t) => {
+  test("a browser sends its token as a subprotocol, and the provider never sees it", async (t) => {
     const { url, seen } = await stage(t);
     for (const name of ["svc", "cf"]) {
       const socket = await opened(new WebSocket(url, ["realtime", "openai-insecure-api-key.k", `${name}-aig-authorization.${TOKEN}`]));
@@ -192,7 +192,7 @@ describe("realtime over WebSockets", () => {
     alone.close();
   });
 
-  test("close codes of the provider arrive", async (t) => {
+  test("the client gets the provider's close code", async (t) => {
     const { url, rows } = await stage(t);
     const socket = await opened(new WebSocket(url, authorized));
     socket.send("bye");
@@ -202,7 +202,7 @@ describe("realtime over WebSockets", () => {
     assert.equal(rows[0]?.success, true);
   });
 
-  test("without a valid token, no connection to the provider is made and no row is written", async (t) => {
+  test("without a valid token the gateway opens no connection to the provider and writes no row", async (t) => {
     const { url, seen, rows } = await stage(t);
     assert.deepEqual(await refusal(new WebSocket(url)), { status: 401, code: 2009 });
     assert.deepEqual(await refusal(new WebSocket(url, ["svc-aig-authorization.wrong"])), { status: 401, code: 2009 });
@@ -211,7 +211,7 @@ describe("realtime over WebSockets", () => {
     assert.deepEqual([seen.length, rows.length], [0, 0]);
   });
 
-  test("a provider that refuses or is away says so, with a row", async (t) => {
+  test("the client sees why a provider refused or could not be reached, and a row is written", async (t) => {
     const provider = await testProvider(t, (res) => res.writeHead(429, { "content-type": "text/plain" }).end("too many sessions"));
     const front = await gatewayFront(t, { providers: { openai: `${provider.url}/v1`, groq: "http://127.0.0.1:1/v1" } });
     const ws = front.base.replace("http", "ws");
@@ -230,7 +230,7 @@ describe("realtime over WebSockets", () => {
     );
   });
 
-  test("a client that leaves without a word ends the provider's session", async (t) => {
+  test("a client that drops its connection ends the provider's session", async (t) => {
     const { url, rows, provider, metric } = await stage(t);
     const socket = await opened(new WebSocket(url, authorized));
     socket.terminate();
@@ -238,7 +238,7 @@ describe("realtime over WebSockets", () => {
     assert.deepEqual([metric("selvedge_gateway_active_requests"), rows[0]?.success], [0, false]);
   });
 
-  test("an offer to speak HTTP/2, which some clients make with each request, is passed over", async (t) => {
+  test("the gateway ignores an offer to upgrade to HTTP/2, which some clients add to each request", async (t) => {
     const mocked = await testProvider(t, (res) => answerChat(res, "Hi."));
     const front = await gatewayFront(t, { providers: { openai: `${mocked.url}/v1` } });
     const headers = {
@@ -254,7 +254,7 @@ describe("realtime over WebSockets", () => {
     res.resume();
   });
 
-  test("a client that does not read makes the provider wait", async (t) => {
+  test("a client that does not read slows the provider down", async (t) => {
     const { url, provider } = await stage(t);
     const socket = await opened(new WebSocket(url, authorized));
     const [peer] = provider.clients;

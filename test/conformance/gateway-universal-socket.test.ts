@@ -34,7 +34,7 @@ const step = (content: string, more: object = {}): object => ({
   query: { ...TEST_CHAT, messages: [{ role: "user", content }], ...more },
 });
 
-test("an answer, with what the fields of an answer tell; each message is a request with its row", async (t) => {
+test("each message is a request with its own row, and the answer carries the response fields", async (t) => {
   const ops = [gatewayOp("gw", { authentication: true }), gatewayTokenOp(TOKEN)];
   const { socket, messages, ask, rows, mock } = await opened(t, { ops });
   assert.equal(socket.protocol, "realtime");
@@ -53,7 +53,7 @@ test("an answer, with what the fields of an answer tell; each message is a reque
   assert.ok(!sent.includes(TOKEN) && !sent.includes("sec-websocket"));
 });
 
-test("streams event by event, several at once; one that is cut is never done", async (t) => {
+test("several streams run in parallel, event by event, and a cut stream is never done", async (t) => {
   const { messages, ask, rows } = await opened(t);
   ask({ eventId: "whole", ...step("hello", { stream: true }) });
   ask({ eventId: "cut", ...step("break", { stream: true }) });
@@ -69,7 +69,7 @@ test("streams event by event, several at once; one that is cut is never done", a
   assert.deepEqual(new Set(rows.map(({ success }) => success)), new Set([true, false]));
 });
 
-test("errors of providers and of the gateway, and messages that are none", async (t) => {
+test("errors of providers, errors of the gateway and invalid messages", async (t) => {
   const { messages, ask, socket } = await opened(t);
   ask(step("limited"));
   await eventually(() => messages.length === 1);
@@ -86,7 +86,7 @@ test("errors of providers and of the gateway, and messages that are none", async
   assert.equal((await once(socket, "close"))[0], 1003);
 });
 
-test("a client that leaves ends what it asked for", async (t) => {
+test("a client that disconnects ends its requests", async (t) => {
   const { messages, ask, socket, rows, metric } = await opened(t);
   ask(step("endless", { stream: true }));
   await eventually(() => messages.length > 2);
@@ -95,7 +95,7 @@ test("a client that leaves ends what it asked for", async (t) => {
   assert.deepEqual([rows[0]?.success, metric("selvedge_gateway_active_requests")], [false, 0]);
 });
 
-test("without a valid token, no WebSocket is opened; with one, rate limits count each message", async (t) => {
+test("a WebSocket needs a valid token, and the rate limit counts each message", async (t) => {
   const ops = [
     gatewayOp("gw", { authentication: true, rate_limit: { limit: 1, interval_seconds: 60, technique: "fixed" } }),
     gatewayTokenOp(TOKEN),

@@ -14,7 +14,7 @@ const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const EDGE = "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0";
 
 /** Queries in the forms in which exporters, panels and scripts send them. */
-describe("GraphQL analytics, as clients ask", () => {
+describe("GraphQL analytics with the queries of clients", () => {
   let server: ApiServer;
   const zones: string[] = [];
   const requests: RequestRow[] = [];
@@ -86,7 +86,7 @@ describe("GraphQL analytics, as clients ask", () => {
       }
     } } }`;
 
-  test("an exporter asks for everything of ten zones at once, by key and e-mail, behind a slash", async () => {
+  test("an exporter queries ten zones at once with key and e-mail, on a path with a trailing slash", async () => {
     const minute = START_MS + 60_000;
     const [from, to] = [minute, minute + 3 * HOUR_MS];
     const variables = { zoneIDs: zones, mintime: iso(from), maxtime: iso(to), limit: 9999 };
@@ -164,7 +164,7 @@ describe("GraphQL analytics, as clients ask", () => {
   const filter = { datetime_geq: iso(START_MS), datetime_leq: iso(START_MS + HOUR_MS) };
   const expected = () => requests.filter((row) => row.zone_id === zones[0] && row.at_ms < START_MS + HOUR_MS + 1000).length;
 
-  test("variables are declared by anybody's type names, or not at all", async () => {
+  test("variables may be declared with any type names, or not at all", async () => {
     const variables = { zoneTag: zones[0], filter, limit: 10, order: ["count_DESC"], unused: 1 };
     for (const declared of [
       "",
@@ -185,7 +185,7 @@ describe("GraphQL analytics, as clients ask", () => {
     assert.match(missing.errors?.[0]?.message ?? "none", /\$zoneTag/);
   });
 
-  test("directives, several operations, fragments and aliases", async () => {
+  test("directives, several operations, fragments and aliases work", async () => {
     const query = `query One($zoneTag: string, $by: Boolean!) { viewer { zones(filter: { zoneTag: $zoneTag }) { g: httpRequestsAdaptiveGroups(limit: 100) { count ...By @include(if: $by) dimensions @skip(if: true) { clientRequestPath } } } } }
       query Two($zoneTag: string) { viewer { zones(filter: { zoneTag: $zoneTag }) { zoneTag } } }
       fragment By on HttpRequestsAdaptiveGroup { dimensions { status: edgeResponseStatus } }`;
@@ -199,7 +199,7 @@ describe("GraphQL analytics, as clients ask", () => {
     assert.match((await send({ query, variables, operationName: "Three" })).errors?.[0]?.message ?? "none", /Three/);
   });
 
-  test("totals by any length of time, in AND, and by their sums", async () => {
+  test("totals by any time unit, with AND, and ordered by their sums", async () => {
     const all = requests.filter((row) => row.zone_id === zones[1]);
     const byHour = Map.groupBy(all, (row) => iso(Math.floor(row.at_ms / HOUR_MS) * HOUR_MS).replace(".000", ""));
     const node = async (selection: string): Promise<any[]> =>
@@ -231,7 +231,7 @@ describe("GraphQL analytics, as clients ask", () => {
     );
   });
 
-  test("costs of gateways, with and without their caches", async () => {
+  test("costs of gateways, with and without cached requests", async () => {
     const rows = Array.from({ length: 24 }, (_, n) =>
       testGatewayRow({
         ...{ id: `01HF00000000000000000000${n + 10}`, account_id: server.account_id, gateway_id: n % 4 === 0 ? "b" : "a" },
@@ -276,7 +276,7 @@ describe("GraphQL analytics, as clients ask", () => {
     assert.equal(scope[0].g.length, 2);
   });
 
-  test("the schema builds a client", async () => {
+  test("the introspected schema builds a client", async () => {
     for (const options of [{}, { descriptions: false, specifiedByUrl: true, inputValueDeprecation: true, oneOf: true }]) {
       const { data, errors } = await send({ query: getIntrospectionQuery(options), operationName: "IntrospectionQuery" });
       assert.equal(errors, null);
@@ -284,7 +284,7 @@ describe("GraphQL analytics, as clients ask", () => {
     }
   });
 
-  test("a document costs no more than its length, whatever it says", async () => {
+  test("the cost of a document is bounded by its length", async () => {
     const spread = (n: number): string =>
       `fragment F${n} on HttpRequestsAdaptiveGroup { ...F${n + 1} a: ...on HttpRequestsAdaptiveGroup { ...F${n + 1} } }`.replace("a: ", "");
     const chain = Array.from({ length: 60 }, (_, n) => spread(n)).join(" ");
@@ -312,7 +312,7 @@ describe("GraphQL analytics, as clients ask", () => {
     assert.match(await refused(patterns(32, "%a".repeat(200))), /10000 characters/);
   });
 
-  test("an error says where and when, beside data that is null", async () => {
+  test("an error names its path and time next to null data", async () => {
     const { data, errors } = await send({
       query: `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { httpRequestsAdaptive(limit: 0) { clientIP } } } }`,
     });
@@ -324,7 +324,7 @@ describe("GraphQL analytics, as clients ask", () => {
   });
 
   // The last, since it deletes the rows of all others.
-  test("whole hours answer the same once retention has removed their rows", async () => {
+  test("whole hours give the same totals after retention has deleted their rows", async () => {
     const whole = `filter: { datetime_geq: "${iso(START_MS)}", datetime_lt: "${iso(START_MS + 2 * HOUR_MS)}" }`;
     const query = `{ viewer { zones(filter: { zoneTag: "${zones[2]}" }) {
       hours: httpRequests1hGroups(limit: 10, ${whole}) { dimensions { datetime } sum { requests bytes cachedRequests threats countryMap { clientCountryName requests threats } } }

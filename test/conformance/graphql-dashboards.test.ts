@@ -10,7 +10,7 @@ const START_MS = 490_008 * HOUR_MS;
 const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** Queries in the forms of dashboards, of whole accounts and of one zone. */
-describe("GraphQL analytics, as dashboards ask", () => {
+describe("GraphQL analytics with the queries of dashboards", () => {
   let server: ApiServer;
   const zones: string[] = [];
   const requests: RequestRow[] = [];
@@ -66,7 +66,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
   const bytes = (rows: readonly RequestRow[]): number => rows.reduce((sum, row) => sum + row.bytes_out, 0);
   const dayOf = (row: RequestRow): string => iso(row.at_ms).slice(0, 10);
 
-  test("an account at a glance, with filters joined from several variables", async () => {
+  test("an account overview, with filters from several variables", async () => {
     const [from, to] = [START_MS + 10 * HOUR_MS, START_MS + 40 * HOUR_MS];
     const query = `query Glance { viewer { accounts(filter: { accountTag: $account }) {
       days: httpRequestsOverviewAdaptiveGroups(filter: $time, limit: 2000) {
@@ -149,7 +149,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     );
   });
 
-  test("the activity log of a zone, the newest first and by ray in each second", async () => {
+  test("the activity log of a zone, newest first, and by ray within a second", async () => {
     const query = `query Activity($zone: string, $filter: FirewallEventsAdaptiveGroupsFilter_InputObject, $limit: int64!) {
       viewer { zones(filter: { zoneTag: $zone }) {
         total: firewallEventsAdaptiveByTimeGroups(limit: 1, filter: $filter) { count avg { sampleInterval } }
@@ -187,7 +187,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.match(errors?.[0]?.message ?? "none", /must start with a time/);
   });
 
-  test("unmeasured fields are null beside the rest, in rows, groups and orders", async () => {
+  test("fields that are not measured are null in rows, groups and orders", async () => {
     const query = `query ($zone: string, $filter: FirewallEventsAdaptiveFilter_InputObject) { viewer { zones(filter: { zoneTag: $zone }) {
       events: firewallEventsAdaptive(filter: $filter, limit: 1, orderBy: [datetime_DESC]) {
         action botScore botScoreSrcName clientIPClass clientRefererHost clientRefererPath clientRefererQuery clientRefererScheme
@@ -240,7 +240,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.deepEqual(found.dns, []);
   });
 
-  test("totals by lists of times, half hours and days", async () => {
+  test("totals for lists of dates, half hours and days", async () => {
     const node = async (selection: string): Promise<any[]> =>
       (await viewer(`{ viewer { accounts(filter: { accountTag: "${server.account_id}" }) { g: ${selection} } } }`)).accounts[0].g;
     const all = [...Map.groupBy(requests, dayOf)].map(([date, rows]) => ({ date, requests: rows.length }));
@@ -276,7 +276,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.match(errors?.[0]?.message ?? "none", /orderBy date requires the dimension date/);
   });
 
-  test("gateways' requests by the names and values of their metadata", async () => {
+  test("requests of gateways by names and values of their metadata", async () => {
     const metadata: readonly Readonly<Record<string, string | number | boolean>>[] = [
       { team: "blue" },
       { user: "team", n: 7 },
@@ -311,7 +311,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.equal(await count("error: 1"), 3);
   });
 
-  test("without a filter, all that the token may read analytics of", async () => {
+  test("a query without a filter covers everything that the token may read", async () => {
     const found = await viewer(
       "{ viewer { zones { zoneTag g: httpRequestsAdaptiveGroups(limit: 1) { count } } two: zones(limit: 2) { zoneTag } accounts { accountTag } } }",
     );
@@ -345,7 +345,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     }
   });
 
-  test("nodes tell what they show and allow", async () => {
+  test("settings of a node show its fields and limits", async () => {
     const [{ settings }] = (
       await viewer(`{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { settings {
         firewallEventsAdaptiveByTimeGroups { enabled maxPageSize maxDuration maxNumberOfFields notOlderThan availableFields }
@@ -368,7 +368,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.ok(!overview.availableFields.includes("sum_visits"));
   });
 
-  test("a query in the address", async () => {
+  test("a query in the URL", async () => {
     const query =
       "query One($zone: String!) { viewer { zones(filter: { zoneTag: $zone }) { httpRequestsAdaptiveGroups(limit: 1) { count } } } }";
     const get = async (parameters: Record<string, string>) => ask(server, "GET", `/graphql?${new URLSearchParams(parameters)}`);
@@ -383,7 +383,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.equal((await get({})).status, 400);
   });
 
-  test("unknown names are refused by name", async () => {
+  test("an error names the unknown name", async () => {
     const within = (inner: string): string => `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { ${inner} } } }`;
     const refused: Readonly<Record<string, RegExp>> = {
       "workersInvocationsAdaptive(limit: 1) { sum { requests } }": /workersInvocationsAdaptive/,

@@ -136,7 +136,7 @@ describe("GraphQL analytics under hostile queries", () => {
   };
 
   for (const [name, make] of Object.entries(REFUSED)) {
-    test(`${name}: refused`, async () => {
+    test(`${name}: the query is refused`, async () => {
       const [body, message] = make();
       const answer = await send(body);
       assert.match(answer.body.errors?.map((error) => error.message).join("\n") ?? "none", message);

@@ -42,7 +42,7 @@ const curl = async (path: string, ...more: readonly string[]): Promise<string> =
   return (await run("curl", [...common, ...more, `https://${name}${path}`], { maxBuffer: 8_000_000 })).stdout;
 };
 
-test("curl gets and sends bodies", { skip: toolOrSkip("curl") }, async () => {
+test("curl sends and receives bodies", { skip: toolOrSkip("curl") }, async () => {
   assert.equal(await curl("/", "-w", " %{http_version}"), "hello 2");
   assert.ok((await curl("/large")) === LARGE.toString());
   for (const flags of [["--data-binary"], ["-X", "PUT", "-H", "Expect: 100-continue", "--data-binary"]])
@@ -67,7 +67,7 @@ test("nghttp gets early hints, and h2load loses no request", { skip: toolOrSkip(
   assert.match(posted, /60 succeeded, 0 failed, 0 errored/);
 });
 
-test("100 streams at once with bodies of all kinds, some of which are taken back", async () => {
+test("100 streams in parallel with bodies of all kinds, some of which the client resets", async () => {
   const session = edge.session();
   const before = edge.requests.length;
   const answers = Array.from({ length: 100 }, async (_, i) => {

@@ -155,7 +155,7 @@ const REFUSED: readonly (readonly [what: string, send: (stream: number) => Buffe
 ];
 
 for (const [what, send] of REFUSED)
-  test(`refused, and the origin sees nothing whole of it: ${what}`, async () => {
+  test(`the edge refuses the request, and the origin gets no complete request: ${what}`, async () => {
     const result = await outcome(send);
     assert.match(result, /^(?:answered|reset 1|connection [12])$/);
     assert.deepEqual(
@@ -175,7 +175,7 @@ const TRAILERS: readonly (readonly [name: string, value: string])[] = [
   ["X-Evil", "1"],
 ];
 for (const [name, value] of TRAILERS)
-  test(`refused as a trailer: ${name}`, async () => {
+  test(`the edge refuses this field in a trailer: ${name}`, async () => {
     const trailers = (stream: number): Buffer => request(stream, [[name, value]], true, []);
     const result = await outcome((stream) => [request(stream, [], false, POST), frame(FRAME.DATA, 0, stream, "ab"), trailers(stream)]);
     assert.match(result, /^(?:answered|reset 1|connection [12])$/);
@@ -183,7 +183,7 @@ for (const [name, value] of TRAILERS)
     assert.doesNotMatch(origin.received(), /evil/i);
   });
 
-test("unusual but allowed input arrives with its meaning", async () => {
+test("the origin gets unusual but valid input with its meaning unchanged", async () => {
   assert.equal(
     await outcome((stream) => [
       request(stream, [
@@ -214,7 +214,7 @@ test("unusual but allowed input arrives with its meaning", async () => {
   assert.equal(long!.headers["x-long"]?.[0]?.length, 4000);
 });
 
-test("heads that are too large are refused, and the connection lives where it can", async () => {
+test("a header section that is too large gets 431, and the connection stays open if it can", async () => {
   const session = edge.session();
   const large = await fetchOver(session, { "x-a": "y".repeat(40_000) });
   assert.equal(large.status, 431);

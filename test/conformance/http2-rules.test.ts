@@ -335,7 +335,7 @@ for (const [section, what, bytes] of BEGINNINGS)
     socket.destroy();
   });
 
-test("3.4: a preface and frames that come byte by byte", async () => {
+test("3.4: the edge accepts a preface and frames that arrive byte by byte", async () => {
   const socket = connect({ port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca: edge.rootPem, ALPNProtocols: ["h2"] });
   let received = Buffer.alloc(0);
   socket.on("data", (piece: Buffer) => (received = Buffer.concat([received, piece])));
@@ -353,7 +353,7 @@ test("3.4: a preface and frames that come byte by byte", async () => {
   socket.destroy();
 });
 
-test("5.1: a stream that has ended both ways takes nothing more", () =>
+test("5.1: a closed stream accepts no more frames", () =>
   withClient(async (client) => {
     const answered = async (stream: number): Promise<void> => {
       client.send(request(stream));
@@ -369,7 +369,7 @@ test("5.1: a stream that has ended both ways takes nothing more", () =>
     assert.deepEqual([goodbye.payload.readUInt32BE(0), goodbye.payload.readUInt32BE(4)], [3, 5]);
   }));
 
-test("5.4.2: what crosses a reset of ours is ignored, but for the tables that it changes", () =>
+test("5.4.2: frames that cross our reset are ignored, except for their changes to the HPACK table", () =>
   withClient(async (client) => {
     client.send(request(1, [["X-A", "1"]], false, POST));
     await client.next(({ type, stream }) => type === FRAME.RST_STREAM && stream === 1);
@@ -379,7 +379,7 @@ test("5.4.2: what crosses a reset of ours is ignored, but for the tables that it
     assert.equal(client.frames.filter(({ type }) => type === FRAME.RST_STREAM).length, 1);
   }));
 
-test("6.5.3 and 6.7: settings and pings are answered in their order, and pings with what they bring", () =>
+test("6.5.3 and 6.7: the edge acknowledges settings and pings in order, with each ping's payload", () =>
   withClient(async (client) => {
     client.send(ping("one"), frame(FRAME.SETTINGS, 0, 0, setting(4, 5)), ping("two"));
     await client.next(({ type, payload }) => type === FRAME.PING && payload.toString() === "two     ");
@@ -394,7 +394,7 @@ test("6.5.3 and 6.7: settings and pings are answered in their order, and pings w
 const bodyOf = (client: FrameClient, stream: number): string =>
   client.frames.flatMap((got) => (got.type === FRAME.DATA && got.stream === stream ? [got.payload.toString()] : [])).join("");
 
-test("6.9: no more data than there is room for, be it the stream's or the connection's, and all of it in the end", () =>
+test("6.9: the edge sends no more data than the windows of stream and connection allow, and sends all of it in the end", () =>
   withClient(
     async (client) => {
       client.send(request(1, [], true, at("/long")));
@@ -420,7 +420,7 @@ test("6.9: no more data than there is room for, be it the stream's or the connec
     setting(4, 0),
   ));
 
-test("6.9: streams with room go on where others wait", () =>
+test("6.9: streams with an open window continue while others wait", () =>
   withClient(
     async (client) => {
       client.send(window(0, 1_000_000), request(1, [], true, at("/long")), request(3, [], true, at("/long")), window(3, 100_000));
@@ -432,7 +432,7 @@ test("6.9: streams with room go on where others wait", () =>
     setting(4, 10),
   ));
 
-test("10.5: frames without a purpose are borne up to a bound", () =>
+test("10.5: the edge ignores useless frames up to a limit, then closes the connection", () =>
   withClient(async (client) => {
     client.send(...Array.from({ length: 20_000 }, () => frame(FRAME.PRIORITY, 0, 1, Buffer.alloc(5))));
     const goodbye = await client.next(({ type }) => type === FRAME.GOAWAY);
@@ -440,7 +440,7 @@ test("10.5: frames without a purpose are borne up to a bound", () =>
     await client.closed();
   }));
 
-test("6.5.3: a client that never takes the settings is told so", async () => {
+test("6.5.3: a client that never acknowledges the settings gets SETTINGS_TIMEOUT", async () => {
   const impatient = await startSecureEdge(origin.port, { headTimeoutMs: 500 });
   const { https: port, rootPem: ca } = impatient;
   const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", ca, ALPNProtocols: ["h2"] });
@@ -465,7 +465,7 @@ function askWithoutReading(site: SecureEdge, client: FrameClient): { asked(): nu
   return { asked: () => asked, stop: () => clearInterval(interval) };
 }
 
-test("10.5: a client that asks without reading is not read from either, until it reads", async () => {
+test("10.5: the edge stops reading from a client that does not read, until it reads", async () => {
   const site = await startSecureEdge(origin.port);
   const client = await frameClient(site.https, site.rootPem);
   const { asked, stop } = askWithoutReading(site, client);
@@ -479,7 +479,7 @@ test("10.5: a client that asks without reading is not read from either, until it
   await site.close();
 });
 
-test("10.5: and loses its connection where it never does", async () => {
+test("10.5: a client that never reads loses its connection", async () => {
   const site = await startSecureEdge(origin.port, { progressWindowMs: 500 });
   const client = await frameClient(site.https, site.rootPem);
   const connections = (): number => site.metrics.samples().find(({ name }) => name === "selvedge_edge_connections")?.value ?? 0;
@@ -492,7 +492,7 @@ test("10.5: and loses its connection where it never does", async () => {
   await site.close();
 });
 
-test("RFC 7541 4.2: a client that keeps no table is told that none is used", () =>
+test("RFC 7541 4.2: after a client sets its table size to 0, the edge announces that it uses no table", () =>
   withClient(
     async (client) => {
       for (let stream = 1; stream < 9; stream += 2) {

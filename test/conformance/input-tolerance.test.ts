@@ -24,7 +24,7 @@ const create = async (body: object) => {
 const names = async (query: string) =>
   (await ask(server, "GET", `${records}?${query}`)).body.result.map(({ name }: { name: string }) => name);
 
-test("content with a final dot, relative content, null data and unknown keys", async () => {
+test("records accept content with a trailing dot, relative content, null data and unknown keys", async () => {
   const cname = await create({
     type: "CNAME",
     name: "alias",
@@ -41,7 +41,7 @@ test("content with a final dot, relative content, null data and unknown keys", a
   assert.equal((await create({ type: "MX", name: "@", content: "mail.tolerant.test.", priority: 10 })).content, "mail.tolerant.test");
 });
 
-test("a body on GET and DELETE, an empty JSON body, and slashes at the end", async () => {
+test("requests accept a body on GET and DELETE, an empty JSON body and a trailing slash", async () => {
   const { id } = await create({ type: "A", name: "www", content: "192.0.2.1", ttl: 120 });
   const json = { headers: { "content-type": "application/json" } };
   assert.deepEqual((await ask(server, "GET", "/zones/?name=tolerant.test")).body.result.length, 1);
@@ -50,7 +50,7 @@ test("a body on GET and DELETE, an empty JSON body, and slashes at the end", asy
   assert.equal((await ask(server, "DELETE", `${records}/${id}`, json)).status, 404);
 });
 
-test("text is found with and without quotes, structured content with tabs", async () => {
+test("filters find text with and without quotes, and structured content with tabs", async () => {
   await create({ type: "TXT", name: "_acme-challenge", content: "aBc-_9" });
   await create({ type: "SSHFP", name: "host", data: { algorithm: 4, type: 2, fingerprint: "ab".repeat(32) } });
   for (const content of ["aBc-_9", '"aBc-_9"'])
@@ -58,7 +58,7 @@ test("text is found with and without quotes, structured content with tabs", asyn
   assert.deepEqual(await names(`content=${encodeURIComponent(`4\t2\t${"ab".repeat(32)}`)}`), ["host.tolerant.test"]);
 });
 
-test("a write that is refused says where, changes nothing and leaves the server alive", async () => {
+test("a refused write points at the field, changes nothing and leaves the server running", async () => {
   const before = await server.store.revision();
   const refused: readonly (readonly [body: object, code: number, pointer: string | undefined])[] = [
     [{}, 9020, "/type"],

@@ -27,11 +27,11 @@ async function run(txtContent: "quoted" | "as_sent", domain: string) {
   }
 }
 
-test("lexicon: all of its 26 steps pass where TXT content is kept as it was sent", { skip }, async () => {
+test("lexicon: all 26 steps pass if TXT content is stored as sent", { skip }, async () => {
   assert.deepEqual(await run("as_sent", "lexicon.test"), {});
 });
 
-test("lexicon: by default only the steps that compare TXT content fail, since content has quotes (SPEC 2.2)", { skip }, async () => {
+test("lexicon: by default only the steps that compare TXT content fail, because content is quoted (SPEC 2.2)", { skip }, async () => {
   const failed = Object.keys(await run("quoted", "quoted.test")).toSorted();
   assert.deepEqual(failed, ["create_twice", "delete_from_set", "list_by_fqdn", "list_by_full_name", "list_by_name"]);
 });

@@ -129,7 +129,7 @@ async function startAll(t: TestContext, zones: readonly TestZone[]): Promise<Ser
 const SEEDS = [1, 2, 3, 4, 5] as const;
 
 for (const seed of SEEDS) {
-  test(`the answers of Knot DNS and NSD are ours, seed ${seed}`, { skip: toolOrSkip("knotd") || toolOrSkip("nsd") }, async (t) => {
+  test(`our nameserver answers like Knot DNS and NSD, seed ${seed}`, { skip: toolOrSkip("knotd") || toolOrSkip("nsd") }, async (t) => {
     const random = seededRandom(seed);
     const zones = randomZones(random);
     const ports = await startAll(t, zones);

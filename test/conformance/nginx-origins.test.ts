@@ -17,7 +17,7 @@ const skip = toolOrSkip("nginx") || toolOrSkip("curl");
 /** Properties of a request as nginx saw it. */
 const SAID = "$scheme $server_protocol $ssl_server_name. $host $http_x_forwarded_for $http_x_forwarded_proto $http_x_forwarded_host.";
 
-test("nginx as the origin, over HTTP and HTTPS, by the zone's mode and a rule's way", { skip }, async (t) => {
+test("nginx works as the origin over HTTP and HTTPS, by the zone's SSL mode and by an origin rule", { skip }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-nginx-"));
   const root = await createRoot(systemClock);
   const leaf = await createLocalCa({ root, clock: systemClock }).issue(["inside.example"]);

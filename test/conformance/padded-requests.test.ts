@@ -30,7 +30,7 @@ const BEHIND: Readonly<Record<string, string>> = {
 
 const statuses = (text: string): string[] => Array.from(text.matchAll(/HTTP\/1\.[01] (\d{3})/g), ([, status = ""]) => status);
 
-describe("a complete request is answered, whatever is behind it; then the connection ends", () => {
+describe("a complete request is answered whatever bytes follow it, and then the connection closes", () => {
   let selvedge: Selvedge;
   let zone: { readonly id: string };
   let origin: TestOrigin;
@@ -77,7 +77,7 @@ describe("a complete request is answered, whatever is behind it; then the connec
         }
       });
 
-  test("the management API: two that came together are both answered, and half a request is not done", async () => {
+  test("the management API answers two requests that arrive together, and does not run half a request", async () => {
     const port = Number(new URL(selvedge.ready.api).port);
     const text = await told(port, `${write("both1")}${write("both2")}\0`);
     assert.deepEqual([statuses(text), await records("both1"), await records("both2")], [["200", "200"], 1, 1]);

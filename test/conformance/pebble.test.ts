@@ -20,7 +20,7 @@ async function issue({ issuance }: OpenAuthority, hosts: readonly string[], meth
   return { chain, key };
 }
 
-test("orders go through although one nonce in seven is refused, many at a time and with wildcards", { skip }, async (t) => {
+test("concurrent orders with wildcards succeed although the authority refuses one nonce in seven", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true, nonceReject: 15 });
   t.after(() => pebble.stop());
   const authorities = testAuthorities(pebble);
@@ -43,7 +43,7 @@ test("orders go through although one nonce in seven is refused, many at a time a
   );
 });
 
-test("the account of an earlier start is used again, and made again with its key where the authority forgot it", { skip }, async (t) => {
+test("a restart reuses the ACME account, and registers its key again if the authority forgot it", { skip }, async (t) => {
   const pebble = await startPebble({ alwaysValid: true });
   t.after(() => pebble.stop());
   const accounts = memoryAccounts();
@@ -64,7 +64,7 @@ test("the account of an earlier start is used again, and made again with its key
   assert.equal((await stranger.open("lets_encrypt", never)).accountUrl, accountUrl, "found by its key");
 });
 
-test("an authority that wants accounts bound refuses others, and takes the one that it gave a key to", { skip }, async (t) => {
+test("an authority with external account binding refuses accounts without it, and accepts the one with its key", { skip }, async (t) => {
   const binding = { keyId: "kid-1", hmacKey: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W" };
   const pebble = await startPebble({ alwaysValid: true, binding });
   t.after(() => pebble.stop());
@@ -79,7 +79,7 @@ test("an authority that wants accounts bound refuses others, and takes the one t
   await assert.rejects(wrong.open("google", never), { name: "AcmeError" });
 });
 
-test("a proof that is not there is told with the name and the authority's reason", { skip }, async (t) => {
+test("a missing proof gives an error with the name and the authority's reason", { skip }, async (t) => {
   // Nothing answers at either.
   const pebble = await startPebble({ dns: "127.0.0.1:9", httpPort: 9 });
   t.after(() => pebble.stop());

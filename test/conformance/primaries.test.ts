@@ -88,7 +88,7 @@ async function temporaryDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-describe("zones of others' primaries", () => {
+describe("zones of external primaries", () => {
   let selvedge: Selvedge;
   let ours: ReturnType<typeof operator>;
   before(async () => {
@@ -98,7 +98,7 @@ describe("zones of others' primaries", () => {
   after(() => selvedge?.stop());
 
   test(
-    "BIND under TSIG: the zone as it is there, then its changes by NOTIFY and IXFR",
+    "BIND with TSIG: the zone transfers once, then its changes by NOTIFY and IXFR",
     { skip: toolOrSkip("named") || toolOrSkip("nsupdate") },
     async (t) => {
       const zone = "bind.example";
@@ -162,7 +162,7 @@ describe("zones of others' primaries", () => {
     },
   );
 
-  test("BIND does not hand the zone out under another secret, and the status says so", { skip: toolOrSkip("named") }, async (t) => {
+  test("BIND refuses a transfer under the wrong secret, and the status shows it", { skip: toolOrSkip("named") }, async (t) => {
     const zone = "wrong-key.example";
     const bind = await startBind({ directory: await temporaryDirectory(t), zone, text: masterFile(zone, 1), notifyPort: ours.port }, KEY);
     t.after(() => bind.stop());
@@ -174,7 +174,7 @@ describe("zones of others' primaries", () => {
     assert.equal((await ours.ask(`www.${zone}`, TYPE.A)).flags & 0xf, 2, "SERVFAIL: there is nothing yet");
   });
 
-  test("Knot by its address: AXFR, and its changes by NOTIFY", { skip: toolOrSkip("knotd") }, async (t) => {
+  test("Knot by address: the zone and its changes arrive by AXFR and NOTIFY", { skip: toolOrSkip("knotd") }, async (t) => {
     const zone = "knot.example";
     const knot = await startKnotPrimary({ directory: await temporaryDirectory(t), zone, text: masterFile(zone, 7), notifyPort: ours.port });
     t.after(() => knot.stop());
@@ -191,7 +191,7 @@ describe("zones of others' primaries", () => {
   });
 
   test(
-    "SPEC 2.5: a name of Knot's is proxied by an override, and stays so when Knot gives it another address",
+    "SPEC 2.5: an override proxies a name of Knot's zone, also after Knot changes its address",
     { skip: toolOrSkip("knotd") },
     async (t) => {
       const zone = "proxied.example";
@@ -222,7 +222,7 @@ describe("zones of others' primaries", () => {
     },
   );
 
-  test("ours, as another operator has it: differences under TSIG, announced at once", async (t) => {
+  test("our own primary at another operator: differences arrive under TSIG as soon as they are announced", async (t) => {
     const other = await startSelvedge({ env: { SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" } });
     t.after(() => other.stop());
     const theirs = operator(other);
@@ -260,7 +260,7 @@ describe("zones of others' primaries", () => {
 });
 
 test(
-  "without Knot a zone is tried again, expires into SERVFAIL, and is served again once Knot is back",
+  "while Knot is down the zone is retried and then expires to SERVFAIL, and it is served again once Knot is back",
   { skip: toolOrSkip("knotd") },
   async (t) => {
     const zone = "away.example";
@@ -318,7 +318,7 @@ test(
 );
 
 test(
-  "a server that was killed answers at its next start with what it had fetched, and knows when",
+  "a killed server serves the fetched zone after its next start, and knows the time of the fetch",
   { skip: toolOrSkip("knotd") },
   async (t) => {
     const zone = "kept.example";

@@ -174,7 +174,7 @@ before(async () => {
 after(() => server.close());
 
 for (const client of CLIENTS)
-  test(`${client.name}: the second run changes nothing, and its clean-up leaves nothing`, async () => {
+  test(`${client.name}: the second run changes nothing, and the cleanup deletes everything`, async () => {
     const domain = `${client.name.toLowerCase()}.test`;
     const named = JSON.parse(JSON.stringify(client.wanted).replaceAll("ZONE", domain)) as RecordFields[];
     const created = await ask(server, "POST", "/zones", { body: { name: domain, account: { id: server.account_id } } });

@@ -192,7 +192,7 @@ for (const [program, algorithm] of PROGRAMS) {
 }
 
 test(
-  "a signed zone is valid at its secondary, before and after a change",
+  "a signed zone validates at its secondary, before and after a change",
   { skip: skipWithout("knotd", "dig", "ldns-verify-zone") },
   async (t) => {
     const { zone, zoneId, secondary, records } = await withSecondary(t, KNOT, "hmac-sha256", "signed.test");
@@ -213,7 +213,7 @@ test(
   },
 );
 
-test("BIND's and Knot's clients verify what is signed, under every algorithm", { skip: skipWithout("dig", "kdig") }, async () => {
+test("the clients of BIND and Knot verify TSIG signatures under every algorithm", { skip: skipWithout("dig", "kdig") }, async () => {
   for (const algorithm of TSIG_ALGORITHMS) {
     const { zone, key } = await zoneWithPeer(`${algorithm}.test`, algorithm, 9);
     const to = ["@127.0.0.1", "-p", String(primaryPort), "-y", `${algorithm}:${key.name}:${key.secret}`, zone];
@@ -255,7 +255,7 @@ async function fetched(zone: string, key: SharedKey): Promise<readonly string[]>
     .sort();
 }
 
-test("a zone of any content has the same content in its transfer", async () => {
+test("a transfer has the same content as the zone, whatever the zone contains", async () => {
   const { zone, zoneId, key, records } = await zoneWithPeer("random.test", "hmac-sha256", 9);
   const { lines } = randomZone(seededRandom(9), `sub.${zone}.`, 60, ["away.example."]);
   // One by one, since the API takes some of them for mistakes.
@@ -269,7 +269,7 @@ test("a zone of any content has the same content in its transfer", async () => {
   assert.deepEqual(await fetched(zone, key), expected.sort());
 });
 
-test("transfers over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () => {
+test("zone transfers work over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () => {
   const { zone, key } = await zoneWithPeer("tls.test", "hmac-sha512", 9);
   const port = selvedge.ready.dot.split(":")[1] ?? "";
   const signed = ["-y", `${key.algorithm}:${key.name}:${key.secret}`];
@@ -278,7 +278,7 @@ test("transfers over TLS (RFC 9103)", { skip: skipWithout("kdig") }, async () =>
   assert.match(answer, /\(1 messages, 24 records\)/);
 });
 
-test("without the key nobody gets the zone", { skip: skipWithout("dig", "knotd") }, async () => {
+test("a client without the key cannot transfer the zone", { skip: skipWithout("dig", "knotd") }, async () => {
   const key = { name: "key.knotd.test", algorithm: "hmac-sha256", secret: Buffer.alloc(20).toString("base64") };
   assert.deepEqual(await transferred(primaryPort, "knotd.test").catch(() => []), []);
   assert.deepEqual(await transferred(primaryPort, "knotd.test", key).catch(() => []), []);

@@ -24,7 +24,7 @@ interface Finding {
 
 // The rest of what testssl asks takes minutes: vulnerabilities of other stacks, and the handshakes of forty browsers.
 test(
-  "testssl finds the newest protocols and suites, in the edge's order, and nothing to object to",
+  "testssl finds only current protocols and ciphers, in the edge's order, and no vulnerability",
   { skip: toolOrSkip("testssl") },
   async (t) => {
     const edge = await startEdge([]);

@@ -96,7 +96,7 @@ async function signed(id: string, atMs: number, secret = SECRET): Promise<{ head
 
 for (const one of RECEIVERS)
   test(
-    `${one.name} of the guide takes what is signed, once, and refuses what is late, altered or replayed`,
+    `${one.name} in the guide accepts a signed webhook once, and refuses late, changed and replayed ones`,
     { skip: one.skip },
     async (t) => {
       const { url, printed } = await receiver(t, one);

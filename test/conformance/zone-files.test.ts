@@ -24,7 +24,7 @@ const newZone = async (name: string): Promise<string> => (await client.zones.cre
 
 const FILE = '$TTL 300\nwww A 192.0.2.1\n\tTXT "two; words" ; a comment\nmail MX 10 www\n';
 
-test("dns.records.import and export: the text of a zone file", async () => {
+test("dns.records.import and export: the text of a zone file round-trips", async () => {
   const zone_id = await newZone("files.test");
   assert.deepEqual(await client.dns.records.import({ zone_id, file: FILE, proxied: "true" }), { recs_added: 3, total_records_parsed: 3 });
   const www = (await client.dns.records.list({ zone_id, type: "A" })).result[0];
@@ -40,7 +40,7 @@ test("dns.records.import and export: the text of a zone file", async () => {
   });
 });
 
-test("curl --form file=@zone.txt", { skip: toolOrSkip("curl") }, async () => {
+test("curl --form file=@zone.txt imports a zone file", { skip: toolOrSkip("curl") }, async () => {
   const zone_id = await newZone("curl.test");
   const directory = mkdtempSync(join(tmpdir(), "selvedge-curl-"));
   try {

@@ -77,7 +77,7 @@ for (const [kind, ops, ds, seen] of [
   ["an unsigned zone", UNSIGNED, undefined, "EDNS0_SUPPORT"],
   ["a signed zone", SIGNED, dsOf(KEY), "DS15_HAS_CDS_AND_CDNSKEY"],
 ] as const)
-  test(`Zonemaster finds nothing wrong with ${kind}`, { skip }, async (t) => {
+  test(`Zonemaster finds no error in ${kind}`, { skip }, async (t) => {
     const judged = await judge(t, ops, ds);
     if ("skip" in judged) return t.skip(judged.skip);
     const tags = judged.remarks.map(({ tag }) => tag);
@@ -88,7 +88,7 @@ for (const [kind, ops, ds, seen] of [
     );
   });
 
-test("Zonemaster finds a delegation wrong that names another key", { skip }, async (t) => {
+test("Zonemaster reports a delegation that names another key", { skip }, async (t) => {
   const judged = await judge(t, SIGNED, dsOf(zoneKey("other")));
   if ("skip" in judged) return t.skip(judged.skip);
   const errors = judged.remarks.filter(({ level }) => level === "ERROR").map(({ tag }) => tag);

@@ -23,7 +23,7 @@ const AT_EACH = 130;
 /** The minute of the attack is over. */
 const LATER_MS = 75_000;
 
-test("a spike over two nodes with events of their own is told of once", { skip: toolOrSkip("postgres") }, async (t) => {
+test("a spike seen by two nodes with separate event databases sends one alert", { skip: toolOrSkip("postgres") }, async (t) => {
   const shared = sharedPostgres();
   const own = shared === null ? startPostgres() : null;
   t.after(() => own?.stop());

@@ -113,7 +113,7 @@ async function watched(name: string, alert_interval: string, email: readonly str
   return (await succeed(call("POST", `${alerting}/policies`, policy))).id;
 }
 
-test("SPEC 6: a spike is told of once by signed webhook and by mail, and not again while the interval lasts", async () => {
+test("SPEC 6: a spike sends one signed webhook and one mail, and no more until the interval ends", async () => {
   // The other zones tell that a look has taken place. Each attack is the last of its life, so that its age at the next
   // look does not depend on how busy the machine is.
   await liveAfter(0);

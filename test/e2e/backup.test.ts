@@ -43,7 +43,7 @@ const recordNames = async (server: Selvedge, token: string, zone: string): Promi
   return new Set(body.result.map(({ name }: { readonly name: string }) => name));
 };
 
-test("a backup under a load of writes has every record that was acknowledged before it, and an empty machine serves it", async (t) => {
+test("a backup taken under write load has every acknowledged record, and an empty machine serves it", async (t) => {
   const [data, place] = [directory(t), directory(t)];
   const server = await startSelvedge({ dataDir: data });
   t.after(() => server.stop());
@@ -112,7 +112,7 @@ test("a backup under a load of writes has every record that was acknowledged bef
   assert.equal((await resolver.resolveTxt(before[0] ?? "")).flat().join(""), "x".repeat(1_000));
 });
 
-test("a backup in the clear is an archive that tar reads, and one that was cut, changed or is something else is refused whole", async (t) => {
+test("tar reads an unencrypted backup, and restore refuses a truncated, changed or foreign file as a whole", async (t) => {
   const [data, place] = [directory(t), directory(t)];
   const nothing = await run("backup", join(place, "x"), "--data", data);
   assert.match(`${nothing.code} ${nothing.err}`, /^1 .*nothing to back up/);

@@ -79,14 +79,14 @@ function checkout(t: TestContext) {
 const SOURCES = (word: string): string => `sources ${word} sources ${word}\n`;
 const BUILT = (word: string): string => `built ${word} built ${word}\n`;
 
-test("without a build the sources run; a server is worth a build, which everything runs from then on", (t) => {
+test("without a build the sources run, start makes a build, and every later command runs it", (t) => {
   const { run } = checkout(t);
   assert.equal(run("status"), SOURCES("first"));
   assert.equal(run("start"), BUILT("first"));
   assert.equal(run("status"), BUILT("first"));
 });
 
-test("a build that is not what the sources are never runs, also where length and date of a file are the same", (t) => {
+test("an outdated build never runs, even if size and date of its source files match", (t) => {
   const { run, say, file } = checkout(t);
   assert.equal(run("start"), BUILT("first"));
   const { atime, mtime } = statSync(file("src/app/word.ts"));
@@ -102,7 +102,7 @@ test("a build that is not what the sources are never runs, also where length and
   assert.equal(run("start"), BUILT("other"));
 });
 
-test("sources that cannot be built run as they are, and say what is wrong", (t) => {
+test("a syntax error stops the start with its place, and without a compiler the sources run directly", (t) => {
   const { run, say, file, result } = checkout(t);
   assert.equal(run("start"), BUILT("first"));
   writeFileSync(file("src/app/word.ts"), "export const word = ;\n");
@@ -117,7 +117,7 @@ test("sources that cannot be built run as they are, and say what is wrong", (t) 
   assert.match(bare.stderr, /npm ci/);
 });
 
-test("a copy of a checkout runs its build, whatever the dates of its files", (t) => {
+test("a copy of a checkout runs its build whatever the dates of its files", (t) => {
   const { run, copyTo } = checkout(t);
   assert.equal(run("start"), BUILT("first"));
   const copy = copyTo("second");
@@ -126,7 +126,7 @@ test("a copy of a checkout runs its build, whatever the dates of its files", (t)
   assert.equal(copy.run("status"), SOURCES("other"));
 });
 
-test("a build that was broken, and an old one, are replaced; nothing else is left", (t) => {
+test("start replaces a broken or old build and leaves no other files", (t) => {
   const { run, file, result } = checkout(t);
   assert.equal(run("start"), BUILT("first"));
   for (const text of ["", "{}", '{"src/app/word.ts":["1 2 3",""]}']) {
@@ -137,7 +137,7 @@ test("a build that was broken, and an old one, are replaced; nothing else is lef
   assert.deepEqual(result(["start"]).stderr, "");
 });
 
-test("servers that start at once build at once, and each runs a whole build", async (t) => {
+test("concurrent starts each run a complete build", async (t) => {
   const { file, say } = checkout(t);
   for (const word of ["first", "again"]) {
     say(word);
@@ -150,7 +150,7 @@ test("servers that start at once build at once, and each runs a whole build", as
   );
 });
 
-test("a user who cannot write to the program's directory runs its build, or without one its sources", (t) => {
+test("a user without write access to the program runs its build, or its sources if no build exists", (t) => {
   const identity = stranger();
   if (identity === undefined) return t.skip("only an administrator can start the program as somebody else");
   const { run, file } = checkout(t);
@@ -161,7 +161,7 @@ test("a user who cannot write to the program's directory runs its build, or with
   assert.equal(run("start", environment), BUILT("first"));
 });
 
-test("traces of the built program name the lines of its sources, in threads too", async () => {
+test("stack traces of the built program name lines of the sources, in threads too", async () => {
   assert.equal(spawnSync(process.execPath, [join(root, "tools/build.ts")], { timeout: 120_000 }).status, 0);
   const thread = new Worker(pathToFileURL(join(root, "dist/app/threads/prestarted-thread.js")), { workerData: {} });
   const [error] = (await once(thread, "error")) as [Error];

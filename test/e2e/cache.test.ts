@@ -9,7 +9,7 @@ import Cloudflare from "cloudflare";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 /** The cache of a whole installation with several edge threads, each with its own. */
-describe("cache: purged by the API, in every thread before the answer comes", () => {
+describe("cache: a purge by the API reaches every thread before the API responds", () => {
   let selvedge: Selvedge;
   let client: Cloudflare;
   let origin: Server;
@@ -61,8 +61,8 @@ describe("cache: purged by the API, in every thread before the answer comes", ()
   }
 });
 
-describe("cache: a kill between two starts", () => {
-  test("used responses are kept, purged ones are not, and no partial one is served", async (t) => {
+describe("cache: a kill -9 between two starts", () => {
+  test("a restart serves stored responses, no purged ones and no partial ones", async (t) => {
     const dataDir = await mkdtemp(join(tmpdir(), "selvedge-cache-"));
     let asked = 0;
     const origin = createServer((_req, res) => {

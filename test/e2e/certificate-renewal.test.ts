@@ -26,7 +26,7 @@ const ask = (socket: TLSSocket): Promise<string> =>
     socket.write("GET / HTTP/1.1\r\nHost: www.renewed.example\r\n\r\n");
   });
 
-storeTest("a renewed certificate is what new connections get, and those that are open go on", async ({ store }) => {
+storeTest("new connections get the renewed certificate, and open connections continue", async ({ store }) => {
   const clock = fixedClock(systemClock.nowMs());
   const { control, sealer, account_id, call } = await controlOver(store, { clock });
   const edge = await startEdge([]);

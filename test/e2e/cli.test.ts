@@ -40,7 +40,7 @@ function directory(t: TestContext): string {
   return path;
 }
 
-test("help names every command and says how to begin; a mistyped command is pointed out", async () => {
+test("help lists every command and a first step, and a mistyped command gets a suggestion", async () => {
   const help = await selvedge(["--help"]);
   assert.equal(help.code, 0);
   for (const command of ["start", "status", "token", "zone", "rules", "config"]) assert.match(help.out, new RegExp(`^  ${command}`, "m"));
@@ -53,7 +53,7 @@ test("help names every command and says how to begin; a mistyped command is poin
   assert.equal((await selvedge([])).code, 2);
 });
 
-test("help, -h and -v answer as people type them, and help of an unknown command points it out", async () => {
+test("help, -h and -v work in every position, and help for an unknown command gets a suggestion", async () => {
   const { out: help } = await selvedge(["--help"]);
   for (const args of [["-h"], ["help"]]) assert.equal((await selvedge(args)).out, help, args.join(" "));
   assert.equal((await selvedge(["-v"])).out, (await selvedge(["--version"])).out);
@@ -68,7 +68,7 @@ test("help, -h and -v answer as people type them, and help of an unknown command
   assert.match(unknown.err, /unknown command 'crate'/);
 });
 
-test("a reader that leaves before everything is printed is not a failure", async () => {
+test("a reader that closes the pipe early does not make the command fail", async () => {
   for (const args of [["--help"], ["start", "--help"], ["config", "check"]]) {
     const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.destroy();
@@ -77,7 +77,7 @@ test("a reader that leaves before everything is printed is not a failure", async
   }
 });
 
-test("the help of a command has the flags that it heeds, and no others", async () => {
+test("the help of a command lists exactly the flags that it accepts", async () => {
   const heeded: Readonly<Record<string, readonly string[]>> = {
     status: ["config", "data", "json"],
     "token create": ["config", "data", "database-url", "json"],
@@ -97,7 +97,7 @@ test("the help of a command has the flags that it heeds, and no others", async (
   assert.doesNotMatch((await selvedge(["zone", "--help"])).out, /help \[command\]/);
 });
 
-test("missing or misspelt parts of a command line are reported before anything else", async () => {
+test("missing or misspelled arguments are reported before anything else", async () => {
   for (const [args, said] of [
     [["events", "tail"], /either --zone or --account/],
     [["events", "tail", "--zone", "a", "--account", "b"], /either --zone or --account/],
@@ -111,7 +111,7 @@ test("missing or misspelt parts of a command line are reported before anything e
   }
 });
 
-test("rules fmt prints an expression as it is written, checks it for a phase and points at mistakes", async () => {
+test("rules fmt prints an expression in canonical form, checks it for a phase and points at errors", async () => {
   const plain = await selvedge(["rules", "fmt", '( http.host == "a" )&&(not(ssl))||ip.src in {10.0.0.0/8   1.1.1.1}']);
   assert.deepEqual([plain.code, plain.out, plain.err], [0, 'http.host eq "a" and not ssl or ip.src in {10.0.0.0/8 1.1.1.1}\n', ""]);
   const piped = await selvedge(["rules", "fmt", "--phase", "http_request_firewall_custom"], {}, "ip.src==1.1.1.1\n");
@@ -127,7 +127,7 @@ test("rules fmt prints an expression as it is written, checks it for a phase and
   assert.equal((await selvedge(["rules", "fmt", "--phase", "none", "true"])).code, 2);
 });
 
-test("config check prints values with their sources, secrets masked, and exits 2 with file and line", async (t) => {
+test("config check prints values with their sources, masks secrets, and exits 2 with file and line of an error", async (t) => {
   const file = join(directory(t), "selvedge.toml");
   writeFileSync(file, "[api]\nport = 1234\n");
   const secret = "canary-bootstrap-secret";
@@ -145,7 +145,7 @@ test("config check prints values with their sources, secrets masked, and exits 2
   assert.deepEqual([bad.code, bad.out, bad.err], [2, "", `selvedge: ${file}:3: unknown key "api.prot"; did you mean "api.port"?\n`]);
 });
 
-test("status exits 3 where nothing runs, 1 where a server does not answer and 0 where it is ready", async (t) => {
+test("status exits 0 if the server is ready, 1 if it does not respond and 3 if no server runs", async (t) => {
   const data = directory(t);
   const none = await selvedge(["status", "--data", data]);
   assert.deepEqual([none.code, none.out], [3, ""]);
@@ -193,7 +193,7 @@ async function installation(
   return { data, account: account_id, token: (secret) => findTokenByHash(store.read, hashSecret(secret)) };
 }
 
-test("token create prints a working secret once, for the permissions it was asked for", async (t) => {
+test("token create prints a working secret once, with the requested permissions", async (t) => {
   const { data, account, token } = await installation(t);
   const all = await selvedge(["token", "create", "--name", "ci", "--all", "--data", data, "--json"]);
   assert.equal(all.code, 0, all.err);
@@ -225,7 +225,7 @@ test("token create prints a working secret once, for the permissions it was aske
   assert.ok(!narrow.err.includes(narrow.out.trim()), "the secret stands on standard output alone");
 });
 
-test("token create refuses what it cannot do, and makes no database of its own", async (t) => {
+test("token create refuses invalid requests and does not create a database", async (t) => {
   const { data } = await installation(t);
   const refused = async (...args: readonly string[]): Promise<readonly [number, string]> => {
     const { code, err, out } = await selvedge(["token", "create", "--name", "x", "--data", data, ...args]);
@@ -242,7 +242,7 @@ test("token create refuses what it cannot do, and makes no database of its own",
   assert.ok(!existsSync(join(empty, "control.db")));
 });
 
-test("a database of a newer program is refused in a line, and stays as it is", async (t) => {
+test("every command refuses a database of a newer version in one line and does not change it", async (t) => {
   const { data } = await installation(t);
   const db = new DatabaseSync(join(data, "control.db"));
   db.exec("INSERT INTO schema_migrations VALUES (9999, 'later', '2030-01-01')");
@@ -302,7 +302,7 @@ cn1 CNAME Same
 cn2 CNAME other
 `;
 
-test("zone import creates the zone, waits where the rate limit asks it to, and names each line that the API refuses", async (t) => {
+test("zone import creates the zone, waits for the rate limit, and prints each line that the API refuses", async (t) => {
   let limited = false;
   const { base, asked } = await smallApi(t, ({ method, url }) => {
     if (url?.startsWith("/client/v4/zones?")) return { result: [] };
@@ -339,7 +339,7 @@ test("zone import creates the zone, waits where the rate limit asks it to, and n
   assert.match(String(form?.body["text"]), /name="proxied"\r\n\r\ntrue\r\n/);
 });
 
-test("with a real server: status, a token that works, an import that changes nothing the second time, and an export", async (t) => {
+test("against a real server status, token create and zone export work, and a second zone import changes nothing", async (t) => {
   const data = directory(t);
   const server = await startSelvedge({ dataDir: data });
   t.after(() => server.stop());
@@ -391,7 +391,7 @@ test("with a real server: status, a token that works, an import that changes not
   assert.match(`${refused.code} ${refused.err}`, /^1 .*\(10000\)\nselvedge: .*its permissions do not include this/);
 });
 
-test("guides call the program as `npm ci` leaves it: by npx", async () => {
+test("guides run the program with npx, as npm ci installs it", async () => {
   const guides = join(import.meta.dirname, "../../docs/guides");
   const texts = readdirSync(guides).map((name) => readFileSync(join(guides, name), "utf8"));
   const commands = texts.flatMap((guide) => [...guide.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block!.split("\n")));
@@ -402,7 +402,7 @@ test("guides call the program as `npm ci` leaves it: by npx", async () => {
   );
 });
 
-test("zone import explains what is missing", async (t) => {
+test("zone import explains which argument or setting is missing", async (t) => {
   const file = join(directory(t), "zone.txt");
   writeFileSync(file, "@ A 192.0.2.1\n");
   const attempt = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> => {
@@ -419,7 +419,7 @@ test("zone import explains what is missing", async (t) => {
   assert.match(await attempt([file, "--zone", "bad..name", "--api", base], token), /^2 .*--zone bad\.\.name/);
 });
 
-test("start reports a wrong configuration in one line and exits 2", async () => {
+test("start reports a configuration error in one line and exits 2", async () => {
   const { code, out, err } = await selvedge(["start", "--api-port", "seven"]);
   assert.deepEqual([code, out], [2, ""]);
   assert.match(err, /^selvedge: --api-port must be a port number .*\n$/);

@@ -49,7 +49,7 @@ test("fish completes commands and flags", { skip: toolOrSkip("fish") }, (t) => {
   }
 });
 
-test("zsh reads its script", { skip: toolOrSkip("zsh") }, () => {
+test("zsh loads its script", { skip: toolOrSkip("zsh") }, () => {
   const { status, stdout, stderr } = spawnSync(
     "zsh",
     ["-f", "-c", `autoload -Uz compinit && compinit -u -D; ${script("zsh")}\nprint -r -- $_comps[selvedge]`],
@@ -61,7 +61,7 @@ test("zsh reads its script", { skip: toolOrSkip("zsh") }, () => {
   assert.match(stdout, /_bash_complete.* -F _selvedge/);
 });
 
-test("another shell is refused", () => {
+test("completions for another shell are refused", () => {
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "completions", "tcsh"], { encoding: "utf8", timeout: 120_000 });
   assert.equal(status, 2);
   assert.match(stderr, /completions exist for bash, zsh, fish, not for tcsh/);

@@ -16,7 +16,7 @@ import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
 
 const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
 
-describe("certificates of a zone's owner", () => {
+describe("certificates that the zone's owner uploads", () => {
   let selvedge: Selvedge;
   let client: Cloudflare;
   let origin: Server;
@@ -67,7 +67,7 @@ describe("certificates of a zone's owner", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test("an uploaded certificate is used by the edge at once, listed, and gone when it is deleted", async () => {
+  test("the edge serves an uploaded certificate at once, and no longer once it is deleted", async () => {
     const issued = await shown("www.own.test");
     const made = await upload("legacy_custom", "own.test", "*.own.test");
     assert.deepEqual([made.status, made.hosts, made.priority, made.zone_id], ["active", ["own.test", "*.own.test"], 0, zone]);
@@ -84,7 +84,7 @@ describe("certificates of a zone's owner", () => {
     await assert.rejects(client.customCertificates.get(made.id, { zone_id: zone }), failing(404, 1002));
   });
 
-  test("types and priorities say which of several is shown", async () => {
+  test("type and priority decide which of several certificates the edge serves", async () => {
     const [low, high, modern] = [
       await upload("legacy_custom", "own.test"),
       await upload("legacy_custom", "own.test"),
@@ -114,7 +114,7 @@ describe("certificates of a zone's owner", () => {
     await removeAll();
   });
 
-  test("a new certificate takes the place of the old one, under another id where it is modern", async () => {
+  test("an edit replaces the certificate, and an sni_custom one gets a new ID", async () => {
     for (const type of ["legacy_custom", "sni_custom"] as const) {
       const made = await upload(type, "own.test");
       const next = await issue("own.test");
@@ -130,7 +130,7 @@ describe("certificates of a zone's owner", () => {
     }
   });
 
-  test("a certificate that cannot be served is refused with the reason", async () => {
+  test("a certificate that the edge cannot serve is refused with the reason", async () => {
     const good = await issue("own.test");
     const other = await issue("other.test");
     const past = createLocalCa({
@@ -158,7 +158,7 @@ describe("certificates of a zone's owner", () => {
     await removeAll();
   });
 
-  test("other tenants' names in a certificate are not served with it", async () => {
+  test("the edge does not serve a certificate for names that belong to other tenants", async () => {
     const below = await client.zones.create({ account: { id: selvedge.ready.account_id }, name: "below.own.test" });
     const issued = await shown("www.below.own.test");
     const made = await upload("legacy_custom", "own.test", "www.below.own.test", "elsewhere.test");
@@ -167,7 +167,7 @@ describe("certificates of a zone's owner", () => {
     await removeAll();
   });
 
-  test("a certificate that was acknowledged is shown after kill -9, and goes with its zone", async () => {
+  test("the edge serves an acknowledged certificate after kill -9, and deletes it with its zone", async () => {
     const made = await upload("sni_custom", "own.test");
     await selvedge.kill();
     await start();

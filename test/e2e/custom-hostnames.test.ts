@@ -23,7 +23,7 @@ interface Answer {
   readonly issuer: string;
 }
 
-describe("custom hostnames of a server", () => {
+describe("custom hostnames on a running server", () => {
   let selvedge: Selvedge;
   let client: Cloudflare;
   let origin: Server;
@@ -72,14 +72,14 @@ describe("custom hostnames of a server", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test("fallbackOrigin: set, shown, and errors without one", async () => {
+  test("fallbackOrigin: set, get, and errors while it is missing", async () => {
     await assert.rejects(client.customHostnames.fallbackOrigin.get({ zone_id: saas }), failing(404, 1551));
     const set = await client.customHostnames.fallbackOrigin.update({ zone_id: saas, origin: "origin.service.test" });
     assert.deepEqual([set.origin, set.status], ["origin.service.test", "active"]);
     assert.equal((await client.customHostnames.fallbackOrigin.get({ zone_id: saas })).status, "active");
   });
 
-  test("SPEC 1.4: a name that points here is served over HTTP and HTTPS as soon as it was created", async () => {
+  test("SPEC 1.4: the edge serves a hostname that points here over HTTP and HTTPS right after its creation", async () => {
     assert.equal((await get("shop.customer.test")).status, 530);
     await point("shop", "origin.service.test");
     const made = await client.customHostnames.create({ zone_id: saas, hostname: "shop.customer.test", ssl: { method: "txt", type: "dv" } });
@@ -96,7 +96,7 @@ describe("custom hostnames of a server", () => {
     await assert.rejects(client.customHostnames.get("00000000-0000-4000-8000-000000000000", { zone_id: saas }), failing(404, 1436));
   });
 
-  test("a hostname whose DNS arrives later becomes active by itself", async () => {
+  test("a hostname becomes active by itself once its DNS points here", async () => {
     const made = await client.customHostnames.create({
       zone_id: saas,
       hostname: "later.customer.test",
@@ -112,7 +112,7 @@ describe("custom hostnames of a server", () => {
     await eventually(async () => (await get("later.customer.test", true)).body === "for later.customer.test");
   });
 
-  test("a certificate of the owner's own, with its key, and what is wrong with others", async () => {
+  test("a custom certificate with its key is served, and an unsuitable one is refused", async () => {
     const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
     const [good, other] = await Promise.all([ca.issue(["own.customer.test"]), ca.issue(["other.customer.test"])]);
     await point("own", "service.test");
@@ -146,7 +146,7 @@ describe("custom hostnames of a server", () => {
     assert.equal((await get("own.customer.test", true)).issuer, "Selvedge");
   });
 
-  test("it all goes on after a power cut, and a copy of the snapshot serves it", async () => {
+  test("custom hostnames survive a power cut, and a copied snapshot serves them", async () => {
     await selvedge.kill();
     await start();
     assert.equal((await get("shop.customer.test", true)).body, "for shop.customer.test");
@@ -162,7 +162,7 @@ describe("custom hostnames of a server", () => {
     );
   });
 
-  test("SPEC 3.2 a hostname that no longer points here moves; SPEC 4.4 a PATCH brings it back", async () => {
+  test("SPEC 3.2 a hostname that no longer points here moves; SPEC 4.4 a PATCH reactivates it", async () => {
     const records = await client.dns.records.list({ zone_id: customer, type: "CNAME" });
     const record = records.result.find(({ name }) => name === "shop.customer.test");
     await client.dns.records.edit(record?.id ?? "", { zone_id: customer, type: "CNAME", name: "shop", content: "elsewhere.test", ttl: 60 });
@@ -181,7 +181,7 @@ describe("custom hostnames of a server", () => {
     assert.equal((await get("shop.customer.test", true)).body, "for shop.customer.test");
   });
 
-  test("a deleted hostname is no longer served, and the answer names it", async () => {
+  test("the edge no longer serves a deleted hostname, and the response to the deletion names it", async () => {
     assert.deepEqual((await client.customHostnames.delete(shop, { zone_id: saas })).id, shop);
     assert.equal((await get("shop.customer.test")).status, 530);
     await assert.rejects(client.customHostnames.get(shop, { zone_id: saas }), failing(404, 1436));

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const SHIFTED = new URL("../support/shifted-clock.ts", import.meta.url).href;
 
 /** Typical searches in an account with visitors, attacks and chats, some of them from yesterday. */
-describe("the dashboard of a lively account", { skip: chrome === undefined && "chromium is not installed" }, () => {
+describe("the dashboard of an account with traffic", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let around: Surroundings;
   let dataDir: string;
   let server: Selvedge;
@@ -73,7 +73,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test("yesterday's spend by team is three choices away from the first page", async () => {
+  test("three clicks from the first page show yesterday's spend by team", async () => {
     await open("/");
     await page.getByRole("link", { name: "AI gateway" }).click();
     await page.getByLabel("Time", { exact: true }).selectOption("yesterday");
@@ -94,7 +94,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.deepEqual(await graveViolations(page), []);
   });
 
-  test("the charts of a zone: a figure chooses what is drawn, a click on a bar leads closer, and Back leads out", async () => {
+  test("a zone's charts: the figure selects the series, a click on a bar zooms in, and Back zooms out", async () => {
     await open(`/zones/${ZONE}?time=1h`);
     const figures = page.getByRole("group", { name: "Metric of the chart" });
     const logged: readonly { status: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
@@ -124,7 +124,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.equal(new URL(page.url()).searchParams.get("path"), "/search");
   });
 
-  test("why a request was blocked, and what lets it pass: a rule that is seen before it is saved, for that argument alone", async () => {
+  test("an event shows why a request was blocked, and its draft exception allows only that argument", async () => {
     const attack = `/search?q=${encodeURIComponent("1' union select password from users--")}`;
     assert.equal(await get(server.ready.http, attack), 403);
     await open(`/zones/${ZONE}/security/events?path=/search`);
@@ -152,7 +152,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.equal(await get(server.ready.http, attack.replace("?q=", "?other=")), 403);
   });
 
-  test("a rule is built from rows, or written in the editor, which says what is wrong; another phase has its own form", async () => {
+  test("a rule is built from rows or in the editor, which marks errors, and another phase has its own form", async () => {
     await open(`/zones/${ZONE}/security/rules`);
     await page.getByRole("button", { name: "Add a rule" }).first().click();
     const form = page.getByRole("dialog");
@@ -191,7 +191,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.equal(await get(server.ready.http, "/old"), 302);
   });
 
-  test("a managed rule is turned off after its change was shown; a described request says what the rules do then", async () => {
+  test("a managed rule is turned off after a preview, and a test request shows the effect of the rules", async () => {
     const attack = `/find?q=${encodeURIComponent("<script>alert(1)</script>")}`;
     assert.equal(await get(server.ready.http, attack), 403);
     await open(`/zones/${ZONE}/security/managed`);
@@ -209,7 +209,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.deepEqual(await graveViolations(page), []);
   });
 
-  test("the nameserver is asked, many records are changed at once after a preview, and the version that made it is undone", async () => {
+  test("the user queries the nameserver, edits records in bulk after a preview, and reverts that version", async () => {
     await open(`/zones/${ZONE}/dns/ask?name=www`);
     await page.getByText("is proxied, so the answer contains").waitFor();
     await page.getByText(`www.${ZONE}.\t`).waitFor();
@@ -260,7 +260,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByText(/Only Enterprise/).waitFor();
   });
 
-  test("why a custom hostname waits: whose turn it is, with each record to copy", async () => {
+  test("a pending custom hostname shows the next step and each record to copy", async () => {
     await open(`/zones/${ZONE}/hostnames`);
     await page.getByRole("link", { name: "app.customer.example" }).click();
     await page.getByText("The zone has no fallback origin.").waitFor();
@@ -273,7 +273,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     assert.deepEqual(await graveViolations(page), []);
   });
 
-  test("a policy calls a webhook: a test arrives and is listed as sent", async () => {
+  test("a policy sends a test to a webhook and lists it as sent", async () => {
     const received: string[] = [];
     const receiver = createServer((request, response) => {
       request.setEncoding("utf8").on("data", (chunk: string) => received.push(chunk));
@@ -310,7 +310,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     }
   });
 
-  test("a list is made, filled from lines with comments, searched, and an item taken away", async () => {
+  test("a list is created, filled from lines with comments, searched, and loses an item", async () => {
     await open("/account/lists");
     await page.getByRole("button", { name: "Create a list" }).click();
     const form = page.getByRole("dialog");
@@ -344,7 +344,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     [`/zones/${ZONE}/hostnames`, "app.customer.example"],
   ] as const;
 
-  test("content from visitors, customers and providers is text on every page", async () => {
+  test("every page shows content of visitors, customers and providers as text", async () => {
     for (const [path, text] of HOSTILE) {
       await open(path);
       await page.getByText(text).first().waitFor();
@@ -364,5 +364,6 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
   });
 
-  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
+  test("the tests above break no content security policy, load nothing external and run no injected script", () =>
+    assert.deepEqual(browser.faults, []));
 });

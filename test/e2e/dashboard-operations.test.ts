@@ -18,7 +18,7 @@ const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
 const CARD = "4242424242424242";
 
 /** An operator's daily work with a zone, in a browser and against real planes. */
-describe("the dashboard's operations", { skip: chrome === undefined && "chromium is not installed" }, () => {
+describe("operations in the dashboard", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let origin: Server;
   let visits = 0;
   let server: Selvedge;
@@ -75,7 +75,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     }
   };
 
-  test("a certificate is uploaded, after a key that does not belong to it was refused, and deleted", async () => {
+  test("an upload with the wrong key is refused, and a valid certificate is uploaded and deleted", async () => {
     const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
     const [own, other] = [await ca.issue(["special.shop.example"]), await ca.issue(["special.shop.example"])];
     await open(`/zones/${ZONE}/certificates`);
@@ -98,7 +98,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     assert.notEqual(await shown("special.shop.example"), "DNS:special.shop.example");
   });
 
-  test("a text is scanned, and a value that is known is left out from then on", async () => {
+  test("a text is scanned, and an allowed value is not reported again", async () => {
     await open(`/zones/${ZONE}/security/sensitive-data`);
     await page.getByLabel("Text").fill(`{"order": {"card": "${CARD}"}}`);
     await page.getByRole("button", { name: "Scan", exact: true }).click();
@@ -116,7 +116,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     await page.getByRole("table", { name: "Left out" }).waitFor({ state: "detached" });
   });
 
-  test("one request leads to its page; a purged address is fetched from the origin again", async () => {
+  test("a link opens one request, and a purged URL is fetched from the origin again", async () => {
     await get(server.ready.http, "/style.css");
     await get(server.ready.http, "/style.css");
     assert.equal(visits, 1, "the second visit is answered from the cache");
@@ -143,7 +143,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     assert.equal(visits, 3);
   });
 
-  test("an expression is tested against recent requests before its rule is saved, and a rule is dragged to the top", async () => {
+  test("an expression is tested against recent requests before it is saved, and a rule is dragged to the top", async () => {
     await open(`/zones/${ZONE}/security/rules`);
     await page.getByRole("button", { name: "Add a rule" }).first().click();
     const form = page.getByRole("dialog");
@@ -172,7 +172,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     );
   });
 
-  test("another nameserver is added, gets the zone, and loses it", async () => {
+  test("a secondary nameserver is added, linked to the zone and removed", async () => {
     await open(`/zones/${ZONE}/dns/transfers`);
     await page.getByRole("textbox", { name: "Name" }).fill("ns of a friend");
     await page.getByRole("textbox", { name: "IP address" }).fill("192.0.2.999");
@@ -195,7 +195,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     await page.getByText("No other server gets this zone.").waitFor();
   });
 
-  test("a day is rehearsed: the calls that end by then, who makes them, and what to call instead", async () => {
+  test("a rehearsal of a date lists the calls that end, their callers and their replacements", async () => {
     await call("GET", `/zones/${zoneId}/firewall/rules`);
     // Calls are recorded in batches.
     await readUntil(
@@ -213,7 +213,7 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
 
   const PAGES = ["certificates", "security/sensitive-data", "cache", "dns/transfers"] as const;
 
-  test("these pages fit a phone and can be used without sight", async () => {
+  test("the pages above fit a phone and pass the accessibility checks", async () => {
     const phone = await browser.context({
       ...{ viewport: { width: 390, height: 800 }, colorScheme: "dark", storageState: await context.storageState() },
     });
@@ -235,5 +235,6 @@ describe("the dashboard's operations", { skip: chrome === undefined && "chromium
     await phone.close();
   });
 
-  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
+  test("the tests above break no content security policy, load nothing external and run no injected script", () =>
+    assert.deepEqual(browser.faults, []));
 });

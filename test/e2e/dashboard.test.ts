@@ -27,7 +27,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await server?.stop();
   });
 
-  test("the first visitor sets it up with the token that the terminal printed, and is signed in", async () => {
+  test("the first visitor creates the first user with the token from the terminal and is signed in", async () => {
     await page.goto(origin());
     await page.getByLabel("Token from the terminal").fill(server.ready.token ?? "");
     await page.getByLabel("Your e-mail").fill("ada@example.com");
@@ -39,7 +39,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     assert.ok(!kept.includes("selvedge="), "no script can read the cookie");
   });
 
-  test("a zone is added; what others wrote in its records stays text on the pages that follow", async () => {
+  test("a zone is added, and its pages show the content of its records as text", async () => {
     await page.goto(`${origin()}/zones`);
     await page.getByRole("button", { name: "Add a zone" }).first().click();
     await page.getByLabel("Domain").fill("shop.example");
@@ -51,7 +51,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await add({ type: "TXT", name: "canary", content: `"${CANARY}"`, comment: CANARY });
   });
 
-  test("a record is added, mistakes are shown beside their field, and its content is changed in its row", async () => {
+  test("a record is added, errors appear next to their field, and the row edits its content", async () => {
     await page.goto(`${origin()}/zones/shop.example/dns/records`);
     await page.getByRole("button", { name: "Add a record" }).click();
     const form = page.getByRole("dialog");
@@ -104,7 +104,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/account/lists", "Account"],
   ] as const;
 
-  test("every page opens from its address, and can be used without sight", async () => {
+  test("every page opens from its URL and passes the accessibility checks", async () => {
     for (const [colorScheme, width] of [
       ["light", 1280],
       ["dark", 390],
@@ -121,7 +121,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     }
   });
 
-  test("a user who signs out is signed out, and can sign in again with e-mail and password", async () => {
+  test("signing out ends the session, and the user signs in again with e-mail and password", async () => {
     await page.goto(origin());
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -134,7 +134,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
   });
 
-  test("one-time codes: set up from the secret, asked for at sign-in, and turned off with a recovery code", async () => {
+  test("one-time codes are set up from the secret, required at sign-in, and turned off with a recovery code", async () => {
     await page.goto(`${origin()}/account/sessions`);
     await page.getByLabel("Your password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set one-time codes up" }).click();
@@ -167,5 +167,6 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByRole("button", { name: "Set one-time codes up" }).waitFor();
   });
 
-  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
+  test("the tests above break no content security policy, load nothing external and run no injected script", () =>
+    assert.deepEqual(browser.faults, []));
 });

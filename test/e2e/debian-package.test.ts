@@ -72,7 +72,7 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
   });
   after(() => removeDirectory(place));
 
-  test("the tarball runs where it is unpacked, with its own Node.js and nothing that only tests need", (t) => {
+  test("the tarball runs where it is unpacked, with its own Node.js and without test dependencies", (t) => {
     t.diagnostic(JSON.stringify(made));
     const unpacked = join(place, "unpacked here");
     execFileSync("sh", ["-c", 'mkdir "$1" && tar -xzf "$2" -C "$1" --strip-components=1', "sh", unpacked, made.tarball]);
@@ -87,7 +87,7 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
   });
 
   test(
-    "the Debian package installs, serves as its user, keeps configuration and state when it is removed, and takes them along when it is purged",
+    "the Debian package installs and serves as its user, keeps configuration and state on removal, and deletes them on purge",
     { skip: stranger() === undefined && "only root can lay a layer over the disk" },
     () => {
       const lines = toldBy(inCopy(place, made.deb, STORY));
@@ -108,7 +108,7 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
   );
 
   test(
-    "the steps of the Containerfile make a server that its user can run, and the settings of compose.yaml exist",
+    "the steps of the Containerfile build a server that its user can run, and every setting in compose.yaml exists",
     { skip: stranger() === undefined && "only root can lay a layer over the disk" },
     () => {
       const steps = readFileSync(join(ROOT, "deploy/Containerfile"), "utf8")

@@ -71,7 +71,7 @@ async function flood(t: TestContext, selvedge: Selvedge, cookie: string, least =
   return { answers, cookie: last, most };
 }
 
-test("the rate of responses holds over all threads, and a cookie over all threads and restarts", async (t) => {
+test("the response rate limit counts over all threads, and cookies are valid in all threads and after restarts", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-abuse-"));
   t.after(() => removeDirectory(dataDir));
   const args = ["--dns-workers", "2", "--dns-rate-limit-per-second", String(PER_SECOND), "--dns-rate-limit-slip", "0"];

@@ -19,7 +19,7 @@ const QUERY = `query ($zone: String!, $filter: DnsAnalyticsFilter, $limit: Int!)
 }
 fragment asked on DnsAnalyticsAdaptiveGroup { dimensions { queryName queryType responseCode protocol } }`;
 
-test("queries to a zone's nameserver can be counted through GraphQL, and only with permission", async (t) => {
+test("GraphQL counts the queries to a zone's nameserver, and only with permission", async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const call = apiCaller(selvedge.ready);

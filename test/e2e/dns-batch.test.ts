@@ -53,7 +53,7 @@ const RECORDS = [
   ],
 ] as const;
 
-test("two names that batches swap back and forth are never answered half swapped, and the answer to the batch is not ahead", async (t) => {
+test("the nameserver never serves half of a batch, and serves all of it once the API has responded", async (t) => {
   const zone = await succeed(call("POST", "/zones", { name: ZONE, account: { id: selvedge.ready.account_id }, type: "full" }));
   const batch = (body: object): Promise<any> => succeed(call("POST", `/zones/${zone.id}/dns_records/batch`, body));
   const dns = await asker();

@@ -24,7 +24,7 @@ interface Asked {
   readonly body: Buffer;
 }
 
-test("the edge takes questions over HTTPS under the nameservers' names, and only there", async (t) => {
+test("the edge answers DNS over HTTPS under the names of the nameservers, and under no other name", async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const call = apiCaller(selvedge.ready);
@@ -79,7 +79,7 @@ test("the edge takes questions over HTTPS under the nameservers' names, and only
   assert.equal((await ask("/elsewhere")).res.statusCode, 530);
 });
 
-test("kdig and curl ask over HTTP/2; the HTTPS record of a proxied name announces it", { skip: toolOrSkip("kdig") }, async (t) => {
+test("kdig and curl query over HTTP/2, and the HTTPS record of a proxied name announces it", { skip: toolOrSkip("kdig") }, async (t) => {
   const port = String(await freePort());
   const selvedge = await startSelvedge({ args: ["--https-port", port] });
   t.after(() => selvedge.stop());

@@ -14,7 +14,7 @@ import { toolOrSkip } from "../support/tools.ts";
 
 const NAME_SERVER = "ns1.selvedge.internal";
 
-test("questions over TLS: under the nameserver's name, under a zone's, and without a name", { skip: toolOrSkip("kdig") }, async (t) => {
+test("DNS over TLS works with the nameserver's name, with a zone's name and without SNI", { skip: toolOrSkip("kdig") }, async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const call = apiCaller(selvedge.ready);

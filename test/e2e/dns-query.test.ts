@@ -5,7 +5,7 @@ import { type ApiCall, apiCaller, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 /** The API's report on an answer equals the nameserver's own answer, with the records that it comes from. */
-describe("a question to the nameserver", () => {
+describe("a query to the nameserver through the API", () => {
   let server: Selvedge;
   let call: ApiCall;
   let base: string;
@@ -35,7 +35,7 @@ describe("a question to the nameserver", () => {
   const ask = (name: string, type?: string): Promise<DnsQueryResult> =>
     succeed(call("POST", `${base}/dns_query`, { name, ...(type === undefined ? {} : { type }) }));
 
-  test("each kind of answer has its cause", async () => {
+  test("each kind of answer names its cause", async () => {
     for (const [name, type, status, causes, record] of [
       ["www", "A", "NOERROR", ["record"], "www.asked.example"],
       ["WWW.asked.example", "A", "NOERROR", ["record"], "www.asked.example"],
@@ -69,7 +69,7 @@ describe("a question to the nameserver", () => {
     assert.match(because.at(-1)?.message ?? "", /^It is signed by the key \d+\.$/);
   });
 
-  test("a name outside the zone, or an invalid type, is refused", async () => {
+  test("a name outside the zone and an invalid type are refused", async () => {
     for (const [body, source] of [
       [{ name: "www.other.example." }, "/name"],
       [{ name: "a..b" }, "/name"],

@@ -38,7 +38,7 @@ const RECORDS: readonly Op[] = [
   recordOp("z", `nobodyasksforthis.${ZONE}`, "A", "192.0.2.9"),
 ];
 
-storeTest("a scan finds a zone's usual records, and a review makes some of them the zone's", async ({ store }) => {
+storeTest("a scan finds a zone's common records, and a review accepts some of them", async ({ store }) => {
   const other = await elsewhere(RECORDS);
   try {
     const { control, account_id, call } = await controlOver(store, { scanResolvers: [other.server] });
@@ -97,7 +97,7 @@ storeTest("a scan finds a zone's usual records, and a review makes some of them 
   }
 });
 
-storeTest("a wildcard is found once, and a resolver that does not answer finds nothing", async ({ store, dialect }) => {
+storeTest("a scan reports a wildcard once, and finds nothing if the resolver does not answer", async ({ store, dialect }) => {
   if (dialect === "postgres") return;
   const other = await elsewhere([recordOp("z", `*.${ZONE}`, "A", "192.0.2.5"), recordOp("z", `api.${ZONE}`, "A", "192.0.2.6")]);
   try {
@@ -115,6 +115,6 @@ storeTest("a wildcard is found once, and a resolver that does not answer finds n
   }
 });
 
-test("a resolver that is not there is an empty answer", async () => {
+test("an unreachable resolver gives an empty answer", async () => {
   assert.deepEqual(await createScanResolver(["127.0.0.1:1"])("www.scanned.example", "A"), []);
 });

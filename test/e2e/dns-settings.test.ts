@@ -10,7 +10,7 @@ const DIG_TIMEOUT_MS = 60_000;
 const run = promisify(execFile);
 
 // SPEC 2.4 and SPEC 2.5, seen by a stranger's resolver.
-describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
+describe("DNS settings in the answers to dig", { skip: toolOrSkip("dig") }, () => {
   let selvedge: Selvedge;
   let call: ApiCall;
   before(async () => {
@@ -29,7 +29,7 @@ describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
   };
   const newZone = (name: string): Promise<any> => succeed(call("POST", "/zones", { name, account: { id: selvedge.ready.account_id } }));
 
-  test("SPEC 4.3: the SOA record follows every field, and its serial rises with each change", async () => {
+  test("SPEC 4.3: the SOA record follows every setting, and its serial increases with each change", async () => {
     const zone = await newZone("soa.test");
     const settings = `/zones/${zone.id}/dns_settings`;
     const [first] = await dig("soa.test", "SOA");
@@ -62,7 +62,7 @@ describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
     assert.deepEqual(await dig("soa.test", "SOA"), [second]);
   });
 
-  test("an account's defaults are in the first answer of a new zone", async () => {
+  test("the first answer of a new zone uses the account's defaults", async () => {
     const { account_id } = selvedge.ready;
     await succeed(call("PUT", `/accounts/${account_id}`, { name: "enterprise", type: "enterprise" }));
     await succeed(
@@ -73,7 +73,7 @@ describe("DNS settings as dig sees them", { skip: toolOrSkip("dig") }, () => {
     assert.equal((await dig("defaults.test", "NS"))[0]?.[1], "7200");
   });
 
-  test("custom name servers and DNS only show at once", async () => {
+  test("custom name servers and DNS-only mode take effect at once", async () => {
     const { account_id } = selvedge.ready;
     const zone = await newZone("custom.test");
     await succeed(call("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "www", content: "192.0.2.1", ttl: 1, proxied: true }));

@@ -56,7 +56,7 @@ async function startParent(): Promise<Parent> {
 
 const OTHER_DS = `${ZONE}. 3600 IN DS 4711 13 2 ${"AB".repeat(32)}`;
 
-storeTest("the status follows the parent, a rollover waits for it, and DNSSEC ends when its DS is forgotten", async ({ store }) => {
+storeTest("the status follows the parent's DS, a rollover waits for it, and DNSSEC ends once the DS expired", async ({ store }) => {
   const parent = await startParent();
   const clock = fixedClock("2026-01-01T00:00:00Z");
   try {
@@ -142,7 +142,7 @@ storeTest("the status follows the parent, a rollover waits for it, and DNSSEC en
   }
 });
 
-storeTest("a key's age begins a rollover; nothing goes on while the parent cannot be seen", async ({ store }) => {
+storeTest("a key's age starts a rollover, which stops while the parent is unreachable", async ({ store }) => {
   const parent = await startParent();
   const clock = fixedClock("2026-01-01T00:00:00Z");
   try {
@@ -170,7 +170,7 @@ storeTest("a key's age begins a rollover; nothing goes on while the parent canno
   }
 });
 
-storeTest("a zone whose parent nobody can see stays pending, and its owner is told why", async ({ store }) => {
+storeTest("a zone with an unreachable parent stays pending, and its owner sees why", async ({ store }) => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const { control, account_id, call } = await controlOver(store, { clock });
   const { id, name } = await control.zones.create(call(), { name: ZONE, account: { id: account_id } });
@@ -182,7 +182,7 @@ storeTest("a zone whose parent nobody can see stays pending, and its owner is to
   assert.match(asked.notes?.[0] ?? "", /^Status stays pending: the parent zone could not be checked: 127\.0\.0\.1:1: connect ECONNREFUSED/);
 });
 
-storeTest("servers that fetch a signed zone are told to fetch it again before its signatures run out", async ({ store }) => {
+storeTest("secondaries of a signed zone get a NOTIFY before its signatures expire", async ({ store }) => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const { control, account_id, call } = await controlOver(store, { clock });
   const { transfers, dnssec } = control;
@@ -215,7 +215,7 @@ storeTest("servers that fetch a signed zone are told to fetch it again before it
   );
 });
 
-test("only answers from the parent's side count, and resolvers have to agree", async () => {
+test("only the parent's own answers count, and all resolvers must agree", async () => {
   const [one, other] = [await startParent(), await startParent()];
   const silent = createServer(() => undefined).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
@@ -242,23 +242,27 @@ test("only answers from the parent's side count, and resolvers have to agree", a
   }
 });
 
-test("a server looks at the parents of its zones by itself, and signs from the call that asks for it", { timeout: 300_000 }, async () => {
-  const parent = await startParent();
-  const selvedge = await startSelvedge({ args: ["--dns-scan-resolvers", parent.server] });
-  try {
-    const call = apiCaller(selvedge.ready);
-    const zone = await succeed(call("POST", "/zones", { name: ZONE, account: { id: selvedge.ready.account_id } }));
-    const path = `/zones/${zone.id}/dnssec`;
-    const on = await succeed(call("PATCH", path, { status: "active" }));
-    const port = Number(selvedge.ready.dns.split(":").at(-1));
-    const [response] = await askTcp(port, [queryFor(`${ZONE}.`, TYPE.DNSKEY, 1)]);
-    const [dnskey] = decodeMessage(response as Buffer).answers;
-    assert.equal(Buffer.from(dnskey?.rdata.subarray(4) ?? []).toString("base64"), on.public_key);
-    parent.say(on.ds);
-    while ((await succeed(call("GET", path))).status !== "active") await delay(250);
-    assert.match(selvedge.log(), /child\.example: pending → active/);
-  } finally {
-    await selvedge.stop();
-    await parent.close();
-  }
-});
+test(
+  "the server checks the parents of its zones by itself, and signs a zone as soon as it is activated",
+  { timeout: 300_000 },
+  async () => {
+    const parent = await startParent();
+    const selvedge = await startSelvedge({ args: ["--dns-scan-resolvers", parent.server] });
+    try {
+      const call = apiCaller(selvedge.ready);
+      const zone = await succeed(call("POST", "/zones", { name: ZONE, account: { id: selvedge.ready.account_id } }));
+      const path = `/zones/${zone.id}/dnssec`;
+      const on = await succeed(call("PATCH", path, { status: "active" }));
+      const port = Number(selvedge.ready.dns.split(":").at(-1));
+      const [response] = await askTcp(port, [queryFor(`${ZONE}.`, TYPE.DNSKEY, 1)]);
+      const [dnskey] = decodeMessage(response as Buffer).answers;
+      assert.equal(Buffer.from(dnskey?.rdata.subarray(4) ?? []).toString("base64"), on.public_key);
+      parent.say(on.ds);
+      while ((await succeed(call("GET", path))).status !== "active") await delay(250);
+      assert.match(selvedge.log(), /child\.example: pending → active/);
+    } finally {
+      await selvedge.stop();
+      await parent.close();
+    }
+  },
+);

@@ -78,7 +78,7 @@ function putNoise(file: string, at: number): void {
   writeFileSync(file, bytes.fill(0x5a, at, at + NOISE_BYTES));
 }
 
-test("data after a kill is valid, and a running server is not checked", async (t) => {
+test("doctor finds the data valid after a kill, and refuses to check a running server", async (t) => {
   const dataDir = copyOf(t);
   const { code, good, said } = await doctor(dataDir);
   assert.deepEqual([code, good], [0, true], JSON.stringify(said));
@@ -92,7 +92,7 @@ test("data after a kill is valid, and a running server is not checked", async (t
   assert.match(busy.err, new RegExp(`process ${selvedge.pid}`));
 });
 
-test("noise in the log of the database, which takes acknowledged records away, is noticed and refused with the ways out", async (t) => {
+test("doctor finds damage in the write-ahead log that loses acknowledged records, and names the options", async (t) => {
   const dataDir = copyOf(t);
   const log = join(dataDir, "control.db-wal");
   const { size } = statSync(log);
@@ -147,7 +147,7 @@ const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => vo
   ["the last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), "last good copy", /last good copy is invalid/],
 ];
 for (const [what, damage, part, finding] of DAMAGED) {
-  test(`damage of ${what} is found, and --new-history makes nothing of it`, async (t) => {
+  test(`doctor finds ${what}, and --new-history does not change the damaged files`, async (t) => {
     const dataDir = copyOf(t);
     damage(dataDir);
     const files = ["control.db", "control.db-wal"].map((name) => join(dataDir, name)).filter((file) => existsSync(file));
@@ -164,7 +164,7 @@ for (const [what, damage, part, finding] of DAMAGED) {
   });
 }
 
-test("a directory that does not exist is refused, and is not created", async () => {
+test("doctor refuses a directory that does not exist and does not create it", async () => {
   const missing = join(tmpdir(), `selvedge-doctor-${process.pid}-missing`);
   const { code, err } = await doctor(missing);
   assert.equal(code, 1);

@@ -18,7 +18,7 @@ const startAs = (version: string) => {
   return spawnSync(process.execPath, ["--import", pretend, entry, "--version"], { encoding: "utf8", timeout: 60_000 });
 };
 
-test("an old Node is told which one is needed and where it is", () => {
+test("an old Node.js prints the required version and where to get it", () => {
   for (const version of ["18.20.4", "20.19.0", "24.14.1"]) {
     const { status, stdout, stderr } = startAs(version);
     assert.equal(status, 1, version);
@@ -28,7 +28,7 @@ test("an old Node is told which one is needed and where it is", () => {
   }
 });
 
-test("a Node that is new enough runs the command line", () => {
+test("a recent Node.js runs the command line", () => {
   for (const version of ["24.15.0", "25.0.0"]) {
     const { status, stdout, stderr } = startAs(version);
     assert.equal(status, 0, stderr);
@@ -36,7 +36,7 @@ test("a Node that is new enough runs the command line", () => {
   }
 });
 
-test("a server that npm started ends in order with npm", async (t) => {
+test("a server started by npm stops cleanly with npm", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "selvedge-npm-"));
   t.after(() => removeDirectory(data));
   const npm = spawn("npm", ["start", "--", "--data", data, ...FREE_PORTS, "--json"], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });

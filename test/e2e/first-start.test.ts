@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startSelvedge } from "../support/selvedge.ts";
 
-test("a first start that fails keeps the token for the start that succeeds, and no later one", async (t) => {
+test("a failed first start leaves the token to the next start, and later starts print none", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "selvedge-first-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const taken = createServer().listen(0, "127.0.0.1");
@@ -31,7 +31,7 @@ test("a first start that fails keeps the token for the start that succeeds, and 
     assert.equal(readFileSync(join(dataDir, file)).includes(token), false, `${file} has the token in the clear`);
 });
 
-test("a server that is stopped right after its ready line ends cleanly", async (t) => {
+test("a stop right after the ready line exits cleanly", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "selvedge-first-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const ports = ["api", "gateway", "dns", "http", "https"].flatMap((plane) => [`--${plane}-port`, "0"]);

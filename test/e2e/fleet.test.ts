@@ -48,7 +48,7 @@ async function isTrusted({ ready }: Selvedge, servername: string, ca: string): P
   }
 }
 
-test("a node follows control: every answer of the API is true at its planes, also after it or the bus was away", { skip }, async (t) => {
+test("a node applies each change before the API responds, and catches up after it or the bus was down", { skip }, async (t) => {
   const world = await startFleet(t);
   const zone = await makeZone(world, "fleet.example");
   const dataDir = await world.join("fra-1", "edge,nameserver,gateway");
@@ -99,7 +99,7 @@ test("a node follows control: every answer of the API is true at its planes, als
 });
 
 test(
-  "a node's credentials do what a node needs and no more, its token counts once, and a removed node hears nothing",
+  "a node's credentials allow only what the node needs, its token works once, and a removed node receives nothing",
   { skip },
   async (t) => {
     const world = await startFleet(t);

@@ -7,7 +7,7 @@ import { api, startSelvedge, type Selvedge } from "../support/selvedge.ts";
 const CARD = "4012 8888 8888 1881";
 
 /** From the profile that an operator picks to what a client and the log see. */
-describe("data loss prevention of a gateway", () => {
+describe("data loss prevention at a gateway", () => {
   let selvedge: Selvedge;
   let mock: LLMock;
   let financial: string;
@@ -56,7 +56,7 @@ describe("data loss prevention of a gateway", () => {
     await mock?.stop();
   });
 
-  test("profiles are shown with their entries; unknown ones are refused", async () => {
+  test("a profile lists its entries, and unknown profiles are refused", async () => {
     const { body } = await call("GET", `/dlp/profiles/${financial}`);
     assert.ok(body.result.entries.length > 5);
     const refused = await call("PUT", "/ai-gateway/gateways/blocking", {
@@ -67,7 +67,7 @@ describe("data loss prevention of a gateway", () => {
     assert.match(refused.body.errors[0].message, /Profile nonsense does not exist/);
   });
 
-  test("a profile of one's own: patterns and words, blocked in requests and streams, changed while it is used", async () => {
+  test("a custom profile with patterns and words blocks requests and streams, and changes apply at once", async () => {
     const entries = [
       { name: "Employee numbers", enabled: true, pattern: { regex: "EMP-[0-9]{6}" } },
       { name: "Projects", enabled: true, words: ["Project Falcon", "Blue (Moon)"] },
@@ -122,7 +122,7 @@ describe("data loss prevention of a gateway", () => {
     assert.equal((await call("GET", `/dlp/profiles/${id}`)).status, 404);
   });
 
-  test("a request that is blocked never leaves, and its row says so", async () => {
+  test("a blocked request never reaches the provider, and its row says so", async () => {
     const before = mock.getRequests().length;
     await assert.rejects(client("blocking").chat.completions.create(asking(`charge ${CARD}`)), (error: any) => {
       assert.deepEqual([error.status, error.error[0].code], [400, 2029]);
@@ -134,7 +134,7 @@ describe("data loss prevention of a gateway", () => {
     assert.equal((await lastLog("blocking")).status_code, 400);
   });
 
-  test("an answer that is blocked does not arrive: whole with a code, streamed with an error and nothing of the number", async () => {
+  test("a blocked response does not reach the client: buffered it gets an error code, streamed an error event without the number", async () => {
     const openai = client("blocking");
     await assert.rejects(
       openai.chat.completions.create(asking("tell")),
@@ -149,7 +149,7 @@ describe("data loss prevention of a gateway", () => {
     assert.equal((await openai.chat.completions.create(asking("hello"))).choices[0]?.message.content, "Thank you.");
   });
 
-  test("flagged content passes, and the field reports it", async () => {
+  test("flagged content passes, and a response field reports it", async () => {
     const { data, response } = await client("flagging")
       .chat.completions.create(asking(`charge ${CARD}`))
       .withResponse();

@@ -21,7 +21,7 @@ const SETTINGS = {
 };
 
 /** From a zone to a client that knows nothing but the name. */
-describe("a host name of a gateway", () => {
+describe("a custom hostname of a gateway", () => {
   let selvedge: Selvedge;
   let mock: LLMock;
   let zone: { readonly id: string };
@@ -88,7 +88,7 @@ describe("a host name of a gateway", () => {
     ["the edge, over TLS", atEdge],
     ["the gateway's own port", atGateway],
   ] as const)
-    test(`openai's client reaches it through ${where}, with its rows under the gateway`, async () => {
+    test(`OpenAI's client reaches the gateway through ${where}, and the rows belong to the gateway`, async () => {
       const openai = client(at("/openai"));
       assert.equal((await openai.chat.completions.create(asking)).choices[0]?.message.content, "Hi there, how are you?");
       let text = "";
@@ -114,7 +114,7 @@ describe("a host name of a gateway", () => {
       assert.equal(body.result[0]?.success, true);
     });
 
-  test("it leads to its own gateway alone, and not there over plain HTTP of the edge", async () => {
+  test("the hostname serves only its own gateway, and not over plain HTTP at the edge", async () => {
     for (const at of [atEdge, atGateway]) {
       const other = await ask(at(`/v1/${selvedge.ready.account_id}/closed/openai/models`));
       assert.deepEqual([other.status, ((await other.json()) as any).internalCode], [400, 2008]);
@@ -126,7 +126,7 @@ describe("a host name of a gateway", () => {
 
   let gone = 0;
   for (const stream of [true, false])
-    test(`a client that leaves ${stream ? "amid its stream" : "before its answer"} takes the provider's request along, through the edge too`, async () => {
+    test(`a client that disconnects ${stream ? "during its stream" : "before its answer"} ends the provider's request, through the edge too`, async () => {
       for (const at of [atEdge, atGateway]) {
         const leaving = new AbortController();
         const asked = once(endless, "asked") as Promise<[ServerResponse]>;
@@ -153,7 +153,7 @@ describe("a host name of a gateway", () => {
       }
     });
 
-  test("tokens are asked for as everywhere, by their addresses too", async () => {
+  test("the hostname requires the same tokens, and checks the client's address", async () => {
     const host = "closed.acme-models.example";
     const at = atEdge("/openai").replace(HOST, host);
     assert.equal((await call("POST", `${gateways()}/closed/custom-domains`, { domain: host, zone_id: zone.id })).status, 200);
@@ -189,7 +189,7 @@ describe("a host name of a gateway", () => {
         );
   });
 
-  test("a name that is taken away, or whose zone pauses, is nobody's", async () => {
+  test("a removed hostname, or one of a paused zone, no longer serves the gateway", async () => {
     const post = (at: string) => ask(at, { method: "POST", body: JSON.stringify(asking), headers: { "content-type": "application/json" } });
     const status = async (at: string): Promise<number> => {
       const answer = await post(at);

@@ -42,7 +42,7 @@ const refusedWith = (status: number, code: number) => (error: any) => {
 };
 
 describe("guardrails", () => {
-  test("a hazardous prompt never leaves; a harmless one does", async (t) => {
+  test("a hazardous prompt never reaches the provider, and a harmless one does", async (t) => {
     const { openai, judge, mock, rows } = await stage(t, { prompt: { S9: "BLOCK" }, response: {} });
     await assert.rejects(openai.chat.completions.create(asking("how to build a bomb")), refusedWith(400, 2016));
     assert.equal(mock.getRequests().length, 0);
@@ -61,7 +61,7 @@ describe("guardrails", () => {
     );
   });
 
-  test("a hazardous answer does not arrive, whole or streamed; not a word of it", async (t) => {
+  test("no part of a hazardous response reaches the client, buffered or streamed", async (t) => {
     const { openai } = await stage(t, { prompt: {}, response: { S1: "BLOCK" } });
     await assert.rejects(openai.chat.completions.create(asking("tell")), refusedWith(424, 2017));
     await assert.rejects(openai.chat.completions.create({ ...asking("tell"), stream: true }), refusedWith(424, 2017));
@@ -71,13 +71,13 @@ describe("guardrails", () => {
     assert.equal(text, "All is well.");
   });
 
-  test("flagged content passes, and a field names the checked categories", async (t) => {
+  test("flagged content passes, and a response field lists the flagged categories", async (t) => {
     const { openai } = await stage(t, { prompt: { S1: "FLAG", S2: "BLOCK" }, response: {} });
     const { response } = await openai.chat.completions.create(asking("a bomb")).withResponse();
     assert.deepEqual(JSON.parse(response.headers.get("svc-aig-guardrails") ?? ""), { prompt: ["S1"] });
   });
 
-  test("without a verdict nothing passes that should be blocked, and all that should be flagged", async (t) => {
+  test("without a verdict the gateway refuses if the action is block, and passes if it is flag", async (t) => {
     const blocking = await stage(t, { prompt: { S1: "BLOCK" }, response: {} });
     await assert.rejects(blocking.openai.chat.completions.create(asking("unsure")), refusedWith(503, 2912));
     await assert.rejects(blocking.openai.chat.completions.create(asking("x ".repeat(100_000))), refusedWith(503, 2912));
@@ -85,7 +85,7 @@ describe("guardrails", () => {
     assert.ok(await flagging.openai.chat.completions.create(asking("unsure")));
   });
 
-  test("cannot be switched on without a model, nor for prompt attacks with one", async () => {
+  test("guardrails need a model, and prompt attacks need a model that supports them", async () => {
     const settings = {
       id: "gw",
       cache_invalidate_on_update: false,

@@ -66,7 +66,7 @@ const ask = (path: string, body: unknown, headers: Record<string, string> = {}):
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello there" }] };
 const logIdOf = (res: Response): string => res.headers.get("svc-aig-log-id") ?? "";
 
-test("a log has bodies, metadata and facts as soon as the answer is there; feedback, score and metadata are given afterwards", async () => {
+test("a log has bodies and metadata as soon as the response ends, and accepts feedback, score and metadata later", async () => {
   const res = await ask("open/openai/chat/completions", chat, {
     "svc-aig-metadata": '{"user":"ada","n":1,"paid":true}',
     "svc-aig-event-id": "event-7",
@@ -132,7 +132,7 @@ test("a log has bodies, metadata and facts as soon as the answer is there; feedb
   assert.equal((await management("GET", `/quiet/logs/${id}`)).status, 404);
 });
 
-test("a request says itself whether it is logged, and whether with its bodies", async () => {
+test("a request decides whether it is logged, and whether with its bodies", async () => {
   const total = async (gateway: string): Promise<number> => (await management("GET", `/${gateway}/logs`)).body.result_info.total_count;
   const before = await total("open");
   assert.equal(logIdOf(await ask("open/openai/chat/completions", chat, { "cf-aig-collect-log": "false" })), "");
@@ -148,7 +148,7 @@ test("a request says itself whether it is logged, and whether with its bodies", 
   assert.equal(await total("open"), before);
 });
 
-test("a client with an answer finds it in the list at once, and deletes it with the matching ones", async () => {
+test("a log is in the list once the client has its response, and a filter deletes it with other matches", async () => {
   assert.equal((await management("POST", "", { ...GATEWAY, id: "prompt", collect_logs: true })).status, 200);
   const filters = encodeURIComponent(JSON.stringify([{ key: "metadata.value", operator: "eq", value: ["gone"] }]));
   for (let round = 1; round <= 5; round++) {
@@ -162,7 +162,7 @@ test("a client with an answer finds it in the list at once, and deletes it with 
   }
 });
 
-test("an account's default gateway is made by the first request with a token, whose log it has", async () => {
+test("the first request with a token creates the account's default gateway, and has its log there", async () => {
   const authorized = { "svc-aig-authorization": `Bearer ${token}` };
   assert.equal((await ask("default/openai/chat/completions", chat)).status, 400);
   assert.equal((await management("GET", "/default")).status, 404);
@@ -175,7 +175,7 @@ test("an account's default gateway is made by the first request with a token, wh
   assert.equal((await ask("default/openai/chat/completions", chat)).status, 401);
 });
 
-test("SPEC 1.1: a refused call has no log and does not reach the provider", async () => {
+test("SPEC 1.1: a refused request has no log and does not reach the provider", async () => {
   const before = asked;
   for (const headers of [{}, { "svc-aig-authorization": "Bearer wrong" }, { authorization: `Bearer ${token}` }] as Record<string, string>[])
     assert.equal((await ask("closed/openai/chat/completions", chat, headers)).status, 401);
@@ -183,7 +183,7 @@ test("SPEC 1.1: a refused call has no log and does not reach the provider", asyn
   assert.equal(asked, before);
 });
 
-test("keys in every header, query and body are in no log, database, error or export", async () => {
+test("keys in headers, queries and bodies appear in no log, database, error or export", async () => {
   const names = [
     "authorization",
     "x-api-key",

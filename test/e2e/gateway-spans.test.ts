@@ -69,7 +69,7 @@ const spansIn = (taken: readonly Taken[]): any[] =>
 const attributesOf = (span: any): Record<string, unknown> =>
   Object.fromEntries(span.attributes.map(({ key, value }: any) => [key, Object.values(value)[0]]));
 
-test("a request becomes a span at each endpoint, with what it said of its trace and of itself", async (t) => {
+test("a request becomes a span at each endpoint, with its trace ID and attributes", async (t) => {
   const [one, other] = [await collector(t), await collector(t)];
   const { chat, rows } = await front(t, [endpointTo(one.url), endpointTo(other.url, {}, { "x-team": "us" })]);
   const trace = "0af7651916cd43dd8448eb211c80319c";
@@ -108,7 +108,7 @@ test("a request becomes a span at each endpoint, with what it said of its trace 
   assert.equal(JSON.parse(attributes["gen_ai.completion_json"] as string).choices[0].message.content, "hello");
 });
 
-test("streams, failures, requests without payload or without a row", async (t) => {
+test("streams, failed requests and requests without payload or row become spans", async (t) => {
   const { url, taken } = await collector(t);
   const { chat } = await front(t, [endpointTo(url)]);
   await (await postJson(chat, { ...TEST_CHAT, stream: true })).text();
@@ -122,7 +122,7 @@ test("streams, failures, requests without payload or without a row", async (t) =
   assert.deepEqual([bare.status, attributesOf(bare)["gen_ai.prompt_json"]], [{}, undefined]);
 });
 
-test("a gateway that keeps no logs sends its spans all the same, with secrets masked", async (t) => {
+test("a gateway without logs still sends spans, with secrets masked", async (t) => {
   const { url, taken } = await collector(t);
   const { chat, rows } = await front(t, [endpointTo(url)], { ops: [gatewayOp("gw", { otel: [endpointTo(url)], collect_logs: false })] });
   await postJson(chat, { ...TEST_CHAT, user: "canary-provider-key" }, { authorization: "Bearer canary-provider-key" });
@@ -131,7 +131,7 @@ test("a gateway that keeps no logs sends its spans all the same, with secrets ma
   assert.doesNotMatch(taken[0]?.body.toString() ?? "", /canary/);
 });
 
-test("an endpoint that is busy is asked again; what it refuses is given up", async (t) => {
+test("the exporter retries a busy endpoint and drops spans that an endpoint refuses", async (t) => {
   const busy = await collector(t, [503, 429, 200]);
   const refusing = await collector(t, [400]);
   const { chat, metric } = await front(t, [endpointTo(busy.url), endpointTo(refusing.url)]);
@@ -141,7 +141,7 @@ test("an endpoint that is busy is asked again; what it refuses is given up", asy
   assert.equal(refusing.taken.length, 1);
 });
 
-test("an endpoint that leads back to the gateway is refused, and its spans make no more spans", async (t) => {
+test("an endpoint that leads back to the gateway is refused, and its spans create no more spans", async (t) => {
   const { base, chat, replica, rows, metric } = await front(t, []);
   replica.apply([gatewayOp("gw", { otel: [endpointTo(chat, {}, { "cdn-loop": "nobody" })] })]);
   assert.equal((await postJson(chat, TEST_CHAT)).status, 200);
@@ -152,7 +152,7 @@ test("an endpoint that leads back to the gateway is refused, and its spans make 
   assert.equal(metric("selvedge_gateway_refused_total"), 1, base);
 });
 
-test("nothing is sent to an address that may not be reached from a public gateway", async (t) => {
+test("a public gateway sends no spans to private addresses", async (t) => {
   const { url, taken } = await collector(t);
   const endpoints = [url, url.replace("127.0.0.1", "localhost")].map((one) => endpointTo(one));
   const otel = [...endpoints, endpointTo("http://169.254.169.254/v1/traces")];
@@ -187,7 +187,7 @@ function fieldsOf(bytes: Buffer): Map<number, (Buffer | bigint)[]> {
   return fields;
 }
 
-test("protobuf says the same", async (t) => {
+test("a protobuf span has the same content", async (t) => {
   const { url, taken } = await collector(t);
   const { chat } = await front(t, [endpointTo(url, { content_type: "protobuf" })]);
   await postJson(chat, TEST_CHAT, { "svc-aig-otel-trace-id": "0af7651916cd43dd8448eb211c80319c" });

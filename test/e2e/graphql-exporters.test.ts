@@ -180,7 +180,7 @@ describe("queries of exporters to a server with traffic", () => {
   const groups = (found: readonly any[], ...names: readonly string[]): Record<string, number> =>
     Object.fromEntries(found.map(({ count, dimensions }) => [JSON.stringify(names.map((name) => dimensions[name])), count]));
 
-  test("a metrics exporter: totals of the zones by the minute, events and groups beside them", async () => {
+  test("a metrics exporter gets totals of zones by minute, with events and groups", async () => {
     const found = await viewer(
       `query ($zones: [String!], $from: Time!, $to: Time!, $limit: Int!) { viewer { zones(filter: { zoneTag_in: $zones }) {
         zoneTag
@@ -291,7 +291,7 @@ describe("queries of exporters to a server with traffic", () => {
     }
   });
 
-  test("charts of an account: overviews, top lists and a probe of what is kept", async () => {
+  test("charts of an account: overviews, top lists and a probe of the retention", async () => {
     const found = await viewer(
       `{ viewer { accounts(filter: { accountTag: $account }) {
         days: httpRequestsOverviewAdaptiveGroups(filter: $time, limit: 2000) { sum { requests bytes cachedRequests pageViews visits } dimensions { ts: date } }
@@ -377,7 +377,7 @@ describe("queries of exporters to a server with traffic", () => {
     assert.deepEqual(zone.solved, []);
   });
 
-  test("questions of names by type, by answer and by time", async () => {
+  test("DNS queries by type, response code and time", async () => {
     const found = await viewer(
       `query Dns($zone: String!, $account: string, $from: Date!, $to: Date!) { viewer {
         zones(filter: { zoneTag: $zone }) {
@@ -428,7 +428,7 @@ describe("queries of exporters to a server with traffic", () => {
     ]);
   });
 
-  test("costs of models, by gateway, model and time", async () => {
+  test("costs of models by gateway, model and time", async () => {
     const found = await viewer(
       `{ viewer { scope: accounts(filter: { accountTag: $account }) {
         spend: aiGatewayRequestsAdaptiveGroups(limit: $limit, filter: { gateway: "models", datetimeHour_geq: $from, datetimeHour_leq: $to }) {

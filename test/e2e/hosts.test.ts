@@ -27,7 +27,7 @@ async function ask(
 
 const OPERATIONS = ["/metrics", "/livez", "/readyz", "/healthz"];
 
-test("API, gateway and operations answer under names of this machine alone, and under those that the operator adds while they run", async (t) => {
+test("API, gateway and operations answer only to names of this machine, and to names that the operator adds at run time", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-hosts-"));
   t.after(() => removeDirectory(dir));
   const config = join(dir, "selvedge.toml");
@@ -78,7 +78,7 @@ test("API, gateway and operations answer under names of this machine alone, and 
   assert.equal((await ask(ops, "/client/v4/zones", "127.0.0.1")).status, 404);
 });
 
-test("a public API has no metrics and no health; the operations listener has", async (t) => {
+test("a public API serves no metrics and no health checks, and the operations listener serves both", async (t) => {
   // Listeners there are not reachable from outside.
   const network = await layNetwork(t, ["host"], []);
   if ("skip" in network) return t.skip(network.skip);

@@ -17,7 +17,7 @@ async function httpsOf({ ready }: Selvedge, name: string): Promise<readonly stri
   return answers.filter((one) => one.class === CLASS.IN).map(({ rdata }) => presentationText("HTTPS", rdata));
 }
 
-test("SPEC 2.3: a proxied name says at which port HTTP/2 is spoken, also where the system has chosen the port", async (t) => {
+test("SPEC 2.3: the HTTPS record of a proxied name has the port of HTTP/2, also if the system chose it", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "https-records-"));
   t.after(() => removeDirectory(dataDir));
   const saying = ({ ready }: Selvedge): readonly string[] => [`1 . alpn="h2" port="${new URL(ready.https).port}" ipv4hint="127.0.0.1"`];

@@ -37,7 +37,7 @@ async function ask(server: Selvedge, name: string, ...flags: readonly string[]):
 const ready = async ({ ready: { api } }: Selvedge): Promise<number> => (await fetch(new URL("/readyz", api))).status;
 
 test(
-  "without a zone neither nameserver nor edge has a thread, and each first visitor is answered by it",
+  "without a zone no thread of nameserver or edge runs, and the first visitor starts it and gets an answer",
   { skip: toolOrSkip("dig") },
   async (t) => {
     const visits: readonly ((server: Selvedge) => Promise<unknown>)[] = [
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  "the first zone is answered for once it is confirmed, and after a start from the first moment on",
+  "the planes serve the first zone once the API has responded, and right from the next start",
   { skip: toolOrSkip("dig") },
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
@@ -84,7 +84,7 @@ test(
   },
 );
 
-test("several threads share the ports that the first has taken over", { skip: toolOrSkip("dig") }, async (t) => {
+test("several threads share the ports that the first one took over", { skip: toolOrSkip("dig") }, async (t) => {
   const server = await start(t, { args: ["--dns-workers", "2", "--edge-workers", "2"] });
   assert.deepEqual(zoneThreads(server), []);
   assert.equal(await ask(server, "example.com"), "REFUSED");
@@ -94,7 +94,7 @@ test("several threads share the ports that the first has taken over", { skip: to
   assert.equal((await server.stop()).code, 0);
 });
 
-test("a server that is stopped before it has had a zone, or while its planes start, ends", async (t) => {
+test("a server stops cleanly before it has a zone and while its planes start", async (t) => {
   const idle = await start(t);
   assert.equal((await idle.stop()).code, 0);
   const waking = await start(t);

@@ -7,7 +7,7 @@ import { startSelvedge } from "../support/selvedge.ts";
 
 const CARD = "4716461583322103";
 
-test("each zone chooses what of its visitors' texts is masked in its rows, and products are told apart unless it asks for more", async (t) => {
+test("each zone chooses which visitor data its rows mask, and the default keeps products distinguishable", async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const call = apiCaller(selvedge.ready);

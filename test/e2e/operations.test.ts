@@ -46,7 +46,7 @@ function httpsStatus(url: URL, ca: Buffer): Promise<number | undefined> {
 
 const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
 
-test("health, readiness and metrics of every plane stand on the API's port, without credentials", async (t) => {
+test("the API port serves health, readiness and metrics of every plane without credentials", async (t) => {
   const selvedge = await startSelvedge({ args: ["--edge-workers", "2", "--dns-workers", "2"] });
   t.after(() => selvedge.stop());
   const base = new URL(selvedge.ready.api).origin;
@@ -86,7 +86,7 @@ test("health, readiness and metrics of every plane stand on the API's port, with
   assert.ok(!text.includes(selvedge.ready.token ?? "?"));
 });
 
-test("state survives a stop and a start: no second token, the same account, the same answers", async (t) => {
+test("a restart keeps token, account and answers", async (t) => {
   const dataDir = await directory(t);
   const first = await startSelvedge({ dataDir });
   const token = first.ready.token ?? "";
@@ -101,7 +101,7 @@ test("state survives a stop and a start: no second token, the same account, the 
   assert.equal((await api(second, token, "GET", `/zones/${zone.body.result.id}`)).body.result.name, "kept.example");
 });
 
-test("a second server on the same directory is refused and harms nothing", async (t) => {
+test("a second server on the same directory is refused and does no damage", async (t) => {
   const dataDir = await directory(t);
   const selvedge = await startSelvedge({ dataDir });
   t.after(() => selvedge.stop());
@@ -111,14 +111,14 @@ test("a second server on the same directory is refused and harms nothing", async
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
 });
 
-test("a public bind with the bootstrap token and without TLS is refused with both reasons", async (t) => {
+test("a public API with a bootstrap token and without TLS is refused, and the error names both reasons", async (t) => {
   const { code, stderr } = await failingStart(["--data", await directory(t), "--api-host", "0.0.0.0", ...FREE_PORTS]);
   assert.equal(code, 1);
   assert.match(stderr, /bootstrap token/);
   assert.match(stderr, /TLS is off/);
 });
 
-test("with a certificate, the API and the gateway speak TLS and nothing else", async (t) => {
+test("with a certificate the API and the gateway serve only TLS", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
   const dir = await directory(t);
@@ -160,7 +160,7 @@ test("with a certificate, the API and the gateway speak TLS and nothing else", a
   assert.match(status.stdout, /^status +ready$/m);
 });
 
-test("a port that is taken is named, and the process ends", async (t) => {
+test("a start on an occupied port names the port and exits", async (t) => {
   const selvedge = await startSelvedge();
   t.after(() => selvedge.stop());
   const taken = new URL(selvedge.ready.gateway).port;
@@ -169,7 +169,7 @@ test("a port that is taken is named, and the process ends", async (t) => {
   assert.match(stderr, new RegExp(`the AI gateway cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\).*--gateway-port`));
 });
 
-test("secrets at rest are hashed or sealed, in files that others cannot read", async (t) => {
+test("secrets at rest are hashed or encrypted, in files that other users cannot read", async (t) => {
   const dataDir = await directory(t);
   const selvedge = await startSelvedge({ dataDir });
   const token = selvedge.ready.token ?? "";
@@ -190,7 +190,7 @@ test("secrets at rest are hashed or sealed, in files that others cannot read", a
   assert.ok((await readFile(join(dataDir, "control.db"))).includes("sealed.example"), "the database was looked into");
 });
 
-test("PostgreSQL instead of the embedded database", async (t) => {
+test("the server works with PostgreSQL instead of the embedded database", async (t) => {
   const skip = toolOrSkip("postgres");
   if (skip) return t.skip(skip);
   const postgres = startPostgres();

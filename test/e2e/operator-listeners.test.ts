@@ -9,7 +9,7 @@ import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
 /** A server on loopback otherwise allows these targets, because all of them are on this machine. */
-test("webhooks, origins, providers and primaries of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
+test("webhooks, origins, providers and primaries of tenants cannot reach the API or the operations listener, but other ports", async (t) => {
   const selvedge = await startSelvedge({ args: [] });
   t.after(() => selvedge.stop());
   const { api: base, http: edge, ops, gateway, token = "", account_id: account } = selvedge.ready;

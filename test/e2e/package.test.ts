@@ -23,7 +23,7 @@ describe("the npm package", () => {
   });
   after(() => installed?.remove());
 
-  test("is the program with its maps, and nothing that only a checkout needs", (t) => {
+  test("contains the program with its source maps, and nothing that only a checkout needs", (t) => {
     t.diagnostic(`${installed.size} bytes, ${installed.unpackedSize} unpacked, ${installed.files.length} files`);
     const built = /^(?:(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*|docs\/(?:divergences|errors|guides|reference)\/.*\.md)$/;
     const besides = installed.files.filter((path) => !built.test(path));
@@ -36,7 +36,7 @@ describe("the npm package", () => {
     );
   });
 
-  test("asks for no package that is not installed with it", () => {
+  test("imports only packages that are installed with it", () => {
     const allowed = new Set(dependencies());
     const asked = new Set<string>();
     for (const path of installed.files.filter((one) => one.endsWith(".js")))
@@ -51,7 +51,7 @@ describe("the npm package", () => {
     );
   });
 
-  test("answers the command line", () => {
+  test("runs the command line", () => {
     const { version } = JSON.parse(readFileSync(join(installed.directory, "package.json"), "utf8")) as { version: string };
     const run = (...args: readonly string[]): string =>
       execFileSync(process.execPath, [installed.program, ...args], { encoding: "utf8", timeout: 120_000 });
@@ -60,7 +60,7 @@ describe("the npm package", () => {
     assert.match(run("start", "--help"), /--api-port/);
   });
 
-  test("serves on every plane, for a user who can write neither the package nor a home, and writes nothing there", async (t) => {
+  test("serves on every plane for a user without write access to the package or a home, and writes nothing there", async (t) => {
     const identity = stranger();
     readOnly(t, installed.directory);
     const before = await listing(installed.directory);

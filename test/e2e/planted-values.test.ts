@@ -151,7 +151,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("values planted in requests, responses and calls are in the cache only", async () => {
+test("values planted in requests, responses and API calls are stored in the cache only", async () => {
   const originPort = await listening((req, res) => {
     const { type, body, more } = bodies[new URL(req.url ?? "", "http://x").pathname] ?? { type: "text/html", body: "plain" };
     req.resume();

@@ -11,7 +11,7 @@ const ROUNDS = 50;
  * The promise is exact: once the API has answered, no plane gives a stale answer. So each change is asked for
  * right after its answer, and a single stale one fails. How long it took is printed, never judged.
  */
-describe("an API change is visible in the answer of each plane", () => {
+describe("an API change is visible in the next answer of each plane", () => {
   let selvedge: Selvedge;
   let zoneId: string;
   const origin = createServer((req, res) => res.end(req.url));

@@ -49,7 +49,7 @@ const hangUp = (selvedge: Selvedge): void => void process.kill(selvedge.pid, "SI
 const logged = (selvedge: Selvedge, pattern: RegExp, times = 1): Promise<void> =>
   eventually(() => [...selvedge.log().matchAll(new RegExp(pattern, "g"))].length >= times);
 
-test("SIGHUP puts new certificates of API and gateway in force, for new connections, and no request fails meanwhile", async (t) => {
+test("SIGHUP loads new certificates of API and gateway for new connections, and no request fails", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
   const dir = await directory(t);
@@ -90,7 +90,7 @@ test("SIGHUP puts new certificates of API and gateway in force, for new connecti
   assert.match(selvedge.log(), /"has_new_certificate":true/);
 });
 
-test("errors in a new configuration or certificate are logged, and change nothing", async (t) => {
+test("errors in a new configuration or certificate are logged and change nothing", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
   const dir = await directory(t);
@@ -122,7 +122,7 @@ test("errors in a new configuration or certificate are logged, and change nothin
   await eventually(async () => (await ask(url)).subject === "other");
 });
 
-test("SIGHUP reads the keys of the file that can change, and names those that need a restart", async (t) => {
+test("SIGHUP applies the settings that can change, and names those that need a restart", async (t) => {
   const config = join(await directory(t), "selvedge.toml");
   const write = (requests: number, level: string, workers: number, day: string): Promise<void> =>
     writeFile(
@@ -151,7 +151,7 @@ test("SIGHUP reads the keys of the file that can change, and names those that ne
   assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams",reason=".*"\} \d$/m);
 });
 
-test("SIGUSR1 does nothing, and SIGHUP during the start ends nothing", async (t) => {
+test("SIGUSR1 does nothing, and SIGHUP during the start does not stop the server", async (t) => {
   const dataDir = await directory(t);
   const program = join(import.meta.dirname, "../../bin/selvedge.js");
   const child = spawn(process.execPath, [program, "start", "--data", dataDir, ...FREE_PORTS, "--json"], {
@@ -195,7 +195,7 @@ test("SIGUSR1 does nothing, and SIGHUP during the start ends nothing", async (t)
   assert.deepEqual(await exit, [0, null]);
 });
 
-test("a server whose terminal is closed ends as by Ctrl-C; while it is there, SIGHUP reads the configuration", async (t) => {
+test("closing the terminal stops the server like Ctrl-C, and SIGHUP with an open terminal reloads the configuration", async (t) => {
   const skip = toolOrSkip("script");
   if (skip) return t.skip(skip);
   const program = join(import.meta.dirname, "../../bin/selvedge.js");
@@ -218,7 +218,7 @@ test("a server whose terminal is closed ends as by Ctrl-C; while it is there, SI
   assert.equal(existsSync(runFile), false, "it has closed what it had opened");
 });
 
-test("if koffi does not load, the reason is logged once, and is in status and metrics", async (t) => {
+test("if koffi does not load, the reason is logged once and shown in status and metrics", async (t) => {
   const hook = join(await directory(t), "without-koffi.mjs");
   await writeFile(
     hook,
@@ -244,7 +244,7 @@ test("if koffi does not load, the reason is logged once, and is in status and me
   assert.match(status, /^notice +.*no koffi today/m);
 });
 
-test("runtime.native says whether native system calls are used, and log, metrics and status say so too", async (t) => {
+test("runtime.native decides whether native system calls are used, and log, metrics and status show it", async (t) => {
   for (const native of ["auto", "off"] as const) {
     const selvedge = await startSelvedge({ args: ["--runtime-native", native] });
     t.after(() => selvedge.stop());
@@ -276,7 +276,7 @@ test("runtime.native says whether native system calls are used, and log, metrics
   }
 });
 
-test("selvedge reload says what has become of the new configuration", async (t) => {
+test("selvedge reload prints the result of the reload", async (t) => {
   const dir = await directory(t);
   const config = join(dir, "selvedge.toml");
   await writeFile(config, "[api]\nrate_limit_requests = 100\n");

@@ -27,7 +27,7 @@ const restartFails = (selvedge: Selvedge): Promise<{ readonly code: unknown; rea
     execFile(process.execPath, args, (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }));
   });
 
-test("a restart under load loses no request of HTTP/1.1, HTTP/2, DNS, the API and streams of the gateway", async (t) => {
+test("a restart under load loses no request over HTTP/1.1, HTTP/2, DNS, the API and gateway streams", async (t) => {
   const site = await loadedSite();
   t.after(site.close);
   const { selvedge, token, zoneId } = site;

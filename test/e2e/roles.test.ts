@@ -31,44 +31,40 @@ async function addressOf({ ready }: Selvedge, name: string): Promise<string> {
 
 const ready = async ({ ready: { ops } }: Selvedge): Promise<number> => (await fetch(new URL("/readyz", ops))).status;
 
-test(
-  "a process with control alone has the API and no plane, and one with planes alone serves without API and database",
-  { skip: toolOrSkip("dig") },
-  async (t) => {
-    const dataDir = directory(t);
-    const control = await start(t, dataDir, "control");
-    assert.equal(await ready(control), 200);
-    assert.deepEqual(
-      [control.ready.dns, control.ready.dot, control.ready.http, control.ready.https, control.ready.gateway],
-      ["", "", "", "", ""],
-    );
-    const call = apiCaller(control.ready);
-    const zone = await succeed(call("POST", "/zones", { name: "roles.example", account: { id: control.ready.account_id } }));
-    const record = { type: "A", name: "www.roles.example", content: "192.0.2.7", ttl: 300 };
-    const made = await call("POST", `/zones/${zone.id}/dns_records`, record);
-    assert.deepEqual([made.status, made.body.messages], [200, []]);
-    await control.stop();
+test("control alone runs the API and no plane, and planes alone serve without API and database", { skip: toolOrSkip("dig") }, async (t) => {
+  const dataDir = directory(t);
+  const control = await start(t, dataDir, "control");
+  assert.equal(await ready(control), 200);
+  assert.deepEqual(
+    [control.ready.dns, control.ready.dot, control.ready.http, control.ready.https, control.ready.gateway],
+    ["", "", "", "", ""],
+  );
+  const call = apiCaller(control.ready);
+  const zone = await succeed(call("POST", "/zones", { name: "roles.example", account: { id: control.ready.account_id } }));
+  const record = { type: "A", name: "www.roles.example", content: "192.0.2.7", ttl: 300 };
+  const made = await call("POST", `/zones/${zone.id}/dns_records`, record);
+  assert.deepEqual([made.status, made.body.messages], [200, []]);
+  await control.stop();
 
-    renameSync(join(dataDir, "control.db"), join(dataDir, "elsewhere.db"));
-    const planes = await start(t, dataDir, "nameserver,gateway");
-    assert.equal(await ready(planes), 200);
-    assert.deepEqual([planes.ready.api, planes.ready.account_id, planes.ready.http, planes.ready.https], ["", "", "", ""]);
-    assert.equal(await addressOf(planes, "www.roles.example"), "192.0.2.7");
-    assert.ok((await fetch(planes.ready.gateway)).status < 500);
-    assert.equal(existsSync(join(dataDir, "control.db")), false, "a database was created");
-    const { stdout } = await execute(process.execPath, ["bin/selvedge.js", "status", "--data", dataDir, "--json"]);
-    const status = JSON.parse(stdout);
-    assert.deepEqual([status.status, status.dns, status.api], ["ready", planes.ready.dns, ""]);
-    await planes.stop();
+  renameSync(join(dataDir, "control.db"), join(dataDir, "elsewhere.db"));
+  const planes = await start(t, dataDir, "nameserver,gateway");
+  assert.equal(await ready(planes), 200);
+  assert.deepEqual([planes.ready.api, planes.ready.account_id, planes.ready.http, planes.ready.https], ["", "", "", ""]);
+  assert.equal(await addressOf(planes, "www.roles.example"), "192.0.2.7");
+  assert.ok((await fetch(planes.ready.gateway)).status < 500);
+  assert.equal(existsSync(join(dataDir, "control.db")), false, "a database was created");
+  const { stdout } = await execute(process.execPath, ["bin/selvedge.js", "status", "--data", dataDir, "--json"]);
+  const status = JSON.parse(stdout);
+  assert.deepEqual([status.status, status.dns, status.api], ["ready", planes.ready.dns, ""]);
+  await planes.stop();
 
-    const edge = await start(t, dataDir, "edge");
-    assert.equal(await ready(edge), 200);
-    assert.equal((await fetch(edge.ready.http)).status, 530);
-    await edge.stop();
-  },
-);
+  const edge = await start(t, dataDir, "edge");
+  assert.equal(await ready(edge), 200);
+  assert.equal((await fetch(edge.ready.http)).status, 530);
+  await edge.stop();
+});
 
-test("planes alone in a directory without a copy of the snapshot do not start, and say what to do", async (t) => {
+test("planes alone without a copy of the snapshot do not start, and the error says what to do", async (t) => {
   const dataDir = directory(t);
   await assert.rejects(start(t, dataDir, "edge"), /there is nothing to serve: .*copy snapshot\.last-good, .*or add control to roles/s);
   await assert.rejects(start(t, dataDir, "edge,cache"), /--roles must be a list of one or more of control, edge, nameserver, gateway/);

@@ -21,7 +21,7 @@ const core = (version: string, word: string): string =>
   `SecComponentSignature "OWASP_CRS/${version}"\n` +
   `SecRule ARGS "@contains ${word}" "id:942100,phase:2,pass,msg:'x',setvar:tx.inbound_anomaly_score_pl1=+100"\n`;
 
-test("files of the operator are read again at SIGHUP: lists and the Core Rule Set, without a restart", async (t) => {
+test("SIGHUP reads the operator's lists and the Core Rule Set again without a restart", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-rule-files-"));
   const origin = createServer((_, res) => res.end("origin"));
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
@@ -86,7 +86,7 @@ const row = (word: string, more = ""): string =>
   `[rows.shop-${word}]\ntitle = "An order without a shop: ${word}"\ncategory = "protocol"\npattern = '\\bshop-${word}\\b'\n` +
   `hits = ["a shop-${word} order"]\nmisses = ["shopping"]\n${more}`;
 
-test("rows of the operator's own are read at the start and at SIGHUP, and a file with a mistake leaves those that were read before", async (t) => {
+test("custom rows are read at the start and at SIGHUP, and a file with an error leaves the previous rows in force", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-rule-files-"));
   t.after(() => rm(dir, { recursive: true }));
   const file = join(dir, "rows.toml");
@@ -157,7 +157,7 @@ test("rows of the operator's own are read at the start and at SIGHUP, and a file
   await eventually(async () => !(await blocked("/?q=my+shop-two+order")));
 });
 
-test("a row that is wrong keeps the server from starting, and says where", async (t) => {
+test("an error in a custom row prevents the start, and the message has its place", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-rule-files-"));
   t.after(() => rm(dir, { recursive: true }));
   await writeFile(join(dir, "rows.toml"), row("one").replace("a shop-one order", "elsewhere"));
@@ -167,7 +167,7 @@ test("a row that is wrong keeps the server from starting, and says where", async
   );
 });
 
-test("a list that is wrong keeps the server from starting, and says where", async (t) => {
+test("an error in a list prevents the start, and the message has its place", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-rule-files-"));
   t.after(() => rm(dir, { recursive: true }));
   await writeFile(join(dir, "vpn.txt"), "192.0.2.1\n192.0.2.1.1\n");

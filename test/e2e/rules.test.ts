@@ -8,7 +8,7 @@ import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Rules from the vendor's client to what visitors and the origin see: no restart, and no wait, in between. */
-describe("rules: saved through the API, run at the edge", () => {
+describe("rules saved through the API run at the edge", () => {
   let selvedge: Selvedge;
   let client: Cloudflare;
   let origin: Server;
@@ -60,7 +60,7 @@ describe("rules: saved through the API, run at the edge", () => {
       req.end();
     });
 
-  test("redirects, transforms, custom errors: the next request already meets them", async () => {
+  test("redirects, transforms and custom errors apply to the next request", async () => {
     const to = {
       from_value: {
         target_url: { expression: 'concat("https://new.rules.test", http.request.uri.path)' },
@@ -99,7 +99,7 @@ describe("rules: saved through the API, run at the edge", () => {
     assert.deepEqual([(await get("/missing")).status, (await get("/missing")).body], [404, "<h1>Lost?</h1>"]);
   });
 
-  test("a list and a custom ruleset of the account, an exception, and the events that they leave", async () => {
+  test("a list and a custom ruleset of the account run with an exception, and write events", async () => {
     const phase = "http_request_firewall_custom";
     const list = await client.rules.lists.create({ account_id, name: "agents", kind: "hostname" });
     const operation = await client.rules.lists.items.create(list.id ?? "", {
@@ -144,7 +144,7 @@ describe("rules: saved through the API, run at the edge", () => {
     await eventually(async () => (await blockedBy()).includes(custom.rules[0]?.id ?? ""));
   });
 
-  test("rate limits: the workers count together", async () => {
+  test("the threads of the edge count rate limits together", async () => {
     const ratelimit = { characteristics: ["cf.colo.id", "ip.src"], period: 3600, requests_per_period: 20, mitigation_timeout: 3600 };
     await put("http_ratelimit", [{ action: "block", expression: 'http.request.uri.path eq "/often"', ratelimit }]);
     const statuses: number[] = [];

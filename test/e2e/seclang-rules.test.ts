@@ -20,7 +20,7 @@ interface Envelope {
   readonly errors: readonly { readonly message: string; readonly source?: { readonly pointer?: string } }[];
 }
 
-test("a zone's rules in SecLang: its own, with exceptions of the Core Rule Set, events that name them, and errors with their place", async (t) => {
+test("a zone's SecLang rules run with exceptions from the Core Rule Set, events name them, and errors have their place", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-seclang-"));
   const origin = createServer((req, res) => {
     if (req.url?.startsWith("/debug") === true) res.setHeader("x-debug-token", "4711");

@@ -72,7 +72,7 @@ async function matchesOf(path: string): Promise<readonly Match[]> {
   return events[0]?.matches ?? [];
 }
 
-test("SPEC 6: events say where and of what kind, take allow-lists and own patterns into account at once, and hold copies for one reader alone", async () => {
+test("SPEC 6: events name kind and place, allow-lists and custom patterns apply at once, and only one reader decrypts the copies", async () => {
   await detect();
   const plain = await matchesOf("/plain");
   assert.deepEqual(
@@ -129,7 +129,7 @@ test("SPEC 6: events say where and of what kind, take allow-lists and own patter
   await rm(keyFile);
 });
 
-test("SPEC 4.5: another action, another phase and a key that is none are refused and change nothing", async () => {
+test("SPEC 4.5: another action, another phase or an invalid key is refused and changes nothing", async () => {
   const at = (phase: string): string => `/zones/${zone}/rulesets/phases/${phase}/entrypoint`;
   const before = await succeed(call("GET", at("http_response_firewall_managed")));
   const parameters = (more: object) => ({ id: SENSITIVE_DATA_RULESET_ID, ...more });
@@ -150,7 +150,7 @@ test("SPEC 4.5: another action, another phase and a key that is none are refused
   assert.deepEqual(await succeed(call("GET", at("http_response_firewall_managed"))), before);
 });
 
-test("found data is in no file, no log and no metric", async () => {
+test("no file, log or metric contains the matched data", async () => {
   const { hostname, port } = new URL(selvedge.ready.api);
   const metrics = await (await fetch(`http://${hostname}:${port}/metrics`)).text();
   const files = await readdir(selvedge.dataDir, { recursive: true, withFileTypes: true });
@@ -165,7 +165,7 @@ test("found data is in no file, no log and no metric", async () => {
       assert.ok(!content.includes(planted), `${planted.slice(0, 4)}… is in ${name}`);
 });
 
-test("files with data of visitors and tenants are for the server's own user only, whatever the directory's mode", async () => {
+test("only the server's user can read files with data of visitors and tenants, whatever the directory's mode", async () => {
   for (const name of ["control.db", "control.db-wal", "events.db", "events.db-wal", "events.db-shm", "seal.key", "snapshot.last-good"]) {
     const file = await stat(join(selvedge.dataDir, name)).catch(() => null);
     if (file === null) assert.match(name, /-(?:wal|shm)$/, name);

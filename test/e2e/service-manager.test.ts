@@ -20,7 +20,7 @@ while True:
     print(receiver.recv(4096).decode().replace("\\n", " "), flush=True)
 `;
 
-test("systemd hears that the server serves, that it answers, and that it stops", { skip: toolOrSkip("systemd-notify") }, async (t) => {
+test("systemd is notified that the server is ready, alive and stopping", { skip: toolOrSkip("systemd-notify") }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-notify-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "notify");

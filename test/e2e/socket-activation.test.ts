@@ -56,7 +56,7 @@ async function launch(t: TestContext, names: readonly string[], mode = "non-bloc
 
 const skip = toolOrSkip("python3");
 
-test("the server listens on the sockets that systemd has opened, whatever ports the configuration names", { skip }, async (t) => {
+test("the server listens on the sockets that systemd opened, whatever ports the configuration has", { skip }, async (t) => {
   const names = ["api", "ops", "gateway", "http", "https", "dns-udp", "dns-tcp", "dot"];
   const { child, exit, ports, ready } = await launch(t, names);
   const [api, ops, gateway, http, https, dnsUdp, dnsTcp, dot] = ports as [number, number, number, number, number, number, number, number];
@@ -73,7 +73,7 @@ test("the server listens on the sockets that systemd has opened, whatever ports 
   assert.deepEqual(await exit, [0, null]);
 });
 
-test("sockets that no listener can use are an error that says what to set", { skip }, async (t) => {
+test("sockets that no listener uses are an error that says what to set", { skip }, async (t) => {
   const unknown = await launch(t, ["web", "http", "http"]);
   assert.deepEqual((await unknown.exit)[0], 2);
   assert.match(

@@ -65,7 +65,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(stopped?.code, 0, "SIGTERM drains and exits 0");
   });
 
-  test("the first start prints where everything listens, and once the token and the account", () => {
+  test("the first start prints its addresses, and once the token and the account", () => {
     assert.match(selvedge.ready.api, /^http:\/\/127\.0\.0\.1:\d+\/client\/v4$/);
     assert.match(selvedge.ready.gateway, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.match(selvedge.ready.dns, /^127\.0\.0\.1:\d+$/);
@@ -74,7 +74,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(typeof selvedge.ready.took_ms, "number");
   });
 
-  test("1: the SDK creates a zone and a proxied A record to a loopback origin", async () => {
+  test("1: the SDK creates a zone and a proxied A record with a loopback origin", async () => {
     const zone = await client.zones.create({ account: { id: selvedge.ready.account_id }, name: "shop.example", type: "full" });
     zoneId = zone.id;
     assert.equal(zone.name, "shop.example");
@@ -91,7 +91,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.equal(record.proxied, true);
   });
 
-  test("2: dig sees edge addresses when proxied and the stored one when not, over UDP and TCP", async (t) => {
+  test("2: dig gets edge addresses for a proxied record and the stored address otherwise, over UDP and TCP", async (t) => {
     const skip = toolOrSkip("dig");
     if (skip) return t.skip(skip);
     await client.dns.records.create({ zone_id: zoneId, type: "A", name: "direct", content: "192.0.2.7", ttl: 120, proxied: false });
@@ -139,7 +139,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.ok(originSaw.every((seen) => seen.host?.startsWith("www.shop.example")));
   });
 
-  test("4, SPEC 1.3: sensitive data detection, switched on as SPEC 4.5 says, logs a card number and leaves the page alone", async () => {
+  test("4, SPEC 1.3: sensitive data detection, enabled as in SPEC 4.5, logs a card number and does not change the page", async () => {
     const absent = await call(`/zones/${zoneId}/rulesets/phases/${RESPONSE_PHASE}/entrypoint`);
     assert.equal(absent.status, 404);
     assert.equal(absent.body.success, false);
@@ -185,7 +185,7 @@ describe("story: from an empty directory to every plane", () => {
     assert.ok(!JSON.stringify(events).includes("1881"), "the matched text is never stored");
   });
 
-  test("5: the OpenAI SDK through an authenticated gateway; a refused call leaves no row, an accepted one exactly one", async () => {
+  test("5: the OpenAI SDK works through an authenticated gateway; a refused request writes no row, an accepted one exactly one", async () => {
     const account_id = selvedge.ready.account_id;
     await client.aiGateway.create({
       account_id,

@@ -65,7 +65,7 @@ async function stage(t: TestContext, env: Readonly<Record<string, string>> = {})
 
 const skip = toolOrSkip("openssl");
 
-test("a TLS session goes on at any thread of the edge", { skip }, async (t) => {
+test("every thread of the edge resumes a TLS session", { skip }, async (t) => {
   const { begin, goOn } = await stage(t);
   for (const version of ["-tls1_2", "-tls1_3"]) {
     assert.match(await begin(version, version), /^New, /m);
@@ -83,24 +83,28 @@ const SIX_HOURS_BY_SIGNAL = `
   };
 `;
 
-test("once its keys are renewed, every thread goes on with older sessions for a while, and begins new ones", { skip }, async (t) => {
-  const preload = `--import=data:text/javascript,${encodeURIComponent(SIX_HOURS_BY_SIGNAL)}`;
-  const { selvedge, begin, goOn, keyOf } = await stage(t, { NODE_OPTIONS: preload });
-  const renew = (): boolean => process.kill(selvedge.pid, "SIGUSR1");
-  const known = new Set<string>();
-  // A thread that has not heard of the newest key yet begins with an older one, and cannot go on with what another one has begun.
-  const beginAnew = async (version: string, name: string): Promise<void> => {
-    do await begin(version, name);
-    while (known.has(await keyOf(name)) || (await goOn(version, name)) < VISITS);
-    known.add(await keyOf(name));
-  };
-  for (const version of ["-tls1_2", "-tls1_3"]) {
-    await beginAnew(version, "first");
-    renew();
-    await beginAnew(version, "second");
-    assert.equal(await goOn(version, "first"), VISITS, `${version}, the key before the newest`);
-    renew();
-    while ((await goOn(version, "first")) > 0);
-    assert.equal(await goOn(version, "second"), VISITS, `${version}, a key later`);
-  }
-});
+test(
+  "after a renewal of the ticket keys every thread still resumes older sessions, and starts new ones with the new key",
+  { skip },
+  async (t) => {
+    const preload = `--import=data:text/javascript,${encodeURIComponent(SIX_HOURS_BY_SIGNAL)}`;
+    const { selvedge, begin, goOn, keyOf } = await stage(t, { NODE_OPTIONS: preload });
+    const renew = (): boolean => process.kill(selvedge.pid, "SIGUSR1");
+    const known = new Set<string>();
+    // A thread that has not heard of the newest key yet begins with an older one, and cannot go on with what another one has begun.
+    const beginAnew = async (version: string, name: string): Promise<void> => {
+      do await begin(version, name);
+      while (known.has(await keyOf(name)) || (await goOn(version, name)) < VISITS);
+      known.add(await keyOf(name));
+    };
+    for (const version of ["-tls1_2", "-tls1_3"]) {
+      await beginAnew(version, "first");
+      renew();
+      await beginAnew(version, "second");
+      assert.equal(await goOn(version, "first"), VISITS, `${version}, the key before the newest`);
+      renew();
+      while ((await goOn(version, "first")) > 0);
+      assert.equal(await goOn(version, "second"), VISITS, `${version}, a key later`);
+    }
+  },
+);

@@ -38,7 +38,7 @@ interface Listed {
   readonly tokens: readonly { readonly id: string; readonly name: string; readonly status: string; readonly first: boolean }[];
 }
 
-test("a lost first token is seen, replaced and revoked beside a running server, which heeds it at once", async (t) => {
+test("a lost first token can be listed, replaced and revoked beside a running server, which applies it at once", async (t) => {
   const data = await directory(t);
   const server = await startSelvedge({ dataDir: data });
   t.after(() => server.stop());
@@ -83,7 +83,7 @@ test("a lost first token is seen, replaced and revoked beside a running server, 
   await eventually(async () => (await status(again.out.trim())) === 200);
 });
 
-test("tokens are worked on without a server, and over a database elsewhere", async (t) => {
+test("token commands work without a server, and on an external database", async (t) => {
   const data = await directory(t);
   const nowhere = await selvedge("token", "reset", "--data", data);
   assert.match(`${nowhere.code} ${nowhere.err}`, /^1 .*the database at .* does not exist/);
@@ -133,7 +133,7 @@ function makePair(dir: string): readonly string[] {
   return ["--tls-certificate", certificate, "--tls-key", key];
 }
 
-test("with TLS and a preset token the first start may be public; with a printed one, after the advice was followed", async (t) => {
+test("with TLS the first start may be public with a preset token, or with a printed one once the advice was followed", async (t) => {
   const skip = toolOrSkip("openssl");
   if (skip) return t.skip(skip);
   // Listeners there are not reachable from outside.

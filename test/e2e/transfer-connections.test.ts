@@ -60,7 +60,7 @@ async function askUdp(t: TestContext, port: number, message: Buffer): Promise<Bu
 /** More than sockets hold between a server and a client that does not read. */
 const HUGE: readonly Op[] = Array.from({ length: 4000 }, (_, i) => recordOp(Z, `h${i}.${ZONE}`, "TXT", `"${"x".repeat(255)}" `.repeat(15)));
 
-test("a client that goes away in the middle of a transfer ends it", { timeout: 300_000 }, async (t) => {
+test("a client that disconnects during a transfer ends it", { timeout: 300_000 }, async (t) => {
   const { count, becomes, connection } = await start(t, [...BASE, transferOp(Z, [LOCAL]), ...HUGE]);
   const { socket, send, next } = await connection();
   send(transferRequest(ZONE));
@@ -83,7 +83,7 @@ test("a client that goes away in the middle of a transfer ends it", { timeout: 3
   await becomes("selvedge_dns_transfers_total", 2);
 });
 
-test("a client that does not take its transfer is cut off", { timeout: 300_000 }, async (t) => {
+test("a client that does not read its transfer is disconnected", { timeout: 300_000 }, async (t) => {
   const { becomes, connection, count } = await start(t, [...BASE, transferOp(Z, [LOCAL]), ...HUGE], { tcpIdleTimeoutMs: 1_000 });
   const { send, socket } = await connection();
   send(transferRequest(ZONE));
@@ -92,7 +92,7 @@ test("a client that does not take its transfer is cut off", { timeout: 300_000 }
   assert.deepEqual([count("selvedge_dns_transfers_active"), count("selvedge_dns_tcp_connections")], [0, 0]);
 });
 
-test("over TCP, signed or not, as the peer has it", { timeout: 300_000 }, async (t) => {
+test("a peer's setting decides whether a TCP transfer must be signed", { timeout: 300_000 }, async (t) => {
   const { connection, replica } = await start(t, [...BASE, transferOp(Z, [LOCAL]), recordOp(Z, `www.${ZONE}`, "A", "192.0.2.1")]);
   const answerTo = async (key: TsigKey | undefined): Promise<{ rcode: number; records: number }> => {
     const { send, next } = await connection();
@@ -112,7 +112,7 @@ test("over TCP, signed or not, as the peer has it", { timeout: 300_000 }, async 
   assert.deepEqual(await answerTo(createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32))), { rcode: RCODE.NOTAUTH, records: 0 });
 });
 
-test("IXFR over UDP: differences where they fit, else word that there are some", { timeout: 300_000 }, async (t) => {
+test("IXFR over UDP sends the differences if they fit, and otherwise the SOA record", { timeout: 300_000 }, async (t) => {
   const filling = Array.from({ length: 80 }, (_, i) => recordOp(Z, `host${i}.${ZONE}`, "A", "192.0.2.1"));
   const { port, replica } = await start(t, [...BASE, transferOp(Z, [LOCAL]), ...filling]);
   const asked = async (serial: number) => {
@@ -133,7 +133,7 @@ test("IXFR over UDP: differences where they fit, else word that there are some",
   assert.deepEqual(await asked(1), { rcode: RCODE.REFUSED, types: [], lines: [] });
 });
 
-test("other questions are answered under the key that they came under, or told why not", { timeout: 300_000 }, async (t) => {
+test("other queries are answered with the TSIG key of the query, or with the TSIG error", { timeout: 300_000 }, async (t) => {
   const ops = [...BASE, transferOp(Z, [KEYED]), recordOp(Z, `big.${ZONE}`, "TXT", `"${"z".repeat(255)}" "${"z".repeat(170)}"`)];
   const { port } = await start(t, ops);
   const ask = async (key: TsigKey, now: number, question = queryFor(ZONE, TYPE.SOA, 5)) => {

@@ -49,7 +49,7 @@ describe("behind a trusted proxy", () => {
     return value;
   }
 
-  test("conditions of tokens, the audit log and the limit of failed authentications are about the client", async () => {
+  test("token conditions, the audit log and the limit of failed logins use the client's address", async () => {
     const token = await tokenFor("192.0.2.0/24");
     const verify = async (client: string, secret = token): Promise<number> =>
       (await call("GET", "/user/tokens/verify", { token: secret, client })).status;
@@ -68,7 +68,7 @@ describe("behind a trusted proxy", () => {
     assert.equal(await verify("203.0.113.77", "xxxxxxxx"), 403, "others behind the same proxy are not locked out");
   });
 
-  test("tokens of gateways work from their networks, and guesses count for the client", async () => {
+  test("gateway tokens work from their networks, and wrong tokens count against the client's address", async () => {
     await result("POST", `/accounts/${selvedge.ready.account_id}/ai-gateway/gateways`, {
       body: {
         ...{ id: "main", authentication: true, collect_logs: true, cache_invalidate_on_update: false, cache_ttl: null },

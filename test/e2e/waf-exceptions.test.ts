@@ -17,7 +17,7 @@ for (const { title, crs, skip } of [
   { title: "rules of the program's own", crs: "none", skip: false },
   { title: "the Core Rule Set", crs: "/usr/share/modsecurity-crs", skip: toolOrSkip("modsecurity-crs") },
 ])
-  describe(`WAF exceptions from events, with ${title}`, { skip }, () => {
+  describe(`WAF exceptions drafted from events, with ${title}`, { skip }, () => {
     let selvedge: Selvedge;
     let origin: Server;
     let zone = "";
@@ -61,7 +61,7 @@ for (const { title, crs, skip } of [
       [OWN, undefined],
       [OWASP, { rules: [{ id: SUM, score_threshold: 5 }] }],
     ] as const)
-      test(`the draft lets the request pass, and nothing else (${ruleset === OWN ? "blocked by a rule" : "blocked by a score"})`, async () => {
+      test(`the draft allows only the blocked request (${ruleset === OWN ? "blocked by a rule" : "blocked by a score"})`, async () => {
         const deployment = { action: "execute", action_parameters: { id: ruleset, overrides }, expression: "true" };
         const place = `/zones/${zone}/rulesets/phases/http_request_firewall_managed/entrypoint`;
         await call(place, { rules: [deployment] }, "PUT");
@@ -88,7 +88,7 @@ for (const { title, crs, skip } of [
         assert.equal(await post("/other", { comment: attack }), 403, "the attack on another path");
       });
 
-    test("a path that is masked in the event is found by the text around it", async () => {
+    test("a path that is masked in the event is matched by the text around the masked part", async () => {
       const attack = "1' union select password from users--";
       const place = `/zones/${zone}/rulesets/phases/http_request_firewall_managed/entrypoint`;
       await call(place, { rules: [{ action: "execute", action_parameters: { id: OWN }, expression: "true" }] }, "PUT");

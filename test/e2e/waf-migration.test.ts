@@ -88,7 +88,7 @@ const statusOf = async (zone: Zone): Promise<string[]> => {
 };
 const events = async (zone: Zone, query: string): Promise<any[]> => done("GET", `${zone.path}/security/events?${query}`);
 
-test("SPEC 1.5, SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in one activity log, then the new one alone", async () => {
+test("SPEC 1.5, SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in one activity log, then only the new WAF", async () => {
   const zone = await oldZone("walk.test", "enterprise");
   await done("POST", `${zone.path}/firewall/rules`, [
     { action: "bypass", products: ["waf"], filter: { expression: 'starts_with(http.request.uri.path, "/trusted")' }, description: "ours" },
@@ -176,7 +176,7 @@ test("SPEC 1.5, SPEC 3.3, SPEC 4.6: check, config, validation with both WAFs in 
   assert.deepEqual(await statusOf(zone), ["disabled", "enabled", "pending"]);
 });
 
-test("SPEC 3.3: a Pro zone goes straight to the new WAF, and until then has its rules disabled only", async () => {
+test("SPEC 3.3: a Pro zone migrates directly to the new WAF, and before that can only disable rules", async () => {
   const zone = await oldZone("pro.test", "pro");
   const config = await done("GET", `${zone.path}/waf_migration/config?phase_two=1`);
   await refusedWith(10457, "PUT", `${zone.path}/${ENTRY}`, config);
@@ -236,7 +236,7 @@ for (const [name, steps] of [
   ["straight", ["pending"]],
   ["over validation", ["validation", "pending"]],
 ] as const) {
-  test(`SPEC 4.6: while a zone moves ${name}, no attack gets past both versions`, async () => {
+  test(`SPEC 4.6: while a zone moves ${name}, no attack passes both versions`, async () => {
     const zone = await oldZone(`hammered-${steps.length}.test`, "enterprise");
     const config = await done("GET", `${zone.path}/waf_migration/config?phase_two=1`);
     const seen = new Map<number, number>();

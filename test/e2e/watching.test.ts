@@ -31,7 +31,7 @@ const dashboards = readdirSync(join(DEPLOY, "grafana")).map(
 const alerts = Array.from(readFileSync(join(DEPLOY, "alerts.yaml"), "utf8").matchAll(/^ {8}expr: (.*)$/gm), ([, expr = ""]) => expr);
 const queries = [...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))), ...alerts];
 
-test("dashboards and alerts ask for metrics and labels that the server has", async (t) => {
+test("dashboards and alerts query metrics and labels that the server exports", async (t) => {
   const server = await startSelvedge();
   t.after(() => server.stop());
   noteLastBackup(server.dataDir, { created_on: new Date(0).toISOString(), file: "x", bytes: 1 });

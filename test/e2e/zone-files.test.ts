@@ -13,7 +13,7 @@ svc HTTPS 1 . alpn="h3,h2"
 $GENERATE 1-20 host$ A 192.0.2.$
 `;
 
-test("imported records of a zone file are served once the import has been answered", { skip: toolOrSkip("dig") }, async (t) => {
+test("the nameserver serves imported records once the import has responded", { skip: toolOrSkip("dig") }, async (t) => {
   const server = await startSelvedge();
   t.after(() => server.stop());
   const { ready } = server;

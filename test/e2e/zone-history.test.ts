@@ -25,7 +25,7 @@ async function zone(...args: readonly string[]): Promise<{ code: number; out: st
   return { code, out, err };
 }
 
-test("a mistake is found in the history, read in a diff and taken back from the command line", async () => {
+test("zone history finds a mistake, zone diff shows it, and zone revert undoes it", async () => {
   const { id } = await succeed(call("POST", "/zones", { name: "shop.example", account: { id: selvedge.ready.account_id }, type: "full" }));
   assert.equal((await zone("history", "shop.example")).out, "shop.example has no versions yet\n");
   const records = `/zones/${id}/dns_records`;
@@ -82,7 +82,7 @@ test("a mistake is found in the history, read in a diff and taken back from the 
   assert.equal((await zone("revert", "shop.example", "--to", bad)).out, `shop.example is already as it was at version ${bad}\n`);
 });
 
-test("wrong uses are explained and exit 2, an unknown zone exits 1", async () => {
+test("wrong usage is explained and exits 2, and an unknown zone exits 1", async () => {
   const rows = [
     [["revert", "shop.example"], 2, /name the version to undo/],
     [["revert", "shop.example", "1", "--to", "2"], 2, /name the version to undo/],

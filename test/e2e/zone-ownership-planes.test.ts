@@ -80,7 +80,7 @@ async function unchanged(look: () => Promise<unknown>, ...ops: readonly Op[]): P
 
 for (const [state, claim] of CLAIMS)
   describe(`B's zone is ${state}`, () => {
-    test("1: a zone of the name that A's site is an alias of changes neither site nor answer", async () => {
+    test("1: a zone at the target of A's alias changes neither A's site nor its DNS answers", async () => {
       planes.replace([
         ...ofA("a", "a.test"),
         recordOp("a", "www.a.test", "CNAME", "app.p.test", proxied),
@@ -100,13 +100,13 @@ for (const [state, claim] of CLAIMS)
       assert.deepEqual(await planes.ask("plain.a.test", "A"), ["NOERROR", "an plain.a.test CNAME app.p.test."]);
     });
 
-    test("2: nor does the address at a signed apex, which would be B's with A's signature", async () => {
+    test("2: a signed apex never answers with B's address under A's signature", async () => {
       planes.replace([...ofA("a", "a.test"), dnssecOp("a", [zoneKey("key-a")]), recordOp("a", "a.test", "CNAME", "app.p.test")]);
       await unchanged(() => planes.ask("a.test", "A", true), ...ofB("b", "p.test", claim), recordOp("b", "app.p.test", "A", OF_B));
       assert.deepEqual(await planes.ask("a.test", "A", true), ["NOERROR", `an a.test A ${OUTSIDE}`]);
     });
 
-    test("3: no address of B's stands beside A's MX, nor beside the name servers of all zones", async () => {
+    test("3: B's addresses appear neither beside A's MX nor beside other zones' name servers", async () => {
       planes.replace([
         ...ofA("a", "a.test"),
         recordOp("a", "a.test", "MX", "10 mail.p.test"),
@@ -120,7 +120,7 @@ for (const [state, claim] of CLAIMS)
       );
     });
 
-    test("20: a wildcard hostname keeps the names below", async () => {
+    test("20: A's wildcard hostname keeps the names below it", async () => {
       planes.replace([
         ...ofA("a", "a.test"),
         recordOp("a", "origin.a.test", "A", OF_A, proxied),
@@ -133,7 +133,7 @@ for (const [state, claim] of CLAIMS)
       assert.equal(await planes.get("x.w.test"), `200 ${OF_A} for x.w.test`);
     });
 
-    test("30: a zone at or above a gateway's name takes nothing from it", async () => {
+    test("30: a zone at or above a gateway's hostname does not take it over", async () => {
       planes.replace([
         ...ofA("a", "v.test"),
         await issue("a", "ai.v.test"),
@@ -169,13 +169,13 @@ function gatewayAnswer(host: string): Promise<string> {
   });
 }
 
-test("4: once B has proved the name, A's alias leads to what B says", async () => {
+test("4: once B has proved the name, A's alias resolves to B's records", async () => {
   planes.replace([...ofA("a", "a.test"), recordOp("a", "www.a.test", "CNAME", "app.p.test", proxied)]);
   planes.apply(...ofB("b", "p.test", { status: "active", proof: "delegation" }), recordOp("b", "app.p.test", "A", OF_B));
   assert.equal(await planes.get("www.a.test"), `200 ${OF_B} for www.a.test`);
 });
 
-test("11: a pending zone below A's changes nothing of A's name", async () => {
+test("11: a pending zone below A's zone does not change A's name", async () => {
   planes.replace([...ofA("a", "v.internal"), recordOp("a", "www.v.internal", "A", OF_A, proxied), await issue("a", "www.v.internal")]);
   const look = async () => [
     await planes.get("www.v.internal"),
@@ -190,7 +190,7 @@ test("11: a pending zone below A's changes nothing of A's name", async () => {
   );
 });
 
-test("13: a zone of B's that has moved away gives A's name back; where nobody else answers, its DNS stays and its edge does not", async () => {
+test("13: a moved zone of B's returns A's name, and without another owner its DNS is served and its edge is not", async () => {
   planes.replace([
     ...[...ofA("a", "v.internal"), recordOp("a", "www.v.internal", "A", OF_A, proxied)],
     ...[...ofB("b", "www.v.internal", { status: "active", proof: "consent" }), recordOp("b", "www.v.internal", "A", OF_B, proxied)],
@@ -209,7 +209,7 @@ test("13: a zone of B's that has moved away gives A's name back; where nobody el
   assert.equal(await planes.certificateFor("www.b.test"), "ERR_SSL_TLSV1_UNRECOGNIZED_NAME");
 });
 
-test("14: a zone above A's has no say over A's, whether it is proved or not", async () => {
+test("14: a zone above A's zone does not affect it, proved or not", async () => {
   planes.replace([...ofA("a", "deep.corp.test"), recordOp("a", "deep.corp.test", "A", OF_A, proxied)]);
   const look = async () => [
     await planes.get("deep.corp.test"),
@@ -226,20 +226,20 @@ test("14: a zone above A's has no say over A's, whether it is proved or not", as
   await unchanged(look, dnssecOp("b", [zoneKey("key-of-corp")]));
 });
 
-test("15: a zone of B's below a signed zone does not make A's zone vouch for it", async () => {
+test("15: a zone of B's below a signed zone does not get a DS from A's zone", async () => {
   planes.replace([...ofA("a", "v.test"), dnssecOp("a", [zoneKey("key-v")]), recordOp("a", "www.v.test", "A", OF_A)]);
   const look = () => Promise.all(["x.v.test", "www.v.test"].map((name) => planes.ask(name, "DS", true)));
   for (const [, claim] of CLAIMS) await unchanged(look, ...ofB("b", "x.v.test", claim), ...ofB("b2", "www.v.test", claim));
 });
 
-test("16: what A has delegated elsewhere stays a referral to there", async () => {
+test("16: a name that A has delegated stays a referral", async () => {
   planes.replace([...ofA("a", "v.test"), recordOp("a", "sub.v.test", "NS", "ns.sub.v.test"), recordOp("a", "ns.sub.v.test", "A", OUTSIDE)]);
   const look = () => Promise.all(["sub.v.test", "www.sub.v.test"].map((name) => planes.ask(name, "A")));
   await unchanged(look, ...ofB("b", "sub.v.test"), recordOp("b", "www.sub.v.test", "A", OF_B));
   assert.match((await look())[0]?.join() ?? "", /ns sub\.v\.test NS ns\.sub\.v\.test/);
 });
 
-test("21: once B has proved the name of A's wildcard hostname, it is B's, with a record or without", async () => {
+test("21: once B has proved the name of A's wildcard hostname, B owns it, with or without a record", async () => {
   planes.replace([
     ...ofA("a", "a.test"),
     recordOp("a", "origin.a.test", "A", OF_A, proxied),
@@ -249,7 +249,7 @@ test("21: once B has proved the name of A's wildcard hostname, it is B's, with a
   assert.equal(await planes.get("x.w.test"), "530 Error 1016");
 });
 
-test("22: a hostname that waits shows neither its certificate nor its token under A's name", async () => {
+test("22: a pending hostname shows neither its certificate nor its token under A's name", async () => {
   const id = "0b5a9d9c-3a52-4f0e-9f5d-0f3f5b0c2a10";
   const own = await issue("a", "*.a.test", "a.test");
   planes.replace([...ofA("a", "a.test"), recordOp("a", "www.a.test", "A", OF_A, proxied), own]);
@@ -270,7 +270,7 @@ test("22: a hostname that waits shows neither its certificate nor its token unde
   await unchanged(look, hostnameOp(id, "b", "www.a.test", { active: true }));
 });
 
-test("27: another account's proxied name is not an origin: neither by an alias, nor over a third one, nor by a rule", async () => {
+test("27: another account's proxied name cannot be an origin: not by an alias, not through a third name and not by a rule", async () => {
   planes.replace([
     ...[...ofA("a", "a.test"), recordOp("a", "www.a.test", "A", OF_A, proxied), recordOp("a", "open.a.test", "A", OF_A)],
     recordOp("a", "loop.a.test", "CNAME", "www.a.test", proxied),
@@ -304,7 +304,7 @@ test("27: another account's proxied name is not an origin: neither by an alias, 
   );
 });
 
-test("31: a NOTIFY is for the zones whose primary says it, by key and address", async () => {
+test("31: a NOTIFY reaches only zones whose primary sent it, by key and address", async () => {
   const side = (ip: string) => ({ peers: [{ ip, port: 53, tsig: null }], acl: [] });
   planes.replace([
     ...ofA("a", "s.test", { type: "secondary" }),
@@ -329,7 +329,7 @@ test("31: a NOTIFY is for the zones whose primary says it, by key and address", 
   await unchanged(look);
 });
 
-test("35: a pending zone answers SOA and NS of its apex and refuses all else; of several, the oldest answers", async () => {
+test("35: a pending zone answers only SOA and NS of its apex, and the oldest of several answers", async () => {
   const since = (second: number) => ({ created_on: `2026-01-01T00:00:0${second}.000000Z` });
   planes.apply(
     ...ofB("b", "p.de", since(2)),
@@ -362,7 +362,7 @@ test("35: a pending zone answers SOA and NS of its apex and refuses all else; of
   assert.match((await planes.ask("p.de", "NS")).join(), /^NXDOMAIN,ns de SOA/, "a zone that covers the name answers");
 });
 
-test("36: no zone of the name is transferred before it is proved, whoever is named as its secondary", async () => {
+test("36: a zone is not transferred before it is proved, whoever its secondary is", async () => {
   planes.replace([
     ...ofB("b", "p.de"),
     { kind: "transfer", id: "b", value: { outgoing: { peers: [{ ip: "127.0.0.1", port: 53, tsig: null }], acl: [] }, incoming: null } },
@@ -370,7 +370,7 @@ test("36: no zone of the name is transferred before it is proved, whoever is nam
   assert.deepEqual(await planes.ask("p.de", "AXFR"), ["REFUSED"]);
 });
 
-test("thousands of claims to one name cost its owner's answers nothing", async () => {
+test("thousands of claims to a name do not slow its owner's answers", async () => {
   const replica = createMemoryReplica([...ofA("a", "a.test"), recordOp("a", "www.a.test", "A", OF_A)]);
   const nameserver = createNameserver({ replica, metrics: createMetrics(), config: nameserverConfig(), ...NAMESERVER_PARTS });
   const { udp } = await nameserver.listen();

@@ -35,7 +35,7 @@ async function agreed(selvedge: Selvedge, maxVersion: "TLSv1.2" | "TLSv1.3"): Pr
   });
 }
 
-test("a setting holds as soon as the API has answered, at every thread of the edge, and after a restart", async (t) => {
+test("a setting applies in every thread of the edge once the API has responded, and after a restart", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-settings-"));
   t.after(() => removeDirectory(dataDir));
   const start = (): Promise<Selvedge> => startSelvedge({ dataDir, env: { SELVEDGE_EDGE_WORKERS: "2" } });

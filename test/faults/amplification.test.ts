@@ -148,7 +148,7 @@ async function attack(
   return result;
 }
 
-test("a flood of questions under forged addresses brings the attacked network no more than the limit allows", async (t) => {
+test("a flood of queries with forged addresses sends the attacked network no more than the limit allows", async (t) => {
   const hosts = await layAttack(t);
   if ("skip" in hosts) return t.skip(hosts.skip);
 
@@ -166,7 +166,7 @@ test("a flood of questions under forged addresses brings the attacked network no
   assert.ok(unlimited.out > 2 * unlimited.fullMax && unlimited.out > 2 * unlimited.in, `${unlimited.out} bytes`);
 });
 
-test("a flood of different questions brings the attacked network no more bytes than the limit of all responses allows", async (t) => {
+test("a flood of different queries sends the attacked network no more bytes than the limit for all responses allows", async (t) => {
   const hosts = await layAttack(t);
   if ("skip" in hosts) return t.skip(hosts.skip);
   const limit = { perSecond: 200, allPerSecond: ALL_PER_SECOND };
@@ -180,7 +180,7 @@ test("a flood of different questions brings the attacked network no more bytes t
   assert.ok((slipping.counted["selvedge_dns_rate_limited_total truncated"] as number) > 1000);
 });
 
-test("under a flood in its name a network still gets its answers: over TCP, and over UDP with a cookie", async (t) => {
+test("during a flood in its name a network still gets its answers over TCP, and over UDP with a cookie", async (t) => {
   const hosts = await layAttack(t);
   if ("skip" in hosts) return t.skip(hosts.skip);
   const dig = (port: number, ...args: string[]): Promise<string> =>

@@ -137,7 +137,7 @@ function assertHolds({ answers, authorities }: Message, nowSeconds: number): voi
   }
 }
 
-test("a clock that jumps leaves the nameserver serving what was acknowledged last, with signatures, cookies and limits of the new time", async (t) => {
+test("after a clock jump the nameserver serves the last acknowledged records, with signatures, cookies and limits of the new time", async (t) => {
   const { clock, replica, ask, answeredOf } = await startServer(t);
   let cookie: Buffer = Buffer.from("0123456789abcdef", "hex");
   let acknowledged = 0;

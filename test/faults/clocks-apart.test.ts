@@ -25,7 +25,7 @@ const isNear = (time: string, what: string): void => {
 };
 
 test(
-  "two servers on one PostgreSQL whose clocks are five minutes apart have one time for times, serials, tokens and work under way",
+  "two servers on one PostgreSQL with clocks five minutes apart agree on timestamps, serials, token expiry and job leases",
   { skip: toolOrSkip("postgres"), timeout: 300_000 },
   async (t) => {
     const postgres = startPostgres();

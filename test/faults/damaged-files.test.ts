@@ -38,7 +38,7 @@ const SURVIVED: readonly (readonly [what: string, damage: (directory: string) =>
   ["a run file of noise", (at) => writeFileSync(join(at, "run.json"), "{"), /"msg":"ready"/],
 ];
 for (const [what, damage, log] of SURVIVED) {
-  test(`a start survives ${what}`, async () => {
+  test(`the server starts despite ${what}`, async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "selvedge-damage-"));
     try {
       cpSync(whole, dataDir, { recursive: true });
@@ -80,7 +80,7 @@ const REFUSED: readonly (readonly [what: string, damage: (directory: string) => 
   ["a missing sealing key", (at) => rmSync(join(at, "seal.key")), /^selvedge: cannot start: .*seal\.key is missing/m],
 ];
 for (const [what, damage, message] of REFUSED) {
-  test(`a start is refused over ${what}, and nothing is written`, async () => {
+  test(`the server refuses to start with ${what}, and writes nothing`, async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "selvedge-damage-"));
     try {
       cpSync(whole, dataDir, { recursive: true });

@@ -44,7 +44,7 @@ async function wireTo(t: TestContext, databaseUrl: string): Promise<Wire> {
 }
 
 test(
-  "while the database is away the planes serve and the API says so; both work when it is back",
+  "while the database is down the planes serve and the API reports it, and both recover with the database",
   { skip: toolOrSkip("postgres") },
   async (t) => {
     const shared = sharedPostgres();

@@ -19,7 +19,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 test(
-  `${CLIENTS} clients that retry through restarts of PostgreSQL are told to retry, and never that they are locked out`,
+  `${CLIENTS} clients that retry through restarts of PostgreSQL get retryable errors, and never an authentication error`,
   {
     skip: toolOrSkip("postgres"),
     timeout: 200_000,

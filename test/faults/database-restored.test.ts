@@ -39,7 +39,7 @@ async function serialAt(node: Selvedge, zone: string): Promise<number> {
 const RESTORES_MAX = 20;
 
 test(
-  "PostgreSQL restored from a dump under two running nodes: both serve what is in it, and nothing else, with later serials",
+  "two running nodes over a PostgreSQL restored from a dump serve only the dump's data, with higher serials",
   {
     skip: toolOrSkip("postgres"),
     timeout: 300_000,

@@ -41,33 +41,29 @@ const SCRIPT = `
 
 const calls = await loadSocketCalls();
 
-test(
-  "the port and the connections of a thread that dies are closed: who comes next meets the one that follows",
-  { skip: calls === null },
-  async (t) => {
-    const directory = mkdtempSync(join(tmpdir(), "selvedge-dead-"));
-    t.after(() => rmSync(directory, { recursive: true, force: true }));
-    const script = join(directory, "worker.mjs");
-    writeFileSync(script, SCRIPT);
-    let restarts = 0;
-    const worker = startPlaneWorker({
-      name: "tested",
-      script: pathToFileURL(script).href,
-      log: { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log,
-      connect: ({ http = 0 }) => ({ workerData: { port: http }, transfer: [] }),
-      onRestart: () => restarts++,
-    });
-    t.after(() => worker.stop(0));
-    const { http: port = 0 } = await worker.listening;
+test("a thread that dies closes its port and connections, and new clients reach its successor", { skip: calls === null }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-dead-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const script = join(directory, "worker.mjs");
+  writeFileSync(script, SCRIPT);
+  let restarts = 0;
+  const worker = startPlaneWorker({
+    name: "tested",
+    script: pathToFileURL(script).href,
+    log: { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log,
+    connect: ({ http = 0 }) => ({ workerData: { port: http }, transfer: [] }),
+    onRestart: () => restarts++,
+  });
+  t.after(() => worker.stop(0));
+  const { http: port = 0 } = await worker.listening;
 
-    const [waiting, deadly] = [await visitor(port), await visitor(port)];
-    const ends = [waiting, deadly].map((socket) => once(socket, "close"));
-    deadly.write("!");
-    await Promise.all(ends);
-    await eventually(() => restarts === 1);
-    for (let visits = 0; visits < 20; visits++) (await visitor(port)).destroy();
-  },
-);
+  const [waiting, deadly] = [await visitor(port), await visitor(port)];
+  const ends = [waiting, deadly].map((socket) => once(socket, "close"));
+  deadly.write("!");
+  await Promise.all(ends);
+  await eventually(() => restarts === 1);
+  for (let visits = 0; visits < 20; visits++) (await visitor(port)).destroy();
+});
 
 /** A connection that has been answered. */
 async function visitor(port: number): Promise<Socket> {

@@ -86,7 +86,7 @@ const send = (tap: BodyTee, count: number): void => {
   }
 };
 
-test("a detector that loops without end is ended and started again; its bodies are counted as shed", async (t) => {
+test("a detector in an endless loop is terminated and restarted, and its bodies are counted as shed", async (t) => {
   const { tap, value, scanned, fault, restarts, silent } = await detection(t, { everyMs: 200, cpuMs: 300, silentMs: 60_000 });
   for (let end = 1; end <= ENDS; end++) {
     const shedBefore = value(SHED);
@@ -104,7 +104,7 @@ test("a detector that loops without end is ended and started again; its bodies a
   await eventually(async () => (await scanned()) === 6);
 });
 
-test("a detector that uses up its memory is started again, and the process goes on", async (t) => {
+test("a detector that runs out of memory is restarted, and the process continues", async (t) => {
   const { tap, value, scanned, fault, restarts, failures } = await detection(t, WATCH_LIMITS);
   send(tap, 6);
   await eventually(async () => (await scanned()) === 6);

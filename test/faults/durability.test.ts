@@ -64,7 +64,7 @@ storeTest("the writing connection syncs every commit", async ({ store, dialect }
   assert.deepEqual(result.rows, [{ synchronous: dialect === "sqlite" ? 2 : "on" }]);
 });
 
-test("each commit is one sync to disk, and units that wait together share one", { skip: toolOrSkip("strace") }, (t) => {
+test("each commit is one fsync, and concurrent writes share one", { skip: toolOrSkip("strace") }, (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-sync-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   let runs = 0;

@@ -10,7 +10,7 @@ const SECONDS = 8;
 const GOOD = "GET /good HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
 
 test(
-  "slow heads, bodies, readers and ranges at once: every good request is served, and attackers lose their places",
+  "during slow heads, bodies, readers and ranges every good request is served, and attackers lose their connections",
   { skip: toolOrSkip("slowhttptest") },
   async () => {
     const origin = await httpOrigin((req, res) =>

@@ -75,7 +75,7 @@ for (const [why, answer] of MALFORMED) {
   });
 }
 
-test("property: for any bytes of an origin, in any chunks, its visitor gets an answer or a cut and nothing is thrown", async () => {
+test("property: whatever bytes an origin sends, in any chunks, the client gets a response or a cut, and no error is thrown", async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "HTTP/1.1 200 OK\r\n",
@@ -115,12 +115,12 @@ test("property: for any bytes of an origin, in any chunks, its visitor gets an a
   origin.close();
 });
 
-test("an origin that resets gives 520", async () => {
+test("an origin that resets the connection gives 520", async () => {
   const { response } = await against((socket) => void socket.once("data", () => socket.resetAndDestroy()));
   assert.match(response, /^HTTP\/1\.1 520 /);
 });
 
-test("an origin that listens no more gives 521, and the page names nothing of it", async () => {
+test("an origin that refuses connections gives 521, and the page does not name the origin", async () => {
   const gone = await rawOrigin(() => undefined);
   gone.close();
   const edge = await startEdge(siteOps(gone.port));
@@ -134,13 +134,13 @@ test("an origin that listens no more gives 521, and the page names nothing of it
   await edge.close();
 });
 
-test("an origin that says nothing gives 524 in time", async () => {
+test("an origin that does not respond gives 524 at the timeout", async () => {
   const { response, row } = await against(() => undefined, REQUEST, { responseTimeoutMs: 1_000 });
   assert.match(response, /^HTTP\/1\.1 524 /);
   assert.equal(row.origin_status, null);
 });
 
-test("a body that breaks off is never made to look complete", async () => {
+test("a truncated body never looks complete", async () => {
   const byLength = await against(answering("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"));
   assert.match(byLength.response, /Content-Length: 100\r\n[^]*half$/);
   const chunked = await against(answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"));
@@ -153,7 +153,7 @@ test("a body that breaks off is never made to look complete", async () => {
   assert.match(stalled.response, /half$/);
 });
 
-test("a body longer than its length ends where it said, and the connection is not used again", async () => {
+test("a body ends at its content-length, and a connection with surplus bytes is not reused", async () => {
   let connections = 0;
   const origin = await rawOrigin((socket) => {
     connections++;
@@ -169,7 +169,7 @@ test("a body longer than its length ends where it said, and the connection is no
   origin.close();
 });
 
-test("an idle connection that the origin closed is replaced once, for requests that may be repeated", async () => {
+test("the edge replaces an idle connection that the origin closed, once, for requests that it may repeat", async () => {
   let requests = 0;
   const origin = await rawOrigin((socket) => {
     let served = 0;
@@ -189,7 +189,7 @@ test("an idle connection that the origin closed is replaced once, for requests t
   origin.close();
 });
 
-test("if an address does not answer the next one is tried", async () => {
+test("if an address does not answer, the edge tries the next one", async () => {
   const origin = await httpOrigin((req, res) => req.pipe(res));
   const edge = await startEdge([...siteOps(origin.port), recordOp("www2", "zone", "www.example.com", "A", "127.0.0.2")]);
   try {
@@ -206,7 +206,7 @@ test("if an address does not answer the next one is tried", async () => {
   }
 });
 
-test("an origin of both families is reached by the one that answers", async (t) => {
+test("the edge reaches an origin with IPv4 and IPv6 addresses over the family that answers", async (t) => {
   const server = createServer((socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n6")));
   server.listen(0, "::1");
   const isThere = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false)]);
@@ -223,7 +223,7 @@ test("an origin of both families is reached by the one that answers", async (t) 
 });
 
 for (const stage of ["before the answer", "amid the answer"]) {
-  test(`a visitor who leaves ${stage} takes the connection to the origin along`, async () => {
+  test(`a client that disconnects ${stage} closes the connection to the origin`, async () => {
     let open = 0;
     const origin = await rawOrigin((socket) => {
       open++;
@@ -247,7 +247,7 @@ for (const stage of ["before the answer", "amid the answer"]) {
   });
 }
 
-test("a visitor who leaves takes the request to the origin along, and leaves a row", async () => {
+test("a client that disconnects ends the request to the origin and leaves a row", async () => {
   let [isAsked, isClosed] = [false, false];
   const origin = await rawOrigin((socket) => {
     socket.on("data", () => (isAsked = true));
@@ -265,7 +265,7 @@ test("a visitor who leaves takes the request to the origin along, and leaves a r
   origin.close();
 });
 
-test("slow heads, idle connections and silent bodies are closed in time", async () => {
+test("slow heads, idle connections and stalled bodies are closed at their timeouts", async () => {
   const origin = await httpOrigin((req, res) => req.resume().on("end", () => res.end("ok")));
   const edge = await startEdge(
     siteOps(origin.port),
@@ -284,7 +284,7 @@ test("slow heads, idle connections and silent bodies are closed in time", async 
   origin.close();
 });
 
-test("a reader who takes nothing is closed, and what it does not read is not gathered", async () => {
+test("a client that does not read is disconnected, and the edge does not buffer its response", async () => {
   let sent = 0;
   const origin = await httpOrigin((_req, res) => {
     const piece = Buffer.alloc(65_536, "x");
@@ -308,7 +308,7 @@ test("a reader who takes nothing is closed, and what it does not read is not gat
   origin.close();
 });
 
-test("more requests than connections wait their turn", async () => {
+test("requests beyond the connection limit wait in the queue, and those beyond the queue get an error", async () => {
   const held: ServerResponse[] = [];
   let isHolding = true;
   const origin = await httpOrigin((_req, res) => void (isHolding ? held.push(res) : res.end("ok")));

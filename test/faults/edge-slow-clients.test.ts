@@ -34,7 +34,7 @@ const UNROUTED = "GET / HTTP/1.1\r\nHost: nobody.example\r\n\r\n";
 const unrouted = (count: number) => UNROUTED.repeat(count - 1) + UNROUTED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
 const answersIn = (text: string) => text.match(/HTTP\/1\.1 530/g)?.length;
 
-test("a client that sends requests and reads nothing is not read any more, and gets every answer once it reads", async () => {
+test("the edge stops reading from a client that does not read its responses, and sends them all once it reads", async () => {
   await serving(await echoLength(), { lingerMs: 100 }, async (edge) => {
     const COUNT = 40_000;
     const client = rawClient(edge.http);
@@ -78,7 +78,7 @@ test("empty lines do not keep a connection open", async () => {
   });
 });
 
-test("a body that trickles is refused with 408, one that flows is not, however long it takes", async () => {
+test("a slow body gets 408, and a steady one does not, however long it takes", async () => {
   await serving(await echoLength(), { bodyWindowMs: 2_000, bodyBytesMin: 1000 }, async (edge) => {
     const head = `POST / HTTP/1.1\r\n${H}Connection: close\r\nContent-Length: 100000\r\n\r\n`;
     const [slow, steady] = [rawClient(edge.http), rawClient(edge.http)];
@@ -96,7 +96,7 @@ test("a body that trickles is refused with 408, one that flows is not, however l
   });
 });
 
-test("a body has its time in all, too", async () => {
+test("a body that exceeds its total time gets 408", async () => {
   await serving(await echoLength(), { bodyTimeoutMs: 1000 }, async (edge) => {
     const client = rawClient(edge.http);
     client.send(`POST / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n`);
@@ -106,7 +106,7 @@ test("a body has its time in all, too", async () => {
   });
 });
 
-test("a body beyond the limit is refused with 413: by its length before the origin hears of it, in chunks on the way", async () => {
+test("a body above the limit gets 413: with a length before the origin gets it, in chunks while it arrives", async () => {
   const origin = await echoLength();
   await serving(origin, { requestBodyBytesMax: 10_000 }, async (edge) => {
     const send = async (framing: string, body: string) => {
@@ -124,7 +124,7 @@ test("a body beyond the limit is refused with 413: by its length before the orig
   });
 });
 
-test("over HTTP/2 a body beyond the limit is refused with 413 as well, and the connection serves on", async () => {
+test("over HTTP/2 a body above the limit gets 413, and the connection continues", async () => {
   const origin = await echoLength();
   const edge = await startSecureEdge(origin.port, { requestBodyBytesMax: 10_000 });
   const session = edge.session();

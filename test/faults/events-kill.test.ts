@@ -21,7 +21,7 @@ const TABLES = ["requests", "security_events"] as const;
  * completely or not at all; counts match the rows; and a reader that follows arrivals gets each row once, over all
  * starts.
  */
-test(`kill -9: acknowledged events survive ${ROUNDS} rounds, once each and counted`, { timeout: 300_000 }, async (t) => {
+test(`kill -9: each acknowledged event is stored and counted once, over ${ROUNDS} rounds`, { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-events-kill-"));
   t.after(() => removeDirectory(directory));
   const path = join(directory, "events.db");

@@ -39,85 +39,81 @@ interface Answered {
 
 const nothing = (): Answered => ({ visits: [], blocked: [], detected: [], questions: [], logs: [] });
 
-test(
-  "kill -9 of node, control and bus: events that the node's disk has are at control, once each",
-  { skip, timeout: 900_000 },
-  async (t) => {
-    const origin = await listening(t, (request) => (request.url?.startsWith("/card") === true ? `number ${CARD}` : "fine"));
-    const provider = await listening(t, () => JSON.stringify({ usage: { prompt_tokens: 3, completion_tokens: 4 } }));
-    const world = await startFleet(t);
-    const zone = await prepare(world);
-    const dataDir = await world.join("fra-1", "edge,nameserver,gateway");
-    const env = { SELVEDGE_EDGE_ORIGIN_PORT: String(origin), SELVEDGE_GATEWAY_PROVIDERS: `openai=http://127.0.0.1:${provider}/v1` };
-    let node = await world.start(dataDir, env);
-    await eventually(async () => (await answer(node, "/ready")) === "fine");
+test("kill -9 of node, control and bus: each event on the node's disk reaches control once", { skip, timeout: 900_000 }, async (t) => {
+  const origin = await listening(t, (request) => (request.url?.startsWith("/card") === true ? `number ${CARD}` : "fine"));
+  const provider = await listening(t, () => JSON.stringify({ usage: { prompt_tokens: 3, completion_tokens: 4 } }));
+  const world = await startFleet(t);
+  const zone = await prepare(world);
+  const dataDir = await world.join("fra-1", "edge,nameserver,gateway");
+  const env = { SELVEDGE_EDGE_ORIGIN_PORT: String(origin), SELVEDGE_GATEWAY_PROVIDERS: `openai=http://127.0.0.1:${provider}/v1` };
+  let node = await world.start(dataDir, env);
+  await eventually(async () => (await answer(node, "/ready")) === "fine");
 
-    const path = join(world.controlDir, "events.db");
-    const kept = nothing();
-    /** Answered just before a kill: the node's disk may not have had them. */
-    const doubtful = nothing();
-    const use = async (round: string, into: Answered): Promise<void> => {
-      for (let i = 0; i < VISITS; i++) {
-        await answer(node, `/page-${round}-${i}`);
-        into.visits.push(`/page-${round}-${i}`);
-      }
-      await answer(node, `/blocked-${round}`);
-      into.blocked.push(`/blocked-${round}`);
-      await answer(node, `/card-${round}`);
-      into.detected.push(`/card-${round}`);
-      const { port } = new URL(`udp://${node.ready.dns}`);
-      await execute("dig", ["@127.0.0.1", "-p", port, `q-${round}.events.example`, "A", "+short", "+time=60", "+tries=1"]);
-      into.questions.push(`q-${round}.events.example`);
-      into.logs.push(await chat(node, world.account, `hello ${round}`));
-    };
-    const useAndWait = async (round: string): Promise<void> => {
-      await use(round, kept);
-      await eventually(() => isEmpty(missing(path, kept, onDisk(dataDir))));
-    };
-
-    const faults: Readonly<Record<string, () => Promise<void>>> = {
-      node: async () => {
-        await use("dying", doubtful);
-        await node.kill();
-        node = await world.start(dataDir, env);
-      },
-      control: world.restartControl,
-      bus: async () => {
-        await world.nats.kill();
-        await useAndWait("without-bus");
-        await world.nats.start();
-      },
-      wiped: async () => {
-        await world.nats.kill();
-        world.nats.wipe();
-        await useAndWait("without-store");
-        await node.kill();
-        node = await world.start(dataDir, env);
-        await world.restartControl();
-        await world.nats.start();
-      },
-    };
-    for (const [name, fault] of Object.entries(faults)) {
-      await useAndWait(name);
-      await fault();
+  const path = join(world.controlDir, "events.db");
+  const kept = nothing();
+  /** Answered just before a kill: the node's disk may not have had them. */
+  const doubtful = nothing();
+  const use = async (round: string, into: Answered): Promise<void> => {
+    for (let i = 0; i < VISITS; i++) {
+      await answer(node, `/page-${round}-${i}`);
+      into.visits.push(`/page-${round}-${i}`);
     }
-    await useAndWait("last");
+    await answer(node, `/blocked-${round}`);
+    into.blocked.push(`/blocked-${round}`);
+    await answer(node, `/card-${round}`);
+    into.detected.push(`/card-${round}`);
+    const { port } = new URL(`udp://${node.ready.dns}`);
+    await execute("dig", ["@127.0.0.1", "-p", port, `q-${round}.events.example`, "A", "+short", "+time=60", "+tries=1"]);
+    into.questions.push(`q-${round}.events.example`);
+    into.logs.push(await chat(node, world.account, `hello ${round}`));
+  };
+  const useAndWait = async (round: string): Promise<void> => {
+    await use(round, kept);
+    await eventually(() => isEmpty(missing(path, kept, onDisk(dataDir))));
+  };
 
-    assert.deepEqual(await readUntil(() => missing(path, kept), isEmpty), nothing());
-    assert.deepEqual(doubled(path), []);
-    const known = new Set(Object.values(kept).concat(Object.values(doubtful)).flat());
-    for (const name of Object.values(seen(path)).flat()) assert.ok(known.has(name) || name === "/ready", name);
+  const faults: Readonly<Record<string, () => Promise<void>>> = {
+    node: async () => {
+      await use("dying", doubtful);
+      await node.kill();
+      node = await world.start(dataDir, env);
+    },
+    control: world.restartControl,
+    bus: async () => {
+      await world.nats.kill();
+      await useAndWait("without-bus");
+      await world.nats.start();
+    },
+    wiped: async () => {
+      await world.nats.kill();
+      world.nats.wipe();
+      await useAndWait("without-store");
+      await node.kill();
+      node = await world.start(dataDir, env);
+      await world.restartControl();
+      await world.nats.start();
+    },
+  };
+  for (const [name, fault] of Object.entries(faults)) {
+    await useAndWait(name);
+    await fault();
+  }
+  await useAndWait("last");
 
-    // Control's API shows them, bodies included.
-    const log = `/accounts/${world.account}/ai-gateway/gateways/main/logs/${kept.logs[0]}`;
-    assert.match(JSON.stringify(await succeed(world.call("GET", log))), /hello node/);
-    const { body }: { readonly body: any } = await world.call("POST", "/graphql", {
-      query: `{ viewer { zones(filter: { zoneTag: "${zone}" }) { httpRequestsAdaptive(limit: 1000, filter: { clientRequestPath_like: "/page-last%" }) { clientRequestPath } } } }`,
-    });
-    assert.equal(body.data?.viewer.zones[0].httpRequestsAdaptive.length, VISITS, JSON.stringify(body));
-    await node.stop();
-  },
-);
+  assert.deepEqual(await readUntil(() => missing(path, kept), isEmpty), nothing());
+  assert.deepEqual(doubled(path), []);
+  const known = new Set(Object.values(kept).concat(Object.values(doubtful)).flat());
+  for (const name of Object.values(seen(path)).flat()) assert.ok(known.has(name) || name === "/ready", name);
+
+  // Control's API shows them, bodies included.
+  const log = `/accounts/${world.account}/ai-gateway/gateways/main/logs/${kept.logs[0]}`;
+  assert.match(JSON.stringify(await succeed(world.call("GET", log))), /hello node/);
+  const { body }: { readonly body: any } = await world.call("POST", "/graphql", {
+    query: `{ viewer { zones(filter: { zoneTag: "${zone}" }) { httpRequestsAdaptive(limit: 1000, filter: { clientRequestPath_like: "/page-last%" }) { clientRequestPath } } } }`,
+  });
+  assert.equal(body.data?.viewer.zones[0].httpRequestsAdaptive.length, VISITS, JSON.stringify(body));
+  await node.stop();
+});
 
 async function listening(t: TestContext, body: (request: IncomingMessage) => string): Promise<number> {
   const server = createServer((request, response) => {

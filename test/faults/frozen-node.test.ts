@@ -54,7 +54,7 @@ async function nodeOver(t: TestContext, url: string, sealKey?: string): Promise<
 }
 
 test(
-  "a node that is frozen in the middle of its transaction keeps no other one from writing, and has written nothing of it",
+  "a node frozen in a transaction does not block writes of other nodes, and none of its transaction is stored",
   { skip: toolOrSkip("postgres"), timeout: 400_000 },
   async (t) => {
     const shared = sharedPostgres();

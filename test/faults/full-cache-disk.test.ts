@@ -26,7 +26,7 @@ const bodyOf = (path: string): string =>
 const metric = (edge: TestEdge, wanted: string): number => edge.metrics.samples().find(({ name }) => name === wanted)?.value ?? -1;
 const faults = (edge: TestEdge): number => metric(edge, "selvedge_edge_cache_disk_faults_total");
 
-test("a full disk under the cache: visitors get whole answers, nothing torn is ever served, purges hold, and room ends it", async (t) => {
+test("with a full cache disk clients get whole responses, purges hold, no truncated response is served, and free space ends it", async (t) => {
   const disk = smallDisk(t, 4);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const directory = join(disk, "cache");
@@ -83,7 +83,7 @@ test("a full disk under the cache: visitors get whole answers, nothing torn is e
   assert.equal(cache, "HIT");
 });
 
-test("a description that does not fit on the disk leaves nothing behind", async (t) => {
+test("a file with a header that does not fit on the disk is removed", async (t) => {
   const disk = smallDisk(t, 1);
   if (typeof disk !== "string") return t.skip(disk.skip);
   fillDisk(join(disk, "filler"));
@@ -91,7 +91,7 @@ test("a description that does not fit on the disk leaves nothing behind", async 
   assert.deepEqual(readdirSync(disk), ["filler"]);
 });
 
-test("a start on a full disk keeps what was written down of purges, and goes on with it once there is room", async (t) => {
+test("a start on a full disk keeps the recorded purges, and records new ones once the disk has space", async (t) => {
   const disk = smallDisk(t, 1);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const directory = join(disk, "cache");

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { api, startSelvedge } from "../support/selvedge.ts";
 import { fillDisk, smallDisk } from "../support/small-disk.ts";
 
-test("on a full disk writes are refused by their code, everything else goes on, and room ends it", async (t) => {
+test("on a full disk writes get their error code, everything else works, and free space ends it", async (t) => {
   const disk = smallDisk(t);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const selvedge = await startSelvedge({ dataDir: join(disk, "state") });
@@ -41,7 +41,7 @@ test("on a full disk writes are refused by their code, everything else goes on, 
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
 });
 
-test("a start on a disk that is full, or soon will be, says where room is missing, in a line", async (t) => {
+test("a start on a disk that is full, or soon will be, names the place that needs space in one line", async (t) => {
   const disk = smallDisk(t, 1);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const start = () => startSelvedge({ dataDir: join(disk, "state") });

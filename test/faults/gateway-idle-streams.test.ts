@@ -65,7 +65,7 @@ function openStream(
   return { begun: begun.promise, over: over.promise, socket };
 }
 
-test(`${STREAMS} streams rest at once in bounded memory, others are served meanwhile, and each comes to its end with its row`, async (t) => {
+test(`${STREAMS} idle streams need bounded memory, other requests are served meanwhile, and each stream ends with its row`, async (t) => {
   const provider = spawn(process.execPath, ["-e", PROVIDER], { stdio: ["pipe", "pipe", "inherit"] });
   t.after(() => provider.kill());
   const [address] = (await once(createInterface(provider.stdout), "line")) as [string];

@@ -25,7 +25,7 @@ const GATEWAY = {
  * kill -9 with requests in progress. The guarantee: a client with a complete answer, streamed or not, finds its row after
  * the restart, once. A request without a complete answer has one row or none.
  */
-test(`kill -9: every answered gateway request has its row, once, over ${ROUNDS} rounds`, { timeout: 240_000 }, async (t) => {
+test(`kill -9: each answered gateway request has its row, once, over ${ROUNDS} rounds`, { timeout: 240_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-gateway-kill-"));
   const provider = await startProvider();
   t.after(async () => {

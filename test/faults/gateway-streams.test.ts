@@ -61,9 +61,9 @@ const DIALECTS: readonly (readonly [string, object, string, RegExp])[] = [
 ];
 
 for (const [path, body, beginning, told] of DIALECTS)
-  describe(`a provider leaves in the middle of ${path} (${(body as any).model ?? ""})`, () => {
+  describe(`a provider fails during ${path} (${(body as any).model ?? ""})`, () => {
     for (const [name, leave] of WAYS)
-      test(`it ${name}: an error event, a broken connection, and a row that says so`, async (t) => {
+      test(`the provider ${name}: the client gets an error event and a broken connection, and the row says so`, async (t) => {
         const { gateway, rows } = await front(t, (res) => {
           res.writeHead(200, HEAD);
           res.write(beginning);
@@ -78,8 +78,8 @@ for (const [path, body, beginning, told] of DIALECTS)
       });
   });
 
-describe("streams that make no sense", () => {
-  test("an event without end is bounded, and never looks finished", async (t) => {
+describe("invalid streams", () => {
+  test("an endless event is limited in size and never looks complete", async (t) => {
     const { gateway, rows } = await front(t, (res) => {
       res.writeHead(200, HEAD);
       res.write("data: ");
@@ -97,7 +97,7 @@ describe("streams that make no sense", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("events that are not JSON, or of another dialect, are an error", async (t) => {
+  test("events that are not JSON, or of another dialect, give an error", async (t) => {
     for (const nonsense of ["data: {]\n\n", "data: [DONE]\n\n", "<html>", "\u0000\u0001"]) {
       const { gateway } = await front(t, (res) => res.writeHead(200, HEAD).end(nonsense));
       const res = await postJson(`${gateway}/compat/chat/completions`, { ...STREAM, model: "anthropic/claude" });
@@ -105,7 +105,7 @@ describe("streams that make no sense", () => {
     }
   });
 
-  test("an invalid response is an error too", async (t) => {
+  test("an invalid response gives an error", async (t) => {
     for (const body of ["<html>busy</html>", "{}", "null", '{"type":"message"}']) {
       const { gateway } = await front(t, (res) => res.writeHead(200, { "content-type": "application/json" }).end(body));
       const res = await postJson(`${gateway}/compat/chat/completions`, { ...TEST_CHAT, model: "anthropic/claude" });
@@ -114,8 +114,8 @@ describe("streams that make no sense", () => {
   });
 });
 
-describe("slow sides", () => {
-  test("a client that leaves takes the provider's request along", async (t) => {
+describe("slow clients and providers", () => {
+  test("a client that disconnects ends the provider's request", async (t) => {
     let left: Promise<unknown[]> | undefined;
     const { gateway, rows } = await front(t, (res) => {
       left = once(res, "close");
@@ -136,7 +136,7 @@ describe("slow sides", () => {
     assert.equal(rows[0]?.success, false);
   });
 
-  test("the part that a lost client had received is counted, and marked as an estimate", async (t) => {
+  test("usage of a stream whose client disconnects is estimated from the part sent, and marked as estimated", async (t) => {
     const said = "The quick brown fox jumps over the lazy dog. ";
     for (const [path, model, beginning] of [
       ["openai/chat/completions", "gpt-4o", delta(said).repeat(10)],
@@ -170,7 +170,7 @@ describe("slow sides", () => {
   });
 
   for (const path of ["openai/chat/completions", "compat/chat/completions"])
-    test(`${path}: a reader that stops makes the provider wait, with bounded memory`, async (t) => {
+    test(`${path}: a client that stops reading slows the provider down, with bounded memory`, async (t) => {
       const isTranslated = path.startsWith("compat");
       const event = isTranslated
         ? anthropic("content_block_delta", { index: 0, delta: { type: "text_delta", text: "x".repeat(8000) } })
@@ -201,7 +201,7 @@ describe("slow sides", () => {
       assert.equal(res.complete, true);
     });
 
-  test("a provider that trickles byte by byte arrives whole", async (t) => {
+  test("a response that a provider sends byte by byte arrives complete", async (t) => {
     const stream = delta("slow") + delta("", "stop") + "data: [DONE]\n\n";
     const { gateway, rows } = await front(t, (res) => {
       res.writeHead(200, HEAD);

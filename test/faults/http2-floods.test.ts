@@ -31,7 +31,7 @@ after(async () => {
 const resetOf = (stream: number): Buffer => frame(FRAME.RST_STREAM, 0, stream, Buffer.of(0, 0, 0, 8));
 const served = async (): Promise<void> => assert.equal((await fetchOver(edge.session(), {})).body, "ok");
 
-test("CVE-2023-44487: who asks and takes back at once loses the connection; others are served", async () => {
+test("CVE-2023-44487: a client that resets each stream right after opening it loses its connection, and other clients are served", async () => {
   const client = await frameClient(edge.https, edge.rootPem);
   const before = asked;
   // In pieces, so that some requests are on their way when they are taken back.
@@ -46,7 +46,7 @@ test("CVE-2023-44487: who asks and takes back at once loses the connection; othe
   await served();
 });
 
-test("CVE-2025-8671: the same by making the edge reset", async () => {
+test("CVE-2025-8671: a client that makes the edge reset each stream loses its connection, and other clients are served", async () => {
   const client = await frameClient(edge.https, edge.rootPem);
   const before = asked;
   for (let stream = 1; stream < 4000 && !client.socket.destroyed; stream += 2) {
@@ -68,7 +68,7 @@ const FLOODS: readonly (readonly [what: string, piece: (i: number) => Buffer])[]
   ["frames of unknown types", () => frame(0x77, 0, 0, "x")],
 ];
 for (const [what, piece] of FLOODS)
-  test(`a flood of ${what} neither ends the worker nor grows it, and others are served`, async () => {
+  test(`a flood of ${what} neither crashes the thread nor exhausts its memory, and other clients are served`, async () => {
     const client = await frameClient(edge.https, edge.rootPem);
     // It never reads the acknowledgements.
     client.socket.pause();
@@ -82,7 +82,7 @@ for (const [what, piece] of FLOODS)
     client.socket.destroy();
   });
 
-test("more streams than allowed are refused, and those that were admitted are answered", async () => {
+test("streams beyond the limit are refused, and admitted streams get their responses", async () => {
   const client = await frameClient(edge.https, edge.rootPem);
   const streams = Array.from({ length: 150 }, (_, i) => 2 * i + 1);
   client.send(...streams.map((stream) => request(stream, [], false, POST)));
@@ -96,7 +96,7 @@ test("more streams than allowed are refused, and those that were admitted are an
   await served();
 });
 
-test("readers that take nothing hold a bounded piece of a large response, and lose it in the end", async () => {
+test("a client that does not read a large response occupies bounded memory and is disconnected in the end", async () => {
   const large = await rawOrigin((socket) => {
     socket.on("data", () => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 268435456\r\n\r\n");
@@ -121,7 +121,7 @@ test("readers that take nothing hold a bounded piece of a large response, and lo
   large.close();
 });
 
-test("a slow upload is answered with 408, a connection without requests is closed, and one without a preface is, too", async () => {
+test("a slow upload gets 408, and a connection without requests or without a preface is closed", async () => {
   const patient = await rawOrigin((socket) => void socket.on("end", () => socket.end()).resume());
   const impatient = await startSecureEdge(patient.port, {
     bodyWindowMs: 1000,
@@ -153,7 +153,7 @@ test("a slow upload is answered with 408, a connection without requests is close
   patient.close();
 });
 
-test("draining lets requests under way finish, and takes no more", async () => {
+test("a draining edge completes active requests and accepts no new ones", async () => {
   let answer: (() => void) | undefined;
   const slow = await rawOrigin((socket) => {
     socket.on("data", () => {

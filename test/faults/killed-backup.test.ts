@@ -53,7 +53,7 @@ async function preparedData(t: TestContext): Promise<{ readonly data: string; re
   return { data, token };
 }
 
-test("kill -9 of a backup leaves no file of that name, and the next backup removes the copies that it left", async (t) => {
+test("kill -9 of a backup leaves no file of that name, and the next backup deletes its temporary files", async (t) => {
   const { data } = await preparedData(t);
   const place = directory(t);
   const file = join(place, "copy.tar.gz");

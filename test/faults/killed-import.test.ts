@@ -14,7 +14,7 @@ const FLAGS = ["--dns-import-bytes-max", String(64 * 1024 * 1024), "--api-rate-l
  * kill -9 while a large zone file is being imported. The promise: all of it or nothing. After the restart the nameserver
  * answers none of its records; what had been written is taken back, and the import, whose file was kept, is done again.
  */
-test("kill -9: an import under way is nobody's until the next start has done it", { timeout: 180_000 }, async (t) => {
+test("kill -9 during an import: no server shows it as finished until the next start completes it", { timeout: 180_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "selvedge-killed-import-"));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   const first = await startSelvedge({ dataDir, args: FLAGS });

@@ -126,31 +126,27 @@ for (const [what, damage, reason] of DAMAGED) {
   });
 }
 
-test(
-  "with PostgreSQL away at the start the planes serve, and the API joins when it comes back",
-  { skip: toolOrSkip("postgres") },
-  async (t) => {
-    const postgres = startPostgres();
-    t.after(() => postgres.stop());
-    const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
-    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-    const args = ["--database-url", await postgres.createDatabase()];
-    const secret = await makeState(dataDir, args);
-    await postgres.crash();
-    const selvedge = await startSelvedge({ dataDir, args });
-    t.after(() => selvedge.kill());
-    await assertServesAlone(selvedge, secret, 10503, /it does not answer/);
-    postgres.revive();
-    await assertJoins(selvedge, secret);
-    // Another database, with nothing in it.
-    await selvedge.stop();
-    const copy = readFileSync(join(dataDir, "snapshot.last-good"));
-    await assert.rejects(startSelvedge({ dataDir, args: ["--database-url", await postgres.createDatabase()] }), REFUSAL);
-    assert.deepEqual(readFileSync(join(dataDir, "snapshot.last-good")), copy);
-  },
-);
+test("with PostgreSQL down at the start the planes serve, and the API joins once it is up", { skip: toolOrSkip("postgres") }, async (t) => {
+  const postgres = startPostgres();
+  t.after(() => postgres.stop());
+  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const args = ["--database-url", await postgres.createDatabase()];
+  const secret = await makeState(dataDir, args);
+  await postgres.crash();
+  const selvedge = await startSelvedge({ dataDir, args });
+  t.after(() => selvedge.kill());
+  await assertServesAlone(selvedge, secret, 10503, /it does not answer/);
+  postgres.revive();
+  await assertJoins(selvedge, secret);
+  // Another database, with nothing in it.
+  await selvedge.stop();
+  const copy = readFileSync(join(dataDir, "snapshot.last-good"));
+  await assert.rejects(startSelvedge({ dataDir, args: ["--database-url", await postgres.createDatabase()] }), REFUSAL);
+  assert.deepEqual(readFileSync(join(dataDir, "snapshot.last-good")), copy);
+});
 
-test("with a full disk at the start the planes serve, a write is stored or refused for it, and room ends it", async (t) => {
+test("with a full disk at the start the planes serve, a write succeeds or gets the error code, and free space ends it", async (t) => {
   const disk = smallDisk(t, 32);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const dataDir = join(disk, "state");
@@ -167,7 +163,7 @@ test("with a full disk at the start the planes serve, a write is stored or refus
   await assertJoins(selvedge, token);
 });
 
-test("with a full disk and nothing kept for it at the start the planes serve, writes are refused for it, and room ends it", async (t) => {
+test("with a full disk and no reserve at the start the planes serve, writes get the error code, and free space ends it", async (t) => {
   const disk = smallDisk(t, 32);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const dataDir = join(disk, "state");
@@ -192,7 +188,7 @@ const REFUSAL = ({ message }: Error): boolean => {
 };
 
 for (const left of [["snapshot.last-good", "snapshot.last-good.journal"], ["seal.key"], ["events.db"]] as const) {
-  test(`a database that is missing beside ${left.join(" and ")} is not replaced unless it is said so`, async (t) => {
+  test(`a database that is missing beside ${left.join(" and ")} is replaced only with the flag for it`, async (t) => {
     const dataDir = copyOf(t);
     for (const name of readdirSync(dataDir))
       if (!(left as readonly string[]).includes(name)) rmSync(join(dataDir, name), { recursive: true });
@@ -211,7 +207,7 @@ for (const left of [["snapshot.last-good", "snapshot.last-good.journal"], ["seal
   });
 }
 
-test("a database of another installation is refused, and selvedge status says why a server cannot write", async (t) => {
+test("a database of another installation is refused, and selvedge status says why the server cannot write", async (t) => {
   const dataDir = copyOf(t);
   const other = mkdtempSync(join(tmpdir(), "selvedge-late-"));
   t.after(() => rmSync(other, { recursive: true, force: true }));

@@ -59,7 +59,7 @@ async function becomes(edge: TestEdge, name: string, status: string): Promise<vo
 const change = (knot: ChangingNameserver, serial: number, records: string): Promise<void> =>
   knot.replace({ [ZONE]: zoneText(serial, records) });
 
-test("names that another nameserver knows lead to origins, through aliases too, or to 1016", { skip }, async (t) => {
+test("a name on an external nameserver leads to its origin, through aliases too, and a missing one gives 1016", { skip }, async (t) => {
   const { edge } = await site(t, "origin A 127.0.0.1\nalias CNAME origin\nempty TXT x");
   assert.equal(await get(edge, "origin"), "200");
   assert.equal(await get(edge, "alias"), "200");
@@ -67,7 +67,7 @@ test("names that another nameserver knows lead to origins, through aliases too, 
   assert.equal(await get(edge, "empty"), "530");
 });
 
-test("a name that moves is followed, and the last good answer stands in while its nameserver is away", { skip }, async (t) => {
+test("the edge follows a changed name, and serves with the last good answer while its nameserver is down", { skip }, async (t) => {
   const { edge, knot } = await site(t, "origin A 127.0.0.1");
   assert.equal(await get(edge, "none"), "530");
   await change(knot, 2, "none A 127.0.0.1");
@@ -81,7 +81,7 @@ test("a name that moves is followed, and the last good answer stands in while it
   assert.equal(await get(edge, "alias"), "530");
 });
 
-test("a name whose answer changes to an address that is not allowed is refused from then on", { skip }, async (t) => {
+test("a name that changes to a forbidden address is refused from then on", { skip }, async (t) => {
   const { edge, knot } = await site(t, "origin A 127.0.0.1", { host: "0.0.0.0", originAllow: ["127.0.0.1/32"] });
   assert.equal(await get(edge, "origin"), "200");
   await change(knot, 2, "origin A 127.0.0.2");

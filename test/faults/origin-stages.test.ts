@@ -76,7 +76,7 @@ const STAGES: readonly Stage[] = [
   [`${HEAD}\r\nhalf`, "resets", reset, "cut"],
   [`${HEAD}\r\nhalf`, "stalls", stall, "cut"],
 ];
-describe("an origin that says something and then goes wrong", { concurrency: true }, () => {
+describe("an origin that starts a response and then fails", { concurrency: true }, () => {
   for (const [said, what, then, code] of STAGES) {
     const name = said === "" ? "nothing" : JSON.stringify(said.replace(HEAD, ""));
     test(`${name}, and ${what}: ${code === "cut" ? "the answer is cut" : code}`, async () => {
@@ -106,7 +106,7 @@ describe("an origin that says something and then goes wrong", { concurrency: tru
   }
 });
 
-test("a visitor of HTTP/1.0 sees that an answer was cut, although only the connection's end ends it", async () => {
+test("an HTTP/1.0 client can detect a truncated response, although only the end of the connection ends a response", async () => {
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {
       socket.write(`${CHUNKED}4\r\nhalf\r\n`);
@@ -142,7 +142,7 @@ async function deafListener() {
   };
 }
 
-test("an origin that takes no connection gives 522 in time", async () => {
+test("an origin that does not accept connections gives 522 at the timeout", async () => {
   const deaf = await deafListener();
   const edge = await startEdge(siteOps(deaf.port), {}, LIMITS);
   try {
@@ -166,7 +166,7 @@ test("an address without a route gives 523", async () => {
 });
 
 for (const keepsReading of [true, false]) {
-  test(`an answer before the request has ended reaches its visitor, whether or not the origin ${keepsReading ? "reads on" : "stops reading"}`, async () => {
+  test(`the client gets a response that arrives before its request ends, while the origin ${keepsReading ? "reads on" : "stops reading"}`, async () => {
     let upstream = 0;
     const origin = await rawOrigin((socket) => {
       socket.once("data", () => {
@@ -196,7 +196,7 @@ for (const keepsReading of [true, false]) {
   });
 }
 
-test("bytes that an origin sends after the answer to a HEAD, or after a 304, never answer another visitor", async () => {
+test("bytes that an origin sends after the response to HEAD, or after a 304, never reach another client", async () => {
   const EVIL = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
   const origin = await rawOrigin((socket) => {
     socket.on("data", (bytes) => {
@@ -214,7 +214,7 @@ test("bytes that an origin sends after the answer to a HEAD, or after a 304, nev
   origin.close();
 });
 
-test("an idle connection on which the origin speaks unasked is closed", async () => {
+test("an idle connection on which the origin sends data is closed", async () => {
   let sockets = 0;
   const origin = await rawOrigin((socket) => {
     sockets++;
@@ -233,7 +233,7 @@ test("an idle connection on which the origin speaks unasked is closed", async ()
   origin.close();
 });
 
-test("an origin that reads no more of an upload holds its visitor up, and is given up in time", async () => {
+test("an origin that stops reading an upload slows the client down, and the upload fails at the timeout", async () => {
   const origin = await rawOrigin((socket) => void socket.once("data", () => socket.pause()));
   const edge = await startEdge(siteOps(origin.port), {}, { responseTimeoutMs: 500 });
   const client = rawClient(edge.http);
@@ -254,7 +254,7 @@ test("an origin that reads no more of an upload holds its visitor up, and is giv
   origin.close();
 });
 
-test("broken origins, one after the other, leave nothing behind", async () => {
+test("failing origins leave no open connection, and no request is sent twice", async () => {
   let turn = 0;
   const origin = await rawOrigin((socket) => {
     socket.once("data", () => {

@@ -62,7 +62,7 @@ const STAY = `main.on("message", (message) => {
 const DIE_WHEN_TOLD = `main.on("message", (message) => message.type === "places" && die());`;
 const tellToDie = (worker: PlaneWorker): void => worker.usePlaces([]);
 
-test("a thread that dies is started again where it listened, and others are told", async (t) => {
+test("a thread that dies restarts on its ports, and the other threads are notified", async (t) => {
   const { worker, connects, restarts } = stage(t, `${LISTEN} ${STAY} ${DIE_WHEN_TOLD}`);
   assert.deepEqual(await worker.listening, { udp: 4001 });
   tellToDie(worker);
@@ -73,7 +73,7 @@ test("a thread that dies is started again where it listened, and others are told
   await eventually(async () => (await worker.metrics()).some(({ value }) => value === 2));
 });
 
-test("starts that fail are tried again, each after a longer pause than the one before", async (t) => {
+test("failed starts are repeated with growing delays", async (t) => {
   const { worker, warnings, restarts, starts } = stage(
     t,
     `if (start === 2) die(); if (start === 3) process.exit(0); ${LISTEN} ${STAY} ${DIE_WHEN_TOLD}`,
@@ -90,7 +90,7 @@ test("starts that fail are tried again, each after a longer pause than the one b
   );
 });
 
-test("a first start that fails is an error, and nothing is tried again", async (t) => {
+test("a failed first start is an error and is not repeated", async (t) => {
   for (const script of ["die();", "process.exit(0);", "await new Promise((resolve) => setTimeout(resolve, 1)); die();"]) {
     const { worker, starts, warnings } = stage(t, script);
     await assert.rejects(worker.listening);
@@ -100,7 +100,7 @@ test("a first start that fails is an error, and nothing is tried again", async (
   }
 });
 
-test("a stop waits for the drain, or for the time; a thread that dies meanwhile stays dead", async (t) => {
+test("a stop waits for the drain or the timeout, and a thread that dies meanwhile is not restarted", async (t) => {
   const drains = stage(t, `${LISTEN} ${STAY}`);
   await drains.worker.listening;
   await drains.worker.stop(60_000);
@@ -117,7 +117,7 @@ test("a stop waits for the drain, or for the time; a thread that dies meanwhile 
   }
 });
 
-test("a stop during a start waits until the thread listens, and then for the drain; a thread that never listens is ended", async (t) => {
+test("a stop during a start waits until the thread listens and drains, and terminates a thread that never listens", async (t) => {
   const late = stage(t, `${STAY} setTimeout(() => { ${LISTEN} }, 200);`);
   const words: string[] = [];
   void late.worker.listening.then(() => words.push("listens"));
@@ -136,7 +136,7 @@ test("a stop during a start waits until the thread listens, and then for the dra
   assert.deepEqual([late.starts(), never.starts(), dies.starts()], [1, 1, 2]);
 });
 
-test("numbers of a thread that does not answer, or that dies over the question, count as none", async (t) => {
+test("a thread that does not answer, or dies during the query, has no metrics", async (t) => {
   const silent = stage(t, `${LISTEN} main.on("message", () => {});`);
   await silent.worker.listening;
   assert.deepEqual(await silent.worker.metrics(), []);

@@ -142,7 +142,7 @@ function copyOf(t: { after(step: () => void): void }): string {
   return dataDir;
 }
 
-test("a database of noise is rebuilt from what was served: the same answers, the same records, and changes again", async (t) => {
+test("doctor --rebuild replaces a corrupt database from the snapshot: the answers and records are the same, and writes work", async (t) => {
   const dataDir = copyOf(t);
   writeFileSync(join(dataDir, "control.db"), NOISE);
   rmSync(join(dataDir, "control.db-wal"), { force: true });
@@ -217,7 +217,7 @@ const LOST: readonly (readonly [what: string, lose: (dataDir: string) => void])[
   ],
 ];
 for (const [what, lose] of LOST) {
-  test(`a database that is ${what} is rebuilt`, async (t) => {
+  test(`doctor --rebuild recovers a database that is ${what}`, async (t) => {
     const dataDir = copyOf(t);
     lose(dataDir);
     const { code, out, err } = await doctor(dataDir, "--rebuild", "--json");
@@ -253,7 +253,7 @@ const REFUSED: readonly (readonly [what: string, damage: (dataDir: string) => vo
   ["two wishes at once", () => {}, ["--new-history"], /use either --new-history, .* or --rebuild/],
 ];
 for (const [what, damage, flags, said] of REFUSED) {
-  test(`${what}: nothing is rebuilt, and nothing changes`, async (t) => {
+  test(`doctor --rebuild refuses and changes nothing: ${what}`, async (t) => {
     const dataDir = copyOf(t);
     damage(dataDir);
     const before = new Map(

@@ -20,7 +20,7 @@ const DURING = 40;
  * that asks meanwhile must not hear that its token is invalid, or that its zones are gone: it would act on that.
  */
 test(
-  "while a dump is loaded into the running database clients are told to retry, and never that something does not exist",
+  "while a dump is loaded into the running database clients get retryable errors, and never that an object does not exist",
   { skip: toolOrSkip("postgres"), timeout: 200_000 },
   async (t) => {
     const postgres = startPostgres();

@@ -18,7 +18,7 @@ const GROUPS = [0, 1];
 const pages = guidePages();
 const variables = pages.find(({ path }) => path === VARIABLES_PAGE) ?? assert.fail();
 
-test("each guide says at its top what the reader needs", () => {
+test("each guide states its prerequisites at the top", () => {
   const guides = pages.filter(({ path }) => path.startsWith("docs/guides/") && path !== VARIABLES_PAGE);
   assert.ok(guides.length > 25);
   assert.deepEqual(
@@ -27,7 +27,7 @@ test("each guide says at its top what the reader needs", () => {
   );
 });
 
-test("each block has a language that can be run, or a reason not to", () => {
+test("each block has a language that can run, or a reason why it does not", () => {
   const blocks = pages.flatMap(({ path, blocks }) => blocks.map((block) => ({ path, ...block })));
   assert.deepEqual(
     blocks.filter(({ language }) => !(language in SNIPPETS)).map(({ path, line, language }) => `${path}:${line}: ${language}`),
@@ -37,13 +37,13 @@ test("each block has a language that can be run, or a reason not to", () => {
   assert.equal(notRun.length, NOT_RUN_MAX, "if it has fallen, lower NOT_RUN_MAX; it must not rise");
 });
 
-test("curl fails where the server refuses, or its output is compared", () => {
+test("each curl command fails on an error status, or its output is compared", () => {
   const lines = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === "sh").flatMap(({ text }) => text.split("\n")));
   const silent = lines.filter((line) => /^(?!until ).*\bcurl (?!.*(-w|--fail-with-body|-sSf|# prints ))/.test(line));
   assert.deepEqual(silent, []);
 });
 
-test("guides reach the API by the variables that all pages share, and need what they say", () => {
+test("guides use only the shared variables, and state those that they need", () => {
   for (const page of pages.filter(({ needs }) => needs !== undefined)) {
     const commands = page.blocks.map((block) => snippet(block) ?? block.text).join("\n");
     assert.doesNotMatch(commands, /127\.0\.0\.1:8780|curl .*\$API/, page.path);
@@ -54,7 +54,7 @@ test("guides reach the API by the variables that all pages share, and need what 
   }
 });
 
-test("flags in the text are flags", () => {
+test("flags in the text exist", () => {
   const commands = pages.flatMap(({ prose }) =>
     [...prose.matchAll(/`npm start -- (?<flags>[^`]+)`/g)].map(({ groups }) => groups?.["flags"] ?? ""),
   );
@@ -62,7 +62,7 @@ test("flags in the text are flags", () => {
   for (const flags of commands) resolveConfig({ argv: flags.split(" "), env: {}, readFile: () => "" });
 });
 
-describe("the commands of each page work, in order", { concurrency: GROUPS.length }, () => {
+describe("the commands of each page work in order", { concurrency: GROUPS.length }, () => {
   for (const group of GROUPS) {
     describe(`group ${group}`, { concurrency: 1 }, () => {
       let site: OpenSite;

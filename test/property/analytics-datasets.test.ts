@@ -291,7 +291,7 @@ describe("GraphQL analytics of every dataset", () => {
     assert.equal(found.length, expected.size);
   };
 
-  test("overviews are those of the rows", async () => {
+  test("overviews equal sums over the rows", async () => {
     const rows = kept.get("httpRequests")!;
     const dimensions = [...TIMES, "clientCountryName", "cacheStatus", "clientSSLProtocol", "edgeResponseStatus", "zoneTag"];
     const asked = fc.record({
@@ -313,7 +313,7 @@ describe("GraphQL analytics of every dataset", () => {
     );
   });
 
-  test("totals by the minute, hour and day are those of the rows", async () => {
+  test("totals by minute, hour and day equal sums over the rows", async () => {
     const rows = kept.get("httpRequests")!;
     // By the day, times stand for their dates: what is compared with is a date.
     const nodes = { httpRequests1mGroups: 0, httpRequests1hGroups: 3, httpRequests1dGroups: 6 };
@@ -346,7 +346,7 @@ describe("GraphQL analytics of every dataset", () => {
     const scopes = dataset.zonePermissions.length === 0 ? (["account"] as const) : (["zone", "account"] as const);
     const fields = Object.entries(dataset.fields).filter(([, field]) => !(field.kind === "unknown" && field.entries) && !("of" in field));
 
-    test(`groups of ${name} are those of the rows`, async () => {
+    test(`groups of ${name} equal groups over the rows`, async () => {
       const rows = kept.get(name)!;
       const measures = measuresOf(dataset);
       const asked = fc.record({
@@ -408,7 +408,7 @@ describe("GraphQL analytics of every dataset", () => {
       );
     });
 
-    test(`rows of ${name} are those that fit, the newest or the oldest first`, async () => {
+    test(`a query for rows of ${name} returns exactly the matching rows, newest or oldest first`, async () => {
       const rows = kept.get(name)!;
       const asked = fc.record({
         scope: fc.constantFrom<"zone" | "account">(...scopes),

@@ -147,7 +147,7 @@ describe("GraphQL analytics", () => {
     date: (row) => iso(row.at_ms).slice(0, 10),
   };
 
-  test("groups are those of the rows, whatever is asked for", async () => {
+  test("groups equal groups over the rows, for any query", async () => {
     const asked = fc.record({
       // An object names each field once.
       filters: fc.uniqueArray(fc.constantFrom(...Object.keys(FILTERS)), { maxLength: 3, selector: (filter) => filter.split(":", 1)[0] }),
@@ -187,7 +187,7 @@ describe("GraphQL analytics", () => {
     );
   });
 
-  test("rows come by time, and only the fields that were asked for", async () => {
+  test("rows are ordered by time and contain only the requested fields", async () => {
     const found = await node(
       'firewallEventsAdaptive(limit: 50, filter: { action: "block" }, orderBy: [datetime_ASC]) { rule: ruleId datetime clientIP }',
     );
@@ -265,7 +265,7 @@ describe("GraphQL analytics", () => {
     assert.equal(total(days.map((day: any) => day.sum.requests)), requests.length);
   });
 
-  test("an account's gateways", async () => {
+  test("groups of an account's gateways", async () => {
     const { data, errors } = await query(
       `{ viewer { accounts(filter: { accountTag: "${server.account_id}" }) { aiGatewayRequestsAdaptiveGroups(limit: 9, orderBy: [sum_cost_DESC]) { count sum { cost tokensIn } dimensions { cached gateway } } httpRequestsAdaptiveGroups(limit: 9) { count } } } }`,
     );
@@ -279,7 +279,7 @@ describe("GraphQL analytics", () => {
     });
   });
 
-  test("queries of the schema itself, and of the limits", async () => {
+  test("introspection and limits", async () => {
     const { data } = await query(
       `{ described: __type(name: "HttpRequestsFilter") { inputFields { name } } viewer { zones(filter: { zoneTag: "${zone}" }) { settings { firewallEventsAdaptive { enabled maxPageSize } } } } }`,
     );
@@ -287,7 +287,7 @@ describe("GraphQL analytics", () => {
     assert.deepEqual(data.viewer.zones[0].settings.firewallEventsAdaptive, { enabled: true, maxPageSize: 10_000 });
   });
 
-  test("a token sees what it may read, and of anything else not even that it exists", async () => {
+  test("a token sees only what it may read, and cannot tell whether anything else exists", async () => {
     const groups = await ask(server, "GET", "/user/tokens/permission_groups");
     const reads = groups.body.result.find((group: { name: string; scopes: string[] }) => group.name === "Analytics Read");
     const policies = [
@@ -313,7 +313,7 @@ describe("GraphQL analytics", () => {
     assert.notEqual(await codeFor(`accounts(filter: { accountTag: "${server.account_id}" })`), "none");
   });
 
-  test("missing or empty values are not errors", async () => {
+  test("null or empty values are not errors", async () => {
     assert.equal(
       (
         await node(
@@ -339,7 +339,7 @@ describe("GraphQL analytics", () => {
   };
   const nested = (depth: number): string => (depth === 0 ? 'clientIP: "192.0.2.1"' : `AND: [{ ${nested(depth - 1)} }]`);
 
-  test("too large, too deep or wrong parts are reported, and the rest of the answer stays", async () => {
+  test("queries that are too large, too deep or invalid get an error, and the rest of the response is complete", async () => {
     assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 10001) { count }"), /limit must be between/);
     assert.match(await refusal("httpRequestsAdaptiveGroups { count }"), /limit must be between/);
     assert.match(await refusal(`httpRequestsAdaptive(limit: 1, filter: { ${nested(6)} }) { clientIP }`), /at most 5 levels deep/);

@@ -28,7 +28,7 @@ const built = fc.record(
   { noNullPrototype: true },
 );
 
-test("the builder's output is an expression of the language, and is shown again as it was built", () => {
+test("the builder writes a valid expression and shows it again as it was built", () => {
   fc.assert(
     fc.property(built, (made: Built) => {
       const expression = expressionOf(made);
@@ -56,7 +56,7 @@ test("an expression that the builder cannot show stays unchanged", () => {
   assert.deepEqual(builtOf("true"), { joint: "and", clauses: [] });
 });
 
-test("an exception is widened by whole comparisons, whatever stands in their texts", () => {
+test("an exception is widened by whole comparisons, whatever text they contain", () => {
   const parts = fc.array(
     text.map((value) => `http.request.uri.path eq ${quoted(value)}`),
     { minLength: 1, maxLength: 4 },
@@ -65,7 +65,7 @@ test("an exception is widened by whole comparisons, whatever stands in their tex
   assert.equal(joined([]), "true");
 });
 
-test("an override changes one rule or group, keeps what else is said of it, and is taken away without a trace", () => {
+test("an override changes one rule or group, keeps its other settings, and is removed completely", () => {
   const before = {
     sensitivity_level: "low",
     rules: [{ id: "sum", score_threshold: 40 }],

@@ -138,7 +138,7 @@ const responses = fc
   .record({ status: fc.constantFrom(0, 3, 200, 404), values: fc.array(word, { maxLength: 2 }) })
   .map(({ status, values }) => testResponse({ status, headers: values.length === 0 ? {} : { "x-r": values } }));
 
-test("compiled expressions give what interpreted ones do", () => {
+test("a compiled expression gives the same result as the interpreted one", () => {
   fc.assert(
     fc.property(tree, requests, responses, (text, request, response) => {
       fc.pre(text.length <= 4096);
@@ -154,7 +154,7 @@ const bare = (value: unknown): string =>
     return typeof member === "bigint" ? `${member}n` : member;
   });
 
-test("printed expressions read as the same", () => {
+test("a printed expression parses to the same expression", () => {
   fc.assert(
     fc.property(tree, (text) => {
       const parsed = parseExpression(text);
@@ -166,7 +166,7 @@ test("printed expressions read as the same", () => {
   );
 });
 
-test("broken expressions are refused, and nothing else happens", () => {
+test("an invalid expression gives an error and nothing else", () => {
   const broken = fc
     .tuple(tree, fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string({ unit: "binary", maxLength: 2 })), { maxLength: 3 }))
     .map(([text, edits]) =>

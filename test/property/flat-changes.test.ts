@@ -160,12 +160,12 @@ function workBeside({ base = [], entry, planes }: Row, count: number): number {
 }
 
 for (const row of ROWS)
-  test(`${row.of}: what a change touches at ${row.planes.join(" and ")} does not grow with their number`, () => {
+  test(`${row.of}: the work of a change at ${row.planes.join(" and ")} does not grow with their number`, () => {
     const [few, many] = [workBeside(row, FEW), workBeside(row, MANY)];
     assert.ok(many <= few * GROWTH_MAX, `${few} elements beside ${FEW}, ${many} beside ${MANY}`);
   });
 
-test("a delta that is kept for replicas touches as little after a hundred thousand as after ten", () => {
+test("storing a delta for replicas takes as little work after a hundred thousand deltas as after ten", () => {
   const recent = createRecentDeltas(MANY);
   const push = (rev: number): void => recent.push({ from: rev - 1, rev, ops: [serialOp("z", rev)] });
   const pushes = (from: number): number =>
@@ -177,7 +177,7 @@ test("a delta that is kept for replicas touches as little after a hundred thousa
   assert.ok(first <= 10 * MANY, `${first} elements for ${2 * MANY} deltas`);
 });
 
-test("the count sees copies, spreads and searches", () => {
+test("the work counter counts copies, spreads and searches", () => {
   const set = new Set(Array.from({ length: 100 }, (_, i) => i));
   const list = [...set];
   for (const work of [() => new Set(set), () => new Map([...set].entries()), () => [...list, 1], () => list.filter((one) => one === 3)])

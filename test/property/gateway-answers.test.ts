@@ -273,8 +273,8 @@ function translated(dialect: typeof ANTHROPIC, chunks: readonly Buffer[], facts 
 const ERROR = { type: "error", error: { type: "overloaded_error", status: "UNAVAILABLE", message: "busy" } };
 
 for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts = FACTS, closing = 1, error = ERROR } of DIALECT_CASES)
-  describe(`answers of ${name}`, () => {
-    test("a whole answer means the same afterwards, counts included", () => {
+  describe(`responses of ${name}`, () => {
+    test("a buffered response keeps its meaning and usage in translation", () => {
       fc.assert(
         fc.property(said, (it) => {
           const completion = dialect.answer(JSON.parse(JSON.stringify(body(it))), facts);
@@ -284,7 +284,7 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       );
     });
 
-    test("so does a streamed one, wherever it is cut into chunks", () => {
+    test("a streamed response keeps its meaning and usage, wherever it is cut into chunks", () => {
       fc.assert(
         fc.property(said, fc.array(fc.nat(4000), { maxLength: 8 }), (it, places) => {
           const bytes = streamOf(events(it));
@@ -298,7 +298,7 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       );
     });
 
-    test("a stream without its last event has no end, and no piece says why it stopped", () => {
+    test("a stream without its last event has no end, and no chunk has a finish reason", () => {
       fc.assert(
         fc.property(said, fc.nat(100), (it, left) => {
           const all = events(it);
@@ -310,14 +310,14 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
       );
     });
 
-    test("an event that is not JSON, and an error event, are errors", () => {
+    test("an event that is not JSON, and an error event, give errors", () => {
       assert.equal(translated(dialect, [Buffer.from("data: {\n\n")]).errors.length, 1);
       const { errors, isFinished } = translated(dialect, [streamOf([error])]);
       assert.equal(isFinished, false);
       assert.equal((errors[0] as any).error.message, "busy");
     });
 
-    test("property: no events cause a crash, or look finished by accident", () => {
+    test("property: no sequence of events crashes the translation or looks complete by accident", () => {
       const key = fc.constantFrom("type", "delta", "content_block", "index", "message", "usage", "candidates", "content", "parts", "text");
       const value = fc.anything({
         maxDepth: 4,
@@ -346,13 +346,13 @@ for (const { name, dialect, body, events, callId, told = (it: Said) => it, facts
     });
   });
 
-describe("answers that are none", () => {
-  test("are told apart", () => {
+describe("responses that are errors or refusals", () => {
+  test("an error is not translated as a response", () => {
     assert.equal(ANTHROPIC.answer({ type: "error" }, FACTS), undefined);
     assert.equal(GOOGLE.answer({ error: {} }, FACTS), undefined);
   });
 
-  test("a refused prompt is an answer without content", () => {
+  test("a refused prompt becomes a response without content", () => {
     const completion: any = GOOGLE.answer({ promptFeedback: { blockReason: "SAFETY" } }, FACTS);
     assert.equal(completion.choices[0].finish_reason, "content_filter");
     assert.equal(completion.choices[0].message.refusal, "SAFETY");
@@ -360,7 +360,7 @@ describe("answers that are none", () => {
     assert.equal(isFinished, true);
   });
 
-  test("errors get the shape of OpenAI's", () => {
+  test("an error becomes an error of OpenAI's dialect", () => {
     const anthropic = ANTHROPIC.error({ type: "error", error: { type: "rate_limit_error", message: "slow down" } }, 429);
     assert.deepEqual(anthropic, { error: { message: "slow down", type: "rate_limit_error", param: null, code: "rate_limit_error" } });
     const google = GOOGLE.error([{ error: { code: 400, status: "INVALID_ARGUMENT", message: "no" } }], 400);

@@ -41,7 +41,7 @@ const CONVERSATION = [
   { role: "user", content: "So?" },
 ];
 
-describe("chat completions as messages", () => {
+describe("chat completions translated to messages", () => {
   test("a conversation with images, parallel tool calls and their results", () => {
     assert.deepEqual(anthropic({ model: "x", messages: CONVERSATION, tools: [WEATHER] }), {
       model: "m",
@@ -79,7 +79,7 @@ describe("chat completions as messages", () => {
     });
   });
 
-  test("every setting that the dialect has", () => {
+  test("every setting of the dialect", () => {
     const settings = {
       max_completion_tokens: 9,
       max_tokens: 5,
@@ -107,7 +107,7 @@ describe("chat completions as messages", () => {
     });
   });
 
-  test("a choice among some tools offers only these", () => {
+  test("a tool choice limited to some tools sends only those", () => {
     const tool_choice = {
       type: "allowed_tools",
       allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "b" } }] },
@@ -128,7 +128,7 @@ describe("chat completions as messages", () => {
   });
 });
 
-describe("chat completions as generated content", () => {
+describe("chat completions translated to generated content", () => {
   test("a conversation with images, parallel tool calls and their results", () => {
     assert.deepEqual(google({ messages: CONVERSATION, tools: [WEATHER] }), {
       systemInstruction: { parts: [{ text: "Be brief." }, { text: "Use tools." }] },
@@ -161,7 +161,7 @@ describe("chat completions as generated content", () => {
     });
   });
 
-  test("every setting that the dialect has", () => {
+  test("every setting of the dialect", () => {
     const settings = {
       max_tokens: 5,
       temperature: 1.5,
@@ -190,7 +190,7 @@ describe("chat completions as generated content", () => {
     assert.deepEqual(toolConfig, { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["weather"] } });
   });
 
-  test("a call's signature goes back to the provider that made it", () => {
+  test("a call's signature is sent back to its provider", () => {
     const call = {
       id: "1",
       type: "function",
@@ -203,7 +203,7 @@ describe("chat completions as generated content", () => {
 });
 
 describe("features that only OpenAI's dialect has", () => {
-  test("json_object is said to the model, after what the client says to it", () => {
+  test("json_object becomes an instruction after the client's own", () => {
     const body = { messages: [{ role: "system", content: "Be brief." }, ...hello], response_format: { type: "json_object" } };
     const { system, output_config } = anthropic(body);
     assert.deepEqual([system.length, system[0].text, output_config], [2, "Be brief.", undefined]);
@@ -211,7 +211,7 @@ describe("features that only OpenAI's dialect has", () => {
     assert.equal(google(body).generationConfig.responseMimeType, "application/json");
   });
 
-  test("instructions alone are what is answered", () => {
+  test("a request with only instructions sends them as the user's message", () => {
     const body = { messages: [{ role: "system", content: "Say hello." }] };
     assert.deepEqual(anthropic(body).messages, [{ role: "user", content: [{ type: "text", text: "Say hello." }] }]);
     assert.deepEqual(google(body), { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] });
@@ -219,7 +219,7 @@ describe("features that only OpenAI's dialect has", () => {
   });
 });
 
-describe("requests that have no words in another dialect", () => {
+describe("requests that another dialect cannot express", () => {
   const refusals: readonly (readonly [object, RegExp])[] = [
     [{}, /^messages: must be/],
     [{ messages: "hello" }, /messages must be an array/],
@@ -239,13 +239,13 @@ describe("requests that have no words in another dialect", () => {
     ],
   ];
   for (const [body, message] of refusals)
-    test(`are refused by their place: ${message.source}`, () =>
+    test(`are refused with a pointer: ${message.source}`, () =>
       assert.throws(
         () => anthropic(body),
         (error) => error instanceof UntranslatableError && message.test(error.message),
       ));
 
-  test("property: any body is translated or refused, never a crash", () => {
+  test("property: any body is translated or refused, and never crashes", () => {
     const value = fc.anything({
       maxDepth: 4,
       key: fc.constantFrom("messages", "role", "content", "type", "text", "tools", "function", "name"),
@@ -266,7 +266,7 @@ describe("requests that have no words in another dialect", () => {
   });
 });
 
-describe("the meaning of a conversation survives translation", () => {
+describe("a conversation keeps its meaning in translation", () => {
   const word = fc.string({ minLength: 1, maxLength: 12 });
   const call = fc.record({
     name: fc.constantFrom("a", "b"),
@@ -323,7 +323,7 @@ describe("the meaning of a conversation survives translation", () => {
       }),
     );
 
-  test("in messages and in generated content", () => {
+  test("to messages and to generated content", () => {
     fc.assert(
       fc.property(conversation, (exchanges) => {
         const body = { messages: openai(exchanges) };

@@ -7,7 +7,7 @@ import { pick, seededRandom } from "../support/random-zone.ts";
 /** Bounded to seconds; `npm run bench -- edge-fuzz` goes on for longer, with other seeds. */
 const MESSAGES = 2500;
 
-test("the same bytes in any chunks give the same requests", () => {
+test("the parser reads the same requests from the same bytes, in any chunks", () => {
   const random = seededRandom(20230701);
   for (let i = 0; i < MESSAGES * 2; i++) {
     const bytes = Buffer.from(mutatedRequests(random), "latin1");
@@ -17,7 +17,7 @@ test("the same bytes in any chunks give the same requests", () => {
   }
 });
 
-test("requests that node:http takes as well are the same requests", async () => {
+test("a request that node:http accepts too has the same meaning", async () => {
   const random = seededRandom(7);
   let both = 0;
   for (let i = 0; i < MESSAGES; i++) {
@@ -33,7 +33,7 @@ test("requests that node:http takes as well are the same requests", async () => 
   assert.ok(both > MESSAGES / 2, `${both} requests were compared`);
 });
 
-test("responses that node:http takes as well are the same responses", async () => {
+test("a response that node:http accepts too has the same meaning", async () => {
   const random = seededRandom(8);
   let both = 0;
   for (let i = 0; i < MESSAGES; i++) {

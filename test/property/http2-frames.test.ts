@@ -49,7 +49,7 @@ const likelyData = fc
   .tuple(fc.constantFrom(1, 3, 5, 7), fc.constantFrom(0, 1), fc.constantFrom("", "hello", "GET /evil HTTP/1.1\r\n\r\n"))
   .map(([stream, flags, body]) => frame(FRAME.DATA, flags, stream, body));
 
-test("with any frames, origins get complete requests only, and other clients are served", async () => {
+test("with any frames origins get only complete requests, and other clients are served", async () => {
   const session = edge.session();
   await fc.assert(
     fc.asyncProperty(

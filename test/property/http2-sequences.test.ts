@@ -87,7 +87,7 @@ const grant = (stream: number, increment: number): Buffer => {
   return frame(FRAME.WINDOW_UPDATE, 0, stream, payload);
 };
 
-test("property: for any frames, legal or not: the right error of the right scope, and every other stream gets its answer", () => {
+test("property: any frames give the right error in the right scope, and every other stream gets its response", () => {
   fc.assert(
     fc.property(conversation, fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 }), (frames, sizes) => {
       const server = new Answers();
@@ -213,7 +213,7 @@ async function holdsTheRules({ port, rootPem, neighbour, limits, check }: Place)
   );
 }
 
-test("the edge keeps the same rules over TLS, serves whole requests whatever stood around them, and others all the while", async () => {
+test("the edge follows the same rules over TLS, serves whole requests among any frames, and serves other clients", async () => {
   const check = (): void => {
     assert.deepEqual([edge.errors, origin.faults], [[], []]);
     origin.reset();
@@ -222,7 +222,7 @@ test("the edge keeps the same rules over TLS, serves whole requests whatever sto
   await holdsTheRules({ port: edge.https, rootPem: edge.rootPem, neighbour: edge.session(), limits, check });
 });
 
-test("the gateway's port keeps the same rules, with the gateway's own answers", async (t) => {
+test("the gateway's port follows the same rules, with the gateway's own responses", async (t) => {
   const root = await createRoot(systemClock);
   const { chain, privateKey } = await createLocalCa({ root, clock: systemClock }).issue(["www.example.com"]);
   const errors: unknown[] = [];

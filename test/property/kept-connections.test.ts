@@ -138,7 +138,7 @@ for (const [way, socketCalls] of [
 ] as const) {
   if (way === "our own loop" && socketCalls === null) continue;
 
-  test(`the gateway over ${way}: any row of requests on one connection is answered as each alone`, async (t) => {
+  test(`the gateway over ${way}: requests on one connection get the same responses as each alone`, async (t) => {
     const provider = await testProvider(t, (res, { url, body }) => {
       if (url === "/failing") return void res.writeHead(400, { "content-type": "application/json" }).end('{"error":"no"}');
       const text = url === "/large" ? LARGE_ANSWER : `${body.length}`;
@@ -166,7 +166,7 @@ for (const [way, socketCalls] of [
     assert.deepEqual([metric("selvedge_gateway_buffered_request_bytes"), metric("selvedge_gateway_buffered_log_bytes")], [0, 0]);
   });
 
-  test(`the edge over ${way}: any row of requests on one connection is answered as each alone`, async (t) => {
+  test(`the edge over ${way}: requests on one connection get the same responses as each alone`, async (t) => {
     const origin = await httpOrigin((req, res) => {
       if (req.url === "/failing") return void res.writeHead(500, { "content-length": 2, connection: "close" }).end("no");
       let bytes = 0;
@@ -192,7 +192,7 @@ for (const [way, socketCalls] of [
   });
 }
 
-test("the management API: any row of requests on one connection is answered as each alone", async (t) => {
+test("the management API: requests on one connection get the same responses as each alone", async (t) => {
   const server = await startApi({
     failureLimit: { requests: 1_000_000, periodSeconds: 1 },
     rateLimit: { requests: 1_000_000, periodSeconds: 1 },

@@ -112,7 +112,7 @@ async function checkPages(store: Store, control: Control, ids: Ids, listed: List
   }
 }
 
-storeTest("pages of lists that change are those of a plain sort, and totals those of a count", async ({ store }) => {
+storeTest("pages of a changing list equal a plain sort, and totals equal a count", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { clock: systemClock });
   const zone = await control.zones.create(call(), { name: "first.example", account: { id: account_id } });
   await control.gateways.create(call(), account_id, { id: "first", ...GATEWAY });

@@ -36,7 +36,7 @@ function follower(rev: number) {
   };
 }
 
-test("each subscription gets what it misses, then every delta once and in order, without polling", async () => {
+test("each subscription gets the missing deltas, then every delta once and in order, without polling", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (steps, batch) => {

@@ -209,7 +209,7 @@ async function filled(store: Store, seed: number): Promise<Filled> {
 
 const ids = (records: readonly Pick<DnsRecord, "id">[]): string[] => records.map(({ id }) => id);
 
-storeTest("any filters find what a plain loop finds, page by page", async ({ store }) => {
+storeTest("any combination of filters finds the same records as a plain loop, page by page", async ({ store }) => {
   const { zone, rows, list } = await filled(store, 1);
   await fc.assert(
     fc.asyncProperty(query, fc.integer({ min: 1, max: 70 }), fc.integer({ min: 1, max: 4 }), async (asked, per_page, page) => {
@@ -222,7 +222,7 @@ storeTest("any filters find what a plain loop finds, page by page", async ({ sto
   );
 });
 
-storeTest("every way to a page leads to the same page", async ({ store }) => {
+storeTest("every way of reading a page gives the same page", async ({ store }) => {
   const { zone, rows } = await filled(store, 9);
   const costs = fc.record({ entriesMax: fc.constantFrom(0, 5, 5000), entriesPerRow: fc.constantFrom(0, 1, 1e6) });
   const window = fc.record({ limit: fc.integer({ min: 1, max: 40 }), offset: fc.integer({ min: 0, max: 60 }) });
@@ -243,7 +243,7 @@ storeTest("every way to a page leads to the same page", async ({ store }) => {
   );
 });
 
-storeTest("each filter alone finds what a plain loop finds", async ({ store }) => {
+storeTest("each filter alone finds the same records as a plain loop", async ({ store }) => {
   const { zone, rows, list } = await filled(store, 5);
   for (const [name, value] of Object.entries(filters)) {
     let met = 0;

@@ -35,7 +35,7 @@ const sameTtl = (text: string, all: readonly string[]): string => {
 
 const contentOf = (text: string): string => text.replace(/\.$/, "").toLowerCase();
 
-storeTest("any sequence of differences ends at the zone that a whole transfer has", async ({ store }) => {
+storeTest("any sequence of differences gives the same zone as a full transfer", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { clock: fixedClock("2026-05-01T00:00:00Z") });
   const primary = await startFakePrimary([zoneVersion(NAME, 1, [NS])]);
   const { id } = await control.zones.create(call(), { name: NAME, account: { id: account_id }, type: "secondary" });

@@ -98,7 +98,7 @@ function indexOf({ snapshot, onApplied }: Replica): ReadonlyMap<string, unknown>
   return index;
 }
 
-test("a replica that applied deltas equals a fresh one, whatever the feed went through", { timeout: 300_000 }, async () => {
+test("a replica that applied deltas equals a new one, whatever happened to the feed", { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const source = createTestSource();

@@ -99,7 +99,7 @@ const KNOWN = DETECTORS.flatMap((row) => (row.category === "secrets" && row.cont
   .filter((hit) => /^[\w.-]{16,}$/.test(hit))
   .slice(0, 12);
 
-test("a secret that is split anywhere, over any events of a stream, is masked in what is kept", async (t) => {
+test("a secret split anywhere over the events of a stream is masked in the stored log", async (t) => {
   let answer: { readonly contentType: string; readonly bytes: Buffer };
   const provider = await testProvider(t, (res) => res.writeHead(200, { "content-type": answer.contentType }).end(answer.bytes));
   const kept: GatewayLogEntry[] = [];

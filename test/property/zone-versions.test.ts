@@ -34,7 +34,7 @@ async function world(store: Store) {
   return { ...fixture, zone, versions: control.dnsVersions, create, records, history, newest, undo };
 }
 
-storeTest("each write makes a version: the serial after it, when, who, why and what", async ({ store }) => {
+storeTest("each write creates a version with its serial, time, author, reason and changes", async ({ store }) => {
   const { control, zone, call, create, versions, history } = await world(store);
   const record = await create(A, "launch");
   await control.dnsRecords.edit(call(), zone, record.id, { content: "192.0.2.2" });
@@ -70,7 +70,7 @@ storeTest("each write makes a version: the serial after it, when, who, why and w
   assert.deepEqual((await versions.get(zone, serial - 2)).changes, [{ action: "create", id: record.id, before: null, after: record }]);
 });
 
-storeTest("a diff shows what stands between any two versions, in either direction", async ({ store }) => {
+storeTest("a diff shows the changes between any two versions, in either direction", async ({ store }) => {
   const { control, zone, call, create, versions, newest } = await world(store);
   const first = await create(A);
   const from = await newest();
@@ -104,7 +104,7 @@ storeTest("a diff shows what stands between any two versions, in either directio
     await assert.rejects(diff(query), refused(81202, /no such/));
 });
 
-storeTest("an undo that cannot apply names the record and the reason and changes nothing", async ({ store }) => {
+storeTest("an undo that cannot apply names the record and the reason, and changes nothing", async ({ store }) => {
   const { control, zone, call, create, records, newest, undo } = await world(store);
   const www = await create(A);
   const created = await newest();
@@ -127,7 +127,7 @@ storeTest("an undo that cannot apply names the record and the reason and changes
   await assert.rejects(undo("restore", stays.newest + 1), refused(81202, /no such/));
 });
 
-storeTest("an undo is a version of its own that names what it undid, and can be undone", async ({ store }) => {
+storeTest("an undo creates a version that names the undone one, and can be undone itself", async ({ store }) => {
   const { control, zone, call, create, records, history, newest, undo } = await world(store);
   const www = await create({ ...A, comment: "with a comment", tags: ["team:dns"], ttl: 600 });
   const before = await records();
@@ -146,7 +146,7 @@ storeTest("an undo is a version of its own that names what it undid, and can be 
   assert.equal((await history()).length, count);
 });
 
-storeTest("records that swapped names swap back", async ({ store }) => {
+storeTest("undo swaps back records that swapped names", async ({ store }) => {
   const { control, zone, call, create, records, undo, newest } = await world(store);
   const one = await create({ type: "A", name: "one", content: "192.0.2.1" });
   const two = await create({ type: "CNAME", name: "two", content: "target.test" });
@@ -165,7 +165,7 @@ storeTest("records that swapped names swap back", async ({ store }) => {
   assert.deepEqual(await records(), before);
 });
 
-storeTest("old versions go, and asking for one of them says so", async ({ store }) => {
+storeTest("old versions are deleted, and a request for one says so", async ({ store }) => {
   const { control, zone, call, create, versions, history, newest } = await world(store);
   const { id } = await create(A);
   const first = await newest();
@@ -229,33 +229,30 @@ function batchOf(plan: Step, ids: readonly string[]): DnsRecordBatch {
   };
 }
 
-storeTest(
-  "property: taking every version back restores the zone exactly, and so does restoring any of them",
-  async ({ store, dialect }) => {
-    const { control, zone, call, records, newest, undo } = await world(store);
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), pick, async (plans, chosen) => {
-        const states: { version: number; records: object }[] = [{ version: await newest(), records: await records() }];
-        for (const plan of plans) {
-          try {
-            await control.dnsRecords.batch(call(), zone, batchOf(plan, Object.keys(await records()).sort()));
-          } catch (error) {
-            assert.ok(error instanceof PlatformError, String(error));
-            assert.deepEqual(await records(), states.at(-1)?.records, "a refused batch leaves no trace");
-            continue;
-          }
-          states.push({ version: await newest(), records: await records() });
+storeTest("property: undoing every version restores the zone exactly, and so does restoring any version", async ({ store, dialect }) => {
+  const { control, zone, call, records, newest, undo } = await world(store);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), pick, async (plans, chosen) => {
+      const states: { version: number; records: object }[] = [{ version: await newest(), records: await records() }];
+      for (const plan of plans) {
+        try {
+          await control.dnsRecords.batch(call(), zone, batchOf(plan, Object.keys(await records()).sort()));
+        } catch (error) {
+          assert.ok(error instanceof PlatformError, String(error));
+          assert.deepEqual(await records(), states.at(-1)?.records, "a refused batch leaves no trace");
+          continue;
         }
-        for (let i = states.length - 1; i > 0; i--) {
-          await undo("revert", states[i]?.version ?? 0);
-          assert.deepEqual(await records(), states[i - 1]?.records);
-        }
-        const target = states[chosen % states.length];
-        if (!target || target.version === 0) return;
-        await undo("restore", target.version);
-        assert.deepEqual(await records(), target.records);
-      }),
-      { numRuns: dialect === "sqlite" ? 60 : 10 },
-    );
-  },
-);
+        states.push({ version: await newest(), records: await records() });
+      }
+      for (let i = states.length - 1; i > 0; i--) {
+        await undo("revert", states[i]?.version ?? 0);
+        assert.deepEqual(await records(), states[i - 1]?.records);
+      }
+      const target = states[chosen % states.length];
+      if (!target || target.version === 0) return;
+      await undo("restore", target.version);
+      assert.deepEqual(await records(), target.records);
+    }),
+    { numRuns: dialect === "sqlite" ? 60 : 10 },
+  );
+});

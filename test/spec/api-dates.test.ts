@@ -55,7 +55,7 @@ describe("SPEC 9: the API date of a request", () => {
   });
   after(() => server.close());
 
-  test("is the header's, then the token's, then the account's, then the operator's", async () => {
+  test("comes from the header, then the token, then the account, then the operator", async () => {
     const [pinned, free] = [await pinnedToken(server, "2024-02-01"), await pinnedToken(server)];
     const paths = [`/zones/${zone}/dns_records`, `/accounts/${server.account_id}`, "/accounts", "/zones"];
     const dates = async (token: string, headers: Record<string, string> = {}): Promise<(string | null)[]> => {
@@ -105,7 +105,7 @@ describe("SPEC 9: the API date of a request", () => {
     );
   });
 
-  test("of a browser is the operator's: the dashboard is of this version", async () => {
+  test("is the operator's for a browser session, because the dashboard belongs to this version", async () => {
     await pinAccount(server, "2022-03-04");
     const session = await ask(server, "POST", "/user/sessions", {
       body: { label: "browser" },
@@ -118,7 +118,7 @@ describe("SPEC 9: the API date of a request", () => {
     assert.deepEqual([asked.status, dateOf(asked)], [200, "2026-01-01"], asked.text);
   });
 
-  test("lets one client go on as in 2024 while the others see today", async () => {
+  test("lets one client see the API of 2024 while the others see today's", async () => {
     const [old, today] = [await pinnedToken(server, "2024-05-01"), await pinnedToken(server)];
     const data = { service: "_sip", proto: "_tcp", name: "example.com", priority: 1, weight: 2, port: 5060, target: "sip.example.com" };
     const body = { type: "SRV", data };
@@ -133,12 +133,12 @@ describe("SPEC 9: the API date of a request", () => {
     assert.equal((await ask(server, "GET", "/deprecations", { token: null })).status, 200);
   });
 
-  test("may be after today, so that a client tries what is to come", async () => {
+  test("may be in the future, so that a client can test coming changes", async () => {
     const token = await pinnedToken(server, "2030-01-01");
     assert.equal(dateOf(await ask(server, "GET", "/zones", { token: token.secret })), "2030-01-01");
   });
 
-  test("is kept by edits without the field, taken away by null, and shown in lists", async () => {
+  test("survives edits without the field, is removed by null, and appears in lists", async () => {
     const { id } = await pinnedToken(server, "2024-05-01");
     const path = `/accounts/${server.account_id}/tokens/${id}`;
     const { name, policies } = (await ask(server, "GET", path)).body.result;
@@ -159,7 +159,7 @@ describe("SPEC 9: the API date of a request", () => {
     await pinAccount(server, null);
   });
 
-  test("that is not a day is refused, and changes nothing", async () => {
+  test("must be a valid day, and a refused one changes nothing", async () => {
     for (const day of ["yesterday", "2024-02-30", "2024-1-1", "", "2024-05-01T00:00:00Z"])
       for (const answer of [await createToken(server, { api_date: day }), await pinAccount(server, day)]) {
         assert.deepEqual([answer.status, answer.body.result], [400, null], day);
@@ -168,7 +168,7 @@ describe("SPEC 9: the API date of a request", () => {
     assert.equal((await ask(server, "GET", `/accounts/${server.account_id}`)).body.result.api_date, undefined);
   });
 
-  test("stands in the audit log where a change sets it, and where a change was made on another day than the operator's", async () => {
+  test("appears in the audit log if a change sets it, and if a change was made at another date than the operator's", async () => {
     // Entries of one millisecond have no order.
     clock.advance(1);
     const { id, secret } = await pinnedToken(server, "2024-05-01");
@@ -220,7 +220,7 @@ describe("ADR 0203: a row that protects something", () => {
       }
     });
 
-  test("is in force for a token that is pinned to a later day than the operator's", async () => {
+  test("applies to a token pinned to a later date than the operator's", async () => {
     const server = await startApi({ clock: fixedClock(NOW), date: { asOf: "2025-06-01", negotiate: false }, deprecations });
     try {
       const later = await pinnedToken(server, "2026-01-01");
@@ -232,7 +232,7 @@ describe("ADR 0203: a row that protects something", () => {
   });
 });
 
-test("selvedge deprecations --who-calls names tokens and their API dates, what ends next first", async () => {
+test("selvedge deprecations --who-calls lists tokens with their API dates, earliest end first", async () => {
   const server = await startApi({ clock: fixedClock(NOW) });
   try {
     const { id } = await pinnedToken(server, "2024-05-01");

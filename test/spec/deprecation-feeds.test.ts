@@ -14,7 +14,7 @@ const HARD: Deprecation = {
 };
 const TABLE = [...DEPRECATIONS, HARD];
 
-describe("feeds of the table of deprecations", () => {
+describe("feeds of the deprecations", () => {
   let server: ApiServer;
   before(async () => {
     server = await startApi({ deprecations: TABLE });
@@ -68,7 +68,7 @@ describe("feeds of the table of deprecations", () => {
     assert.ok(days.get("2031-12-31: hard")?.description.startsWith(HARD.was));
   });
 
-  test("they may be kept, and are not sent again to those who have them", async () => {
+  test("feeds are cacheable, and an unchanged one gets 304", async () => {
     for (const file of ["feed.atom", "feed.json", "calendar.ics"]) {
       const first = await get(file);
       assert.deepEqual(

@@ -39,7 +39,7 @@ async function told(server: ApiServer): Promise<readonly string[]> {
   return bodies("email");
 }
 
-test("an account whose tokens call what ends is told 90, 30, 7 days and 1 day before, once each", async () => {
+test("an account whose tokens call an endpoint that ends gets a notice 90, 30, 7 and 1 day before, once each", async () => {
   const clock = fixedClock("2026-08-20T10:00:00Z");
   const server = await startApi({ clock, mailServer: MAIL });
   try {
@@ -95,7 +95,7 @@ test("an account whose tokens call what ends is told 90, 30, 7 days and 1 day be
   }
 });
 
-test("an account that begins to want notices between two of them is told the next time", async () => {
+test("an account that subscribes between two notices gets the next one", async () => {
   const clock = fixedClock("2026-11-10T10:00:00Z");
   const server = await startApi({ clock, mailServer: MAIL });
   try {

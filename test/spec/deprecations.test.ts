@@ -315,7 +315,7 @@ describe("SPEC 9: requests on a day", () => {
   });
   after(() => world.server.close());
 
-  test("the answer names its day, and the first of the days that end something", async () => {
+  test("the response names its API date and the earliest end of a deprecated part", async () => {
     const answer = await request(world, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30", "A");
     assert.equal(answer.headers.get("api-version"), "2024-05-30");
     assert.equal(answer.headers.get("deprecation"), `@${Date.UTC(2024, 6, 14) / 1000}`);
@@ -324,7 +324,7 @@ describe("SPEC 9: requests on a day", () => {
     assert.deepEqual([newest.headers.get("deprecation"), newest.headers.get("sunset"), newest.headers.get("link")], [null, null, null]);
   });
 
-  test("the legacy filters find what the newest ones find", async () => {
+  test("the legacy filters find the same records as the newest ones", async () => {
     const { server, zone } = world;
     const [one, two] = [await record(world, "A"), await record(world, "A")];
     const found = async (query: string): Promise<string[]> =>
@@ -338,7 +338,7 @@ describe("SPEC 9: requests on a day", () => {
     assert.deepEqual(await found(`name=${two.name}&type=contains:A`), [two.id]);
   });
 
-  test("the setting cname_flattening of the list is flatten_all_cnames of the DNS settings", async () => {
+  test("cname_flattening in the settings list equals flatten_all_cnames in the DNS settings", async () => {
     const { server, zone } = world;
     const headers = { "api-version": "2025-03-20" };
     const settings = `/zones/${zone}/settings`;
@@ -359,7 +359,7 @@ describe("SPEC 9: requests on a day", () => {
     assert.deepEqual([refused.status, refused.body.errors[0].code], [400, 1007]);
   });
 
-  test("a day that is none is refused", async () => {
+  test("an invalid date is refused", async () => {
     for (const day of ["yesterday", "2024-02-30", "2024-1-1", ""]) {
       const answer = await ask(world.server, "GET", "/zones", { headers: { "api-version": day } });
       assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 10400], day);
@@ -367,7 +367,7 @@ describe("SPEC 9: requests on a day", () => {
   });
 });
 
-test("without negotiation the header means nothing: the operator's day counts, or today's", async () => {
+test("without negotiation the header is ignored, and the operator's date counts, or today", async () => {
   const clock = fixedClock("2024-07-13T23:59:59Z");
   const today = await startApi({ clock });
   const pinned = await startApi({ date: { asOf: "2024-01-01", negotiate: false } });
@@ -393,7 +393,7 @@ test("without negotiation the header means nothing: the operator's day counts, o
   }
 });
 
-test("callers of what will end are counted by day, row, token and route", async () => {
+test("callers of deprecated parts are counted by day, row, token and route", async () => {
   const server = await startApi({ clock: fixedClock("2026-05-06T07:08:09Z"), date: { asOf: "2024-07-01", negotiate: false } });
   const { store } = server;
   const zone = (await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } })).body.result.id;

@@ -49,7 +49,7 @@ const OTHERS: readonly unknown[] = [...Object.keys(ACTIONS), "allow", "bypass", 
   (action) => action !== "log",
 );
 
-test("SPEC 6: no override of a ruleset, a rule or a tag makes sensitive data detection do anything but log", async () => {
+test("SPEC 6: no override of a ruleset, a rule or a tag makes sensitive data detection do more than log", async () => {
   const before = await stored();
   for (const action of OTHERS)
     for (const level of LEVELS)
@@ -67,7 +67,7 @@ test("SPEC 6: no override of a ruleset, a rule or a tag makes sensitive data det
   }
 });
 
-test("SPEC 4.5: rules of the response phase execute or skip, and the ruleset runs in no other phase", async () => {
+test("SPEC 4.5: rules in the response phase execute or skip, and the ruleset runs in no other phase", async () => {
   for (const action of OTHERS.filter((one) => one !== "execute" && one !== "skip")) {
     const answer = await ask(server, "POST", `${zone}/rulesets/${deployed.id}/rules`, { body: { action, expression: "true" } });
     assert.deepEqual([answer.status, answer.body.errors[0].source?.pointer], [400, "/action"], String(action));
@@ -91,7 +91,7 @@ test("SPEC 4.5: rules of the response phase execute or skip, and the ruleset run
   }
 });
 
-test("an exception names rules that its managed ruleset has, patterns of one's own among them", async () => {
+test("an exception can name only rules of its managed ruleset, including custom patterns", async () => {
   const { body } = await ask(server, "POST", `${zone}/sensitive_data/patterns`, { body: { name: "Staff", pattern: "EMP-[0-9]{6}" } });
   const skipping = (ruleset: string, id: string) => ({
     body: { rules: [{ action: "skip", expression: "true", action_parameters: { rules: { [ruleset]: [id] } } }] },

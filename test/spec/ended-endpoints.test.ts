@@ -204,7 +204,7 @@ async function run(scene: Scene, row: Deprecation, story: readonly (Step | Chang
 
 const ENDED = DEPRECATIONS.filter(({ effect }) => effect.kind === "endpoint_gone");
 
-describe("SPEC 9: endpoints that end work on the day before, with an effect", () => {
+describe("SPEC 9: an endpoint still works, with an effect, on the day before its end", () => {
   for (const row of ENDED)
     test(row.id, async () => {
       const server = await startApi({ date: { asOf: null, negotiate: true } });
@@ -220,7 +220,7 @@ describe("SPEC 9: endpoints that end work on the day before, with an effect", ()
     });
 });
 
-test("rows that say why there is nothing behind them are these, and only become fewer", () => {
+test("the list of endpoints without an implementation is fixed and only gets shorter", () => {
   assert.deepEqual(
     DEPRECATIONS.flatMap(({ id, hollow }) => (hollow === undefined ? [] : [id])),
     ["zone-setting-minify", "zone-setting-server-side-exclude", "zone-setting-privacy-pass", "billing", "page-shield-script-monitor"],

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test("SPEC 9, 2021-03-01: a zone's dashboard and its places are sums of what visitors asked for", async () => {
+test("SPEC 9, 2021-03-01: a zone's dashboard and its colos are sums over visitors' requests", async () => {
   const at_ms = Date.parse("2026-05-06T11:00:00Z");
   const database = openEventDatabase(server.eventsPath);
   const own = { account_id: server.account_id, zone_id: zone, at_ms };
@@ -63,7 +63,7 @@ test("SPEC 9, 2024-08-15: brotli can be turned off until its day, alone and amon
   assert.equal((await edit(settings, { items: [{ id: "brotli", value: "on" }] })).body.result[0].value, "on");
 });
 
-test("SPEC 9, 2023-06-06: nothing is owed", async () => {
+test("SPEC 9, 2023-06-06: billing profiles show a balance of zero", async () => {
   for (const path of ["/user/billing/profile", `/accounts/${server.account_id}/billing/profile`]) {
     const { balance, account_type } = (await ask(server, "GET", path, day("2023-06-05"))).body.result;
     assert.deepEqual([balance, account_type], ["0", "self_hosted"]);
@@ -72,7 +72,7 @@ test("SPEC 9, 2023-06-06: nothing is owed", async () => {
   assert.deepEqual([history.body.result, history.body.result_info.total_count], [[], 0]);
 });
 
-test("SPEC 9, 2020-04-02: an account is an organization, with its members, roles and who did what", async () => {
+test("SPEC 9, 2020-04-02: an account is an organization with members, roles and an audit log", async () => {
   // Rows of one moment have no order.
   clock.advance(1000);
   const base = `/organizations/${server.account_id}`;
@@ -89,7 +89,7 @@ test("SPEC 9, 2020-04-02: an account is an organization, with its members, roles
   assert.equal((await ask(server, "GET", `${base}/members/${"0".repeat(32)}`, day("2020-04-01"))).status, 404);
 });
 
-test("SPEC 9, 2020-04-02: the accounts API shows members, roles and who did what", async () => {
+test("SPEC 9, 2020-04-02: the accounts API shows members, roles and the audit log", async () => {
   clock.advance(1000);
   const client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
   const account_id = server.account_id;
@@ -123,7 +123,7 @@ test("SPEC 9, 2020-04-02: the accounts API shows members, roles and who did what
   assert.equal((await ask(server, "GET", `/accounts/${account_id}/audit_logs?since=never`)).status, 400);
 });
 
-test("SPEC 9, 2022-10-11: script_monitor was Page Shield, which watches nothing here and says so", async () => {
+test("SPEC 9, 2022-10-11: script_monitor is an alias of Page Shield, which is always off", async () => {
   for (const [segment, asking] of [
     ["script_monitor", day("2022-10-10")],
     ["page_shield", {}],
@@ -143,7 +143,7 @@ test("SPEC 9, 2022-10-11: script_monitor was Page Shield, which watches nothing 
 
 const BOTH = { read: true, write: true };
 
-test("SPEC 9, 2025-06-15: firewall rules and rate limits that act on are listed as rules, and can be deleted", async () => {
+test("SPEC 9, 2025-06-15: firewall rules and rate limits that are still active are listed as rules, and can be deleted", async () => {
   const old = day("2025-06-14");
   const created = await ask(server, "POST", "/zones", { body: { name: "remaining.test", account: { id: server.account_id } } });
   const path = `/zones/${created.body.result.id}`;

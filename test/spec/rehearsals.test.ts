@@ -80,7 +80,7 @@ describe("rehearsals of recorded calls", () => {
   });
   after(() => server.close());
 
-  test("a day with 1,000 calls finds exactly the planted ones", async () => {
+  test("a rehearsal over 1,000 calls finds exactly the planted ones", async () => {
     const wanted = planted(zone);
     const plain = harmless(zone, server.account_id);
     const calls = wanted.flatMap(({ method, path, body, times }) =>
@@ -112,7 +112,7 @@ describe("rehearsals of recorded calls", () => {
     assert.deepEqual([before2024.breaking, before2024.findings], [0, []], "nothing ends on the day after the operator's");
   });
 
-  test("nothing of what was sent is kept but names of the interface's own fields", async () => {
+  test("only names of the API's own fields are recorded, and no values", async () => {
     const secret = "s3cr3tvalue";
     const records = `/zones/${zone}/dns_records`;
     await ask(server, "POST", records, {
@@ -145,13 +145,13 @@ describe("rehearsals of recorded calls", () => {
     assert.ok(rows.every(({ shape }) => shape.length < 10_000));
   });
 
-  test("an account sees its own calls alone", async () => {
+  test("an account sees only its own calls", async () => {
     const other = (await ask(server, "POST", "/accounts", { body: { name: "other" } })).body.result.id;
     const report = await rehearsal(server, { as_of: AS_OF }, other);
     assert.deepEqual([report.calls, report.findings], [0, []]);
   });
 
-  test("a day that is none, or too many days, are refused", async () => {
+  test("an invalid date and a range of too many days are refused", async () => {
     for (const body of [{ as_of: "soon" }, { as_of: "2025-02-30" }, { as_of: AS_OF, days: 31 }, { as_of: AS_OF, days: 0 }, {}])
       assert.equal(
         (await ask(server, "POST", `/accounts/${server.account_id}/deprecations/rehearsals`, { body })).status,
@@ -160,7 +160,7 @@ describe("rehearsals of recorded calls", () => {
       );
   });
 
-  test("selvedge deprecations rehearse --since and --live ask the server", async () => {
+  test("selvedge deprecations rehearse --since and --live query the server", async () => {
     const since = await run(["--as-of", AS_OF, "--since", "7d", "--json"], server);
     assert.equal(since.code, 1, since.err);
     assert.equal((JSON.parse(since.out) as Rehearsal).breaking, 13, "the planted ones, and one filter of another test");
@@ -175,7 +175,7 @@ describe("rehearsals of recorded calls", () => {
   });
 });
 
-test("a caller with its own API date is kept by it", async () => {
+test("a caller with its own API date is not affected", async () => {
   const server = await startApi({ date: { asOf: null, negotiate: true } });
   try {
     const zone = await createZone(server, server.account_id);
@@ -191,7 +191,7 @@ test("a caller with its own API date is kept by it", async () => {
   }
 });
 
-test("calls of an account that is gone by the time they are written are passed over, and the others are written", async () => {
+test("calls of an account deleted before they are written are skipped, and the others are written", async () => {
   const server = await startApi({ date: OPERATOR });
   try {
     const gone = (await ask(server, "POST", "/accounts", { body: { name: "gone" } })).body.result.id;
@@ -209,7 +209,7 @@ test("calls of an account that is gone by the time they are written are passed o
   }
 });
 
-test("nothing is recorded where the operator has turned it off", async () => {
+test("nothing is recorded if the operator turned recording off", async () => {
   const server = await startApi({ date: OPERATOR, recordsCalls: () => false });
   const { store } = server;
   await createZone(server, server.account_id);

@@ -64,7 +64,7 @@ describe("the route table", () => {
     assert.equal(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)).size, ROUTES.length);
   });
 
-  test("groups that read write nothing", () => {
+  test("routes with a Read permission group do not write", () => {
     const open = ROUTES.filter(({ method, permissions }) => method !== "GET" && permissions.some((group) => group.endsWith(" Read")));
     // These answer a question that is too long for an address.
     assert.deepEqual(
@@ -85,20 +85,20 @@ describe("the route table", () => {
   for (const route of ROUTES) {
     const name = `${route.method} ${route.path}`;
 
-    test(`${name}: without credentials 400 and 9106`, async () => {
+    test(`${name}: without credentials it gives 400 and 9106`, async () => {
       const answer = await call(route, { token: null, ...bodyOf(route) });
       assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 9106]);
     });
 
     if (route.permissions.length > 0) {
-      test(`${name}: with a token that lacks the permission 403 and 10000`, async () => {
+      test(`${name}: with a token that lacks the permission it gives 403 and 10000`, async () => {
         const names = PERMISSION_GROUPS.map((group) => group.name).filter((group) => !route.permissions.includes(group));
         const answer = await call(route, { token: await planted.tokenHolding(names), ...bodyOf(route) });
         assert.deepEqual([answer.status, answer.body.errors[0].code], [403, 10000]);
       });
     }
 
-    test(`${name}: a stranger learns nothing and changes nothing`, async () => {
+    test(`${name}: another tenant reads nothing and changes nothing`, async () => {
       const earlier = await state();
       const answer = await call(route, { token: planted.strangerToken, ...bodyOf(route) });
       // Objects not named in the path are the stranger's own: an empty list, or an own object.
@@ -111,7 +111,7 @@ describe("the route table", () => {
     });
 
     if (route.path.includes(":zone_id") || route.path.includes(":account_id")) {
-      test(`${name}: what belongs to others is answered like what does not exist`, async () => {
+      test(`${name}: another tenant's object gives the same error as one that does not exist`, async () => {
         const foreign = await call(route, { token: planted.strangerToken, ...bodyOf(route) });
         const scope = route.path.includes(":zone_id") ? "zone_id" : "account_id";
         const nowhere = pathOf(route).replace(planted.params(route.path)[scope] ?? "", "0".repeat(32));
@@ -121,7 +121,7 @@ describe("the route table", () => {
     }
 
     if (route.method !== "GET") {
-      test(`${name}: a body that is not JSON is a clear 400`, async () => {
+      test(`${name}: a body that is not JSON gives 400`, async () => {
         for (const raw of ['{"name":', "\u0000", "{'a':1}", "[1,]", "nonsense"]) {
           const answer = await call(route, { raw });
           // Removed routes answer before the body is read.
@@ -133,7 +133,7 @@ describe("the route table", () => {
     }
 
     if (route.body) {
-      test(`${name}: a body of another shape is a clear 4xx`, async () => {
+      test(`${name}: a body of the wrong type gives a 4xx`, async () => {
         const other = "type" in (route.body ?? {}) && (route.body as { type?: unknown }).type === "array" ? "{}" : "[]";
         for (const raw of [other, "null", '"text"', "1", "true"]) {
           const answer = await call(route, { raw });
@@ -146,7 +146,7 @@ describe("the route table", () => {
 });
 
 /** A separate server, because these calls change it. */
-describe("the route table at work", () => {
+describe("the route table with valid requests", () => {
   let server: ApiServer;
   let planted: Planted;
   before(async () => {
@@ -157,7 +157,7 @@ describe("the route table at work", () => {
 
   const deletions = ROUTES.filter(({ method }) => method === "DELETE");
   for (const route of [...ROUTES.filter(({ method }) => method !== "DELETE"), ...deletions.toReversed()]) {
-    test(`${route.method} ${route.path} (${route.id}) does what its schema says`, async () => {
+    test(`${route.method} ${route.path} (${route.id}) responds as its schema says`, async () => {
       const ruleIds = { zone: planted.params("/zones/")["rule_id"] ?? "", account: planted.params("/accounts/")["rule_id"] ?? "" };
       const known = planted.params("/accounts/");
       const fixture = routeFixtures(server.account_id, ruleIds, known["dataset_id"], {
@@ -187,7 +187,7 @@ describe("the route table at work", () => {
 });
 
 /** Any input gets a proper answer. */
-describe("the route table under noise", () => {
+describe("the route table with random bodies", () => {
   let server: ApiServer;
   let planted: Planted;
   before(async () => {
@@ -246,7 +246,7 @@ describe("the route table under noise", () => {
   );
 
   for (const route of ROUTES.filter(({ body }) => body !== undefined)) {
-    test(`property: ${route.method} ${route.path} never fails on its own side`, async () => {
+    test(`property: ${route.method} ${route.path} never gives a 5xx`, async () => {
       await fc.assert(
         fc.asyncProperty(noise, async (body) => {
           const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => planted.params(route.path)[name] ?? "");

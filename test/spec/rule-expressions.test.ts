@@ -16,7 +16,7 @@ after(() => server.close());
 const check = async (body: object, path = zone) => (await ask(server, "POST", path, { body })).body.result;
 const PHASE = "http_request_firewall_custom";
 
-test("an expression is formatted, and its first mistake named with its place", async () => {
+test("an expression is formatted, and its first error has a position", async () => {
   assert.deepEqual(await check({ expression: '(http.host=="a")&&ip.src in $office', phase: PHASE }), {
     formatted: 'http.host eq "a" and ip.src in $office',
     problem: null,
@@ -32,7 +32,7 @@ test("an expression is formatted, and its first mistake named with its place", a
   assert.deepEqual(await check(value), { formatted: 'concat("a", http.host)', problem: null });
 });
 
-test("the allowed names at a place are offered, including the account's lists", async () => {
+test("completions offer the names that are allowed at a position, including the account's lists", async () => {
   const at = async (expression: string, path?: string) => {
     const { completions } = await check({ expression, phase: PHASE, complete_at: expression.length }, path);
     return completions.items.map(({ label }: { readonly label: string }) => label);
@@ -42,7 +42,7 @@ test("the allowed names at a place are offered, including the account's lists", 
   assert.deepEqual(await at("ssl ", `/accounts/${server.account_id}/rulesets/expressions`), ["and", "or", "xor"]);
 });
 
-test("the table of a phase has what its expressions may have", async () => {
+test("the language table of a phase lists the fields and functions of its expressions", async () => {
   const table = async (phase: string) => (await ask(server, "GET", `${zone}/language?phase=${phase}`)).body.result;
   const [early, late] = [await table(PHASE), await table("http_response_headers_transform")];
   const names = (rows: readonly { readonly name: string }[]): readonly string[] => rows.map(({ name }) => name);

@@ -65,7 +65,7 @@ async function tried(method: string, path: string, token: string, body?: object)
 }
 const DENIED = "403 10000";
 
-test("the phases that groups are for are all phases of their level", () => {
+test("the permission groups cover all phases of their level", () => {
   for (const level of ["zone", "account"] as const) {
     const named = new Set(FAMILIES.flatMap(([at, , phases]) => (at === level ? phases : [])));
     assert.deepEqual([...named].toSorted(), [...ofLevel(level)].toSorted());
@@ -94,7 +94,7 @@ for (const [level, family, phases] of FAMILIES)
     assert.deepEqual(shown.map(({ phase }) => phase).toSorted(), readable.toSorted());
   });
 
-test("every route of a ruleset keeps to its phase: rules, versions, trials and deletion", async () => {
+test("every ruleset route checks the permission for its phase: rules, versions, dry runs and deletion", async () => {
   const token = await tokenWith("zone", "Zone Transform Rules Write");
   const rule = { action: "block", expression: "true", description: "secret" };
   const path = `${baseOf("zone")}/rulesets`;

@@ -15,7 +15,7 @@ import { routeFixtures } from "./route-fixtures.ts";
  * A tenant with a zone and an account who names another tenant's objects: in paths, bodies, queries and headers. Each
  * answer is the same as for names that do not exist. Routes of the other tenant's zone or account are in routes.test.ts.
  */
-describe("resources of another tenant", () => {
+describe("objects of another tenant", () => {
   let server: ApiServer;
   let planted: Planted;
   let zone = "";
@@ -63,7 +63,7 @@ describe("resources of another tenant", () => {
     names.reduce((all, name) => all.replaceAll(name, "NAME"), `${status} ${text}`.replaceAll(MADE, "MADE"));
 
   for (const route of ROUTES.filter(({ path }) => /:(?!zone_id|account_id)/.test(path)))
-    test(`${route.method} ${route.path}: a name of another tenant's thing is like one of nothing`, async (t) => {
+    test(`${route.method} ${route.path}: another tenant's ID in the path gives the same error as an unknown one`, async (t) => {
       const names = namesIn(route);
       if (names.length === 0) return t.skip("names no thing of anybody's");
       const { body, query = "" } = routeFixtures(server.account_id)[route.id] ?? {};
@@ -84,7 +84,7 @@ describe("resources of another tenant", () => {
       { webhook: of("/accounts/", "webhook_in_use"), policy: of("/accounts/", "policy_id"), silence: of("/accounts/", "silence_id") },
     );
   };
-  test("bodies of all routes that name another tenant's things are like those that name nothing", async () => {
+  test("another tenant's ID in a body gives the same error as an unknown one, on all routes", async () => {
     const tried: string[] = [];
     for (const route of ROUTES) {
       const [theirs, nobodys] = [fixturesWith(String)[route.id]?.body, fixturesWith(absent)[route.id]?.body];
@@ -120,7 +120,7 @@ describe("resources of another tenant", () => {
     ["/zones/", "zone_id", "POST", "/accounts/ACCOUNT/alerting/v3/policies", (id) => policy({ filters: { zones: [id] } })],
     ["/accounts/", "webhook_id", "POST", "/accounts/ACCOUNT/alerting/v3/policies", (id) => policy({ mechanisms: { webhooks: [{ id }] } })],
   ];
-  test("rules, trials, allow-lists and policies cannot name another tenant's things, nor tell that they are there", async () => {
+  test("rules, dry runs, allow-lists and policies cannot refer to another tenant's objects, or reveal that they exist", async () => {
     for (const [of, name, method, template, body] of REFERENCES) {
       const path = template.replace("ZONE", zone).replace("ACCOUNT", planted.strangerAccountId);
       const id = planted.params(of)[name] ?? "";
@@ -133,7 +133,7 @@ describe("resources of another tenant", () => {
     assert.deepEqual(own.body.result.findings, [], "patterns of others find nothing here");
   });
 
-  test("filters, cursors and events that were seen last lead to nothing of another tenant", async () => {
+  test("filters, cursors and last seen events give no access to another tenant's rows", async () => {
     const victim = planted.params("/zones/");
     const events = (await ask(server, "GET", `/zones/${victim["zone_id"]}/security/events?per_page=5&page=1`)).body.result;
     assert.ok(events.length >= 3);
@@ -164,7 +164,7 @@ describe("resources of another tenant", () => {
     assert.deepEqual((await asked("GET", `/accounts/${planted.strangerAccountId}/alerting/v3/history`)).body.result, []);
   });
 
-  test("GraphQL answers of another tenant's zone and account as of none, and of its own beside them", async () => {
+  test("GraphQL treats another tenant's zone and account as unknown, and answers for its own beside them", async () => {
     const rows =
       "firewallEventsAdaptive(limit: 10, filter: {}) { clientRequestPath } httpRequestsAdaptiveGroups(limit: 10, filter: {}) { count }";
     const query = (filter: string, scope = "zones") => ({ query: `{ viewer { ${scope}(filter: { ${filter} }) { ${rows} } } }` });

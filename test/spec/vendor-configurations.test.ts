@@ -110,7 +110,7 @@ const KEPT: readonly (readonly [what: string, phase: string, rule: object, says:
   ],
 ];
 
-test("names in public configurations are kept and shown as they are, and messages say which of them have no effect", async () => {
+test("names from the vendor's public configurations are stored as written, and messages name those without an effect", async () => {
   for (const [what, phase, rule, says] of KEPT) {
     const put = await ask(server, "PUT", entryPoint(phase), { body: { rules: [rule] } });
     assert.equal(put.status, 200, `${what}: ${put.text}`);
@@ -135,7 +135,7 @@ test("names in public configurations are kept and shown as they are, and message
   }
 });
 
-test("a name that is neither here nor of the vendor's form is a mistake", async () => {
+test("a name that is neither known nor in the vendor's format is refused", async () => {
   for (const [rule, pointer] of [
     [execute("7".repeat(32)), "/rules/0/action_parameters/id"],
     [execute(MANAGED, { overrides: { rules: [{ id: "f".repeat(32) }] } }), "/rules/0/action_parameters/overrides/rules/0/id"],
@@ -154,7 +154,7 @@ test("a name that is neither here nor of the vendor's form is a mistake", async 
   assert.equal(custom.status, 400, "it runs in one phase alone");
 });
 
-test("an exception shows whether it is logged, and sent back as it was read it is the same rule", async () => {
+test("an exception shows whether it is logged, and a rule sent back as it was read stays the same", async () => {
   const skip = { action: "skip", expression: "true", action_parameters: { ruleset: "current" }, ref: "s" };
   const first = await ask(server, "PUT", entryPoint(FIREWALL), { body: { rules: [skip] } });
   assert.deepEqual(first.body.result.rules[0].logging, { enabled: true });

@@ -90,7 +90,7 @@ function take(at: string, value: unknown, parent: Readonly<Record<string, unknow
 const said = ({ instancePath, message, params }: ErrorObject): string => `${instancePath} ${message} ${JSON.stringify(params)}`;
 
 /** Each answer as the vendor's document describes it, apart from the exceptions. */
-describe("answers have the shapes of the vendor's document", () => {
+describe("responses have the shapes of the vendor's document", () => {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
   const used = new Set<Exception>();
   let asked = 0;
@@ -131,7 +131,7 @@ describe("answers have the shapes of the vendor's document", () => {
     });
   }
 
-  test("each exception is needed, and most operations were compared", () => {
+  test("each exception is needed, and most operations are compared", () => {
     assert.deepEqual(
       EXCEPTIONS.filter((exception) => !used.has(exception)).map(({ field, why }) => `${field.source}: ${why}`),
       [],

@@ -38,7 +38,7 @@ test("copies of a prepared database", { skip: toolOrSkip("postgres") }, async (t
   ];
   const first = [[{ id: 1 }, { id: 2 }], [{ parent_id: 2, note: "first" }]];
 
-  await t.test("a copy that comes back has its first rows again, whatever refers to them", async () => {
+  await t.test("a returned copy has its original rows again, including references", async () => {
     const changes = [
       "INSERT INTO parents VALUES (3); INSERT INTO children VALUES (3, 'new')",
       "DELETE FROM children; DELETE FROM parents",
@@ -52,7 +52,7 @@ test("copies of a prepared database", { skip: toolOrSkip("postgres") }, async (t
     }
   });
 
-  await t.test("a copy whose tables were altered, or grew, goes, and the next one is new", async () => {
+  await t.test("a copy with changed or larger tables is dropped, and the next one is new", async () => {
     const changes = [
       "ALTER TABLE parents ADD COLUMN name text",
       "CREATE INDEX by_note ON children (note)",
@@ -68,7 +68,7 @@ test("copies of a prepared database", { skip: toolOrSkip("postgres") }, async (t
     }
   });
 
-  await t.test("a copy that a client does not leave goes, and the next one is new", async () => {
+  await t.test("a copy with an open connection is dropped, and the next one is new", async () => {
     const url = await server.copyDatabase(prepare);
     const client = new pg.Client({ connectionString: url });
     client.on("error", () => undefined);

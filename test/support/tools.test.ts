@@ -8,13 +8,13 @@ afterEach(() => {
   process.env["CI"] = CI ?? "";
 });
 
-test("no test is skipped for an installed program", () => {
+test("a test for an installed program is not skipped", () => {
   process.env["CI"] = "true";
   process.env["PATH"] = "/nowhere:/usr/bin:/bin";
   assert.equal(toolOrSkip("openssl"), false);
 });
 
-test("a missing program is a reason to skip, and in CI a failure", () => {
+test("a missing program skips the test, and fails it in CI", () => {
   process.env["PATH"] = "/nowhere";
   process.env["CI"] = "";
   assert.match(toolOrSkip("dig") || "", /apt-get install bind9-dnsutils/);
@@ -22,6 +22,6 @@ test("a missing program is a reason to skip, and in CI a failure", () => {
   assert.throws(() => toolOrSkip("dig"), /dig is not installed/);
 });
 
-test("a program without a row in the table is a mistake", () => {
+test("a program without a row in the table is an error", () => {
   assert.throws(() => toolOrSkip("no-such-program"), /has no row/);
 });

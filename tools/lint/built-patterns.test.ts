@@ -4,7 +4,7 @@ import { BUILT_PATTERNS } from "./built-patterns.ts";
 import { problemOf } from "./linear-rule.ts";
 import { loadedPatterns } from "./loaded-patterns.ts";
 
-test("patterns that modules build when they are loaded are as linear as those that stand there", async () => {
+test("patterns built at module load are as linear as literal ones", async () => {
   const loaded = await loadedPatterns();
   for (const { file, pattern } of loaded)
     assert.equal(

@@ -14,7 +14,7 @@ const SHARED: Readonly<Record<string, string>> = {
   "store accountSensitiveData": "a migration keeps its own copy of what it created",
 };
 
-test("a name has one meaning within a layer: two of its files do not export the same name", () => {
+test("no two files of a layer export the same name", () => {
   const files = globSync("**/*.ts", { cwd: SRC }).filter((file) => !isTestFile(join(SRC, file)));
   const places = new Map<string, string[]>();
   for (const file of files) {

@@ -10,7 +10,7 @@ const folders = (path: string): readonly string[] =>
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => [`${path}/${name}`, ...folders(`${path}/${name}`)]);
 
-test("no folder has more files than somebody can look through", () => {
+test("no folder has more files than the limit", () => {
   const large = [...folders("src"), ...folders("dashboard/src")].flatMap((path) => {
     const files = readdirSync(join(ROOT, path)).filter((name) => /\.(?:tsx?|css)$/.test(name) && !name.endsWith(".test.ts"));
     return files.length > FILES_MAX && !MAY_BE_LARGER.has(path) ? [`${path}: ${files.length}`] : [];
@@ -18,7 +18,7 @@ test("no folder has more files than somebody can look through", () => {
   assert.deepEqual(large, []);
 });
 
-test("files get no longer: the number of long ones only falls", () => {
+test("the number of long files only falls", () => {
   const files = globSync("src/**/*.ts", { cwd: ROOT }).filter((path) => !path.endsWith(".test.ts") && !path.includes("/testing/"));
   const long = files.flatMap((path) => {
     const lines = readFileSync(join(ROOT, path), "utf8").split("\n").length - 1;
@@ -31,7 +31,7 @@ test("files get no longer: the number of long ones only falls", () => {
   );
 });
 
-test("each folder that has folders has an order", () => {
+test("each folder with subfolders has an order", () => {
   const parents = folders("src").filter((path) => folders(path).some((below) => !below.endsWith("/testing")));
   assert.deepEqual(
     parents.map((path) => path.slice("src/".length)).filter((path) => FOLDERS[path] === undefined),
@@ -39,7 +39,7 @@ test("each folder that has folders has an order", () => {
   );
 });
 
-test("the order of folders names each folder, and only what is there", () => {
+test("the order of folders lists each folder, and only existing ones", () => {
   for (const [parent, order] of Object.entries(FOLDERS)) {
     const at = join(ROOT, "src", parent);
     const there = readdirSync(at).filter((name) => name !== "testing" && statSync(join(at, name)).isDirectory());

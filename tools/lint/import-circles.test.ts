@@ -26,7 +26,7 @@ function programImports(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-test("a circle of files is found, whatever else they import", () => {
+test("importCircles finds a circle whatever else its files import", () => {
   const imports = new Map([
     ["a", ["b", "d"]],
     ["b", ["c"]],

@@ -241,7 +241,7 @@ for (const { path, fires } of SAMPLES) {
   });
 }
 
-test("layers import only lower layers, so they have no circles", () => {
+test("layers import only lower layers, so that they form no circles", () => {
   const below = new Set<string>();
   for (const { name, mayImport } of LAYERS) {
     for (const other of mayImport) assert.ok(below.has(other), `${name} imports ${other}, which does not stand below it`);

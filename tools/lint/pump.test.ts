@@ -33,10 +33,10 @@ const LINEAR: readonly RegExp[] = [
 ];
 
 for (const pattern of SLOW)
-  test(`${String(pattern)} is not proven`, () => assert.equal(isProvenLinear(pattern.source, pattern.flags), false));
+  test(`${String(pattern)} is not proven linear`, () => assert.equal(isProvenLinear(pattern.source, pattern.flags), false));
 
 for (const pattern of LINEAR)
-  test(`${String(pattern)} is proven, and quick`, () => {
+  test(`${String(pattern)} is proven linear and runs fast`, () => {
     const { source, flags } = pattern;
     assert.equal(isProvenLinear(source, flags), true);
     assert.equal(pump({ source, flags, bytes: PUMPED_BYTES }), undefined);
@@ -46,7 +46,7 @@ for (const pattern of LINEAR)
 for (const pattern of [/^\s*[^a-z]*$/, /^[^\u2028]*\u2029*$/, /^\S*[^a-z]*x/, /^[^\s]*\u3000*x/, /^(\d+)\1$/, /^[\p{L}]*x/u, /^é*[É-Ê]*x/i])
   test(`${String(pattern)} is left to the pump`, () => assert.equal(isProvenLinear(pattern.source, pattern.flags), false));
 
-test("the pump finds what is slow, and says on what text", () => {
+test("the pump finds slow patterns and the text that makes them slow", () => {
   for (const { source, flags } of [/ +$/, /\/models(?:\/[^:]*)?$/, /\/models?\/[^/]*embed[^/]*(?:\/invoke|:predict)$/]) {
     const slow = pump({ source, flags, bytes: PUMPED_BYTES });
     assert.ok(slow !== undefined && slow.piece !== "", source);

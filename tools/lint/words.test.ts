@@ -23,7 +23,7 @@ const lines = files.flatMap((file) => {
 });
 
 for (const { name, pattern, instead, most } of WORD_RULES)
-  test(`the texts of the project say less and less: ${name}`, () => {
+  test(`the project's texts contain at most the allowed number: ${name}`, () => {
     for (const [area, bound] of Object.entries(most)) {
       const found = lines.filter((line) => line.area === area && pattern.test(line.text));
       const examples = found.slice(-5).map(({ place, text }) => `${place}: ${text.trim()}`);
