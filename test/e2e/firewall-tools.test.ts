@@ -75,7 +75,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     await visit(BRAZIL, path),
   ];
 
-  test("an address, a range, a network and a country are blocked, at the zone and at the account", async () => {
+  test("access rules of zone and account block an address, a range, an AS and a country", async () => {
     for (const owner of [zone, account]) {
       for (const [target, value] of [
         ["ip", FRANCE],
@@ -91,7 +91,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     }
   });
 
-  test("an allowed visitor meets no other rule, and a challenge is a challenge", async () => {
+  test("an allowed visitor skips the other rules, and a challenge rule challenges", async () => {
     const custom = { action: "block", expression: "true", description: "everybody" };
     await put("http_request_firewall_custom", [custom]);
     await access(zone, "block", "ip_range", "127.0.0.0/8");
@@ -106,7 +106,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     assert.deepEqual(await visits(), [200, 403, 403]);
   });
 
-  test("a country that is allowed still meets managed rules; an address does not", async () => {
+  test("managed rules apply to an allowed country, and not to an allowed address", async () => {
     await put("http_request_firewall_managed", [
       { action: "execute", action_parameters: { id: "efb7b8c949ac4650a09736fc376e9aee" }, expression: "true" },
     ]);
@@ -118,7 +118,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     await put("http_request_firewall_managed", []);
   });
 
-  test("a lockdown admits only its addresses to its URLs, whatever skips other rules", async () => {
+  test("a lockdown admits only its addresses to its URLs, even if other rules are skipped", async () => {
     const urls = ["www.tools.test/admin*"];
     await make(`${zone}/firewall/lockdowns`, { urls, configurations: [{ target: "ip", value: OFFICE }] });
     assert.deepEqual(
@@ -137,7 +137,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     assert.deepEqual(await visits("/admin/x"), [200, 403, 200]);
   });
 
-  test("the lockdown with the lowest priority decides alone; of others each must admit", async () => {
+  test("the lockdown with the lowest priority decides alone, and without priorities each one must admit", async () => {
     const lock = (url: string, ip: string, more: object = {}) =>
       make(`${zone}/firewall/lockdowns`, { urls: [url], configurations: [{ target: "ip_range", value: `${ip}/32` }], ...more });
     await lock("www.tools.test/*", OFFICE);
@@ -173,7 +173,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     assert.equal(await visit(OFFICE, "/", agent), 200);
   });
 
-  test("events name the service and the rule, and the vendor's sources find them", async () => {
+  test("events name the service and the rule, and a filter by the vendor's source finds them", async () => {
     const rules = {
       ip: await access(zone, "block", "ip", BRAZIL),
       country: await access(account, "block", "country", "FR"),
@@ -197,7 +197,7 @@ describe("access rules, lockdowns and user-agent rules at the edge", () => {
     }
   });
 
-  test("what two rules cannot say is refused", async () => {
+  test("a duplicate or invalid address, network or country is refused", async () => {
     const path = `${zone}/firewall/access_rules/rules`;
     const rule = (target: string, value: string) => ({ mode: "block", configuration: { target, value } });
     await access(zone, "block", "ip", "2001:DB8:0::1");

@@ -28,7 +28,7 @@ const CARD = "4012 8888 8888 1881";
 const SENSITIVE_DATA_RULESET = "e22d83c647c64a3eae91b71b499d988e";
 const VISITS = 12;
 
-/** What a plane of the node has answered, by names that no other answer has. */
+/** The responses of a plane of the node, each with a unique name. */
 interface Answered {
   readonly visits: string[];
   readonly blocked: string[];
@@ -222,7 +222,7 @@ function recordsIn(path: string): readonly Uint8Array[] {
 
 const isEmpty = (answered: Answered): boolean => Object.values(answered).flat().length === 0;
 
-/** What neither control nor, if given, the node's disk has. A log of a gateway is on disk before its answer. */
+/** The events that neither control nor, if given, the node's disk has. A gateway log is on disk before its response. */
 function missing(path: string, kept: Answered, disk?: ReadonlySet<string>): Answered {
   const found = seen(path);
   const without = (kind: keyof Answered): string[] =>

@@ -16,7 +16,7 @@ interface Exception {
   readonly field: RegExp;
   readonly is: (value: unknown, parent: Readonly<Record<string, unknown>>) => boolean;
   readonly why: string;
-  /** What the document wants; without it the field is left out before the answer is compared. */
+  /** The value that the document requires; without it the field is removed before the response is compared. */
   readonly instead?: unknown;
 }
 

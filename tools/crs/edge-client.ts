@@ -10,7 +10,7 @@ import type { Op } from "#snapshot/entries.ts";
 import type { StageInput } from "./regression-tests.ts";
 import { reflected } from "./test-transaction.ts";
 
-/** What the edge makes of a request: the rules of its events, and its status. */
+/** The result of a request at the edge: the rules of its events, and its status. */
 export interface EdgeAnswer {
   readonly status: number;
   readonly ids: readonly number[];

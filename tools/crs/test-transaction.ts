@@ -56,7 +56,7 @@ function fromBytes(bytes: string): Sent {
 /** The response of the suite's own backend. */
 export const responseOf = (request: TransactionRequest): TransactionResponse => reflected(request.target, request.readBody("").text);
 
-/** What the backend sends: `/reflect` returns what the body asks for. */
+/** The response of the backend: `/reflect` returns the response that the body describes. */
 export function reflected(target: string, text: string): TransactionResponse {
   const plain = { status: 200, protocol: "HTTP/1.1", headers: [{ name: "Content-Type", value: "text/html" }], body: "" };
   if (/\/base64\//.test(target)) {

@@ -11,7 +11,7 @@ export interface EventCollector {
 }
 
 export interface EventCollectorDeps {
-  /** Only one process with control takes them at a time: each has events of its own. */
+  /** Only one process with control collects events at a time, because each process has its own event database. */
   isLeading(): boolean;
   /** A new port to the writer of events. */
   writerPort(): MessagePort;

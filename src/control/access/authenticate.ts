@@ -116,7 +116,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     return { facts, admits: addressGate(facts), pins };
   }
 
-  /** What is not found is looked for again once the database is known to be whole: while a dump is loaded into it, nothing is missing yet. */
+  /** Repeats a lookup that finds nothing once the database is complete, because tables are empty while a dump is loaded. */
   async function surely<V>(find: () => Promise<V | undefined>): Promise<V | undefined> {
     const found = await find();
     if (found !== undefined) return found;

@@ -42,7 +42,7 @@ function accessRule({ id, mode, notes, configuration: { target, value } }: Store
   return edgeRule(id, "skip", EXPRESSIONS[target](value), { ...more, action_parameters: allowed(target), event_action: "allow" });
 }
 
-/** What an allowed visitor does not meet: a country still meets managed rules, and everybody meets a lockdown. */
+/** The checks that an allowed visitor skips. An allowed country still gets managed rules, and lockdowns apply to everybody. */
 const allowed = (target: StoredAccessRule["configuration"]["target"]): RuleEntry["action_parameters"] => ({
   phase: "current",
   phases: ["http_ratelimit", ...(target === "country" ? [] : ["http_request_firewall_managed"])],

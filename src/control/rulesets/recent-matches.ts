@@ -13,7 +13,7 @@ import { compileExpression, ExpressionError } from "#rules/expression/expression
 import type { Predicate } from "#rules/views.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** What an unsaved expression would have matched. */
+/** The recent requests that an unsaved expression would have matched. */
 export interface RecentMatches {
   /**
    * Evaluates the expression for the newest logged requests of the zone. Throws `ruleset_invalid` for an expression that does not compile

@@ -12,7 +12,7 @@ export const isBefore = (a: NodePlace, b: NodePlace): boolean => a.segment < b.s
 export const BATCH_SOURCES = ["rows", "logs"] as const;
 export type BatchSource = (typeof BATCH_SOURCES)[number];
 
-/** What control has taken up to which place is known of each node, source and epoch. */
+/** A range of a source's log. Control stores, for each node, source and epoch, the place up to which it has the events. */
 export interface BatchRange {
   readonly source: BatchSource;
   /** Made with the node's directory: places of another one say nothing. */

@@ -39,7 +39,7 @@ const requests = packedRequests([
 
 test("events of requests cross with them", () => assert.deepEqual(decodeRows(encodeRows(requests)), requests));
 
-test("whatever a node sends instead of rows is refused, and nothing else fails", () => {
+test("damaged rows from a node are refused with an error, and never crash the reader", () => {
   const whole = encodeRows(requests);
   const damages = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Distinguishes the files of this directory from those of an earlier one, in which numbers began anew. On disk when it returns. */
+/** Distinguishes the files of this directory from those of an earlier one, whose numbers started again. On disk when it returns. */
 export function epochOf(directory: string): string {
   const path = join(directory, "epoch");
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -111,7 +111,7 @@ test(
         queries.close();
         control.database.close();
         assert.deepEqual(stored.toSorted(), rays.toSorted());
-        // What control has leaves the disk, except the newest file, whose number must not be used again.
+        // The node deletes files that control has, except the newest, whose number must not be used again.
         assert.ok(spool.bytes() < 2_000, `${spool.bytes()} bytes are left`);
       }),
       { numRuns: 8 },

@@ -116,7 +116,7 @@ const JAVA_OBJECT = "\xac\xed\0\x05";
 /** Types whose body programs may read as a form or text, whatever it contains. */
 const TEXT_TYPES = /^$|^text\/|graphql|yaml|script|html/;
 
-/** What a type alone says; null if the body decides. */
+/** The kind of body by its content type alone; null if the body decides. */
 export function kindOfType(type: string): "form" | "multipart" | "json" | "xml" | null {
   if (type === "application/x-www-form-urlencoded") return "form";
   if (type.startsWith("multipart/")) return "multipart";
