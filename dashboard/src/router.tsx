@@ -128,6 +128,14 @@ const routes = [
     lazyRouteComponent(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
   ),
   page(
+    "/gateways/$gateway/routes",
+    lazyRouteComponent(() => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
+  ),
+  page(
+    "/gateways/$gateway/datasets",
+    lazyRouteComponent(() => import("./pages/gateway/datasets/datasets.tsx"), "DatasetsPage"),
+  ),
+  page(
     "/gateways/$gateway/settings",
     lazyRouteComponent(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
   ),

@@ -335,6 +335,60 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     assert.equal(list.num_items, 1);
   });
 
+  test("a dynamic route is created from a template, seen as a picture, gets a second version and is deployed", async () => {
+    await open(`/gateways/${GATEWAY}/routes`);
+    await page.getByRole("button", { name: "Create a route" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("chat");
+    await form.getByLabel("Start with").selectOption("condition");
+    await form.getByText("metadata.plan = free").waitFor();
+    const elements = form.getByLabel("Elements");
+    const good = await elements.inputValue();
+    await elements.fill(good.replace("[", "[["));
+    await form.getByText(/JSON/).waitFor();
+    await elements.fill(good.replace('"small"', '"lost"'));
+    await form.getByText("lost is missing").waitFor();
+    await form.getByRole("button", { name: "Create and deploy" }).click();
+    await form.getByText("first: element lost does not exist").waitFor();
+    await elements.fill(good);
+    assert.deepEqual(await graveViolations(page), []);
+    await form.getByRole("button", { name: "Create and deploy" }).click();
+    await page.getByText("openai/gpt-4o-mini").waitFor();
+    await page.getByRole("button", { name: "New version" }).click();
+    await elements.fill(good.replaceAll("gpt-4o-mini", "gpt-4.1-nano"));
+    await form.getByRole("button", { name: "Create the version" }).click();
+    await page.getByText("2 versions").click();
+    await page.getByRole("button", { name: /^Deploy the version/ }).click();
+    await page.getByText("openai/gpt-4.1-nano").waitFor();
+    const [route] = await call("GET", `/accounts/${server.ready.account_id}/ai-gateway/gateways/${GATEWAY}/routes`);
+    assert.equal(route.elements.find(({ id }: { id: string }) => id === "small").properties.model, "gpt-4.1-nano");
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("a team's requests become a dataset, and an evaluation of it has figures", async () => {
+    await open(`/gateways/${GATEWAY}/datasets`);
+    await page.getByRole("button", { name: "Create a dataset" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("Search <img src=x onerror=alert(1)>");
+    await form.getByLabel("Field of filter 1").selectOption("metadata.value");
+    await form.getByLabel("Value of filter 1").fill("search");
+    await form.getByRole("button", { name: "Create the dataset" }).click();
+    await page.getByText("metadata.value is search").waitFor();
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await form.getByLabel("Name").fill("Today");
+    assert.deepEqual(await graveViolations(page), []);
+    await form.getByRole("button", { name: "Evaluate", exact: true }).click();
+    const row = page.getByRole("table", { name: "Evaluations" }).getByRole("row").nth(1);
+    await row.getByText("Speed").waitFor();
+    const [evaluation] = await call("GET", `/accounts/${server.ready.account_id}/ai-gateway/gateways/${GATEWAY}/evaluations`);
+    assert.equal(evaluation.total_logs, 4, "two of yesterday and two of today");
+    assert.ok((await row.innerText()).includes(evaluation.results[0].result));
+    await page.getByRole("button", { name: /^Delete the dataset Search/ }).click();
+    await form.getByRole("button", { name: "Delete the dataset" }).click();
+    await page.getByText("No datasets yet").waitFor();
+    assert.equal(await page.locator("img[src='x']").count(), 0);
+  });
+
   const HOSTILE = [
     [`/zones/${ZONE}/security/events`, "onerror%3Dalert"],
     [`/zones/${ZONE}/traffic`, "onerror%3Dalert"],

@@ -4,6 +4,8 @@ import { Tabs } from "../../parts/tabs.tsx";
 const TABS = [
   ["Spend", "/gateways/$gateway"],
   ["Requests", "/gateways/$gateway/requests"],
+  ["Routes", "/gateways/$gateway/routes"],
+  ["Datasets", "/gateways/$gateway/datasets"],
   ["Connect and settings", "/gateways/$gateway/settings"],
 ] as const;
 
