@@ -10,7 +10,8 @@ import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
  * Throws `missing_credentials` without any, and `invalid_request_headers` with the wrong header in its chain.
  */
 export function readCredential(headers: IncomingHttpHeaders): Credential {
-  if (headers.authorization !== undefined) return readPassword(headers.authorization) ?? readBearer(headers.authorization);
+  if (headers.authorization !== undefined)
+    return readPassword(headers.authorization) ?? readInvitation(headers.authorization) ?? readBearer(headers.authorization);
   const email = headers["x-auth-email"];
   const key = headers["x-auth-key"];
   if (email !== undefined || key !== undefined) return readKey(email, key);
@@ -27,6 +28,12 @@ function readPassword(header: string): Credential | undefined {
   const colon = text.indexOf(":");
   const email = text.slice(0, Math.max(0, colon));
   return isEmail(email) ? { type: "password", email, password: text.slice(colon + 1) } : undefined;
+}
+
+/** A scheme of our own, so that the secret of a link is never taken for a token. */
+function readInvitation(header: string): Credential | undefined {
+  const secret = /^invitation +(\S+) *$/i.exec(header)?.[1];
+  return secret !== undefined && isTokenSecret(secret) ? { type: "invitation", secret } : undefined;
 }
 
 function readBearer(header: string): Credential {

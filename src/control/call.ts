@@ -33,6 +33,8 @@ export interface Actor {
   readonly ip: string;
   /** The session of the call, if any. */
   readonly session_id?: string;
+  /** The membership of the invitation that the call presents, if any. */
+  readonly invitation_id?: string;
   /**
    * The credential's hash at authentication; a session starts only if the stored hash is still the same. Absent for calls
    * of a session.

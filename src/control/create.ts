@@ -44,6 +44,7 @@ import { createProviderConfigs } from "#control/gateways/provider-configs.ts";
 import { createGatewayRoutes } from "#control/gateways/routes.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
+import { createMembers } from "#control/members/members.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import { createFirewallTools } from "#control/firewall-tools/firewall-tools.ts";
 import { createPreviousWaf } from "#control/previous-waf/previous-waf.ts";
@@ -148,6 +149,8 @@ export interface ControlDeps {
   readonly rulesetLimits?: Partial<RulesetLimits>;
   /** Sends e-mail; absent: none is sent. */
   readonly mailServer?: MailServer | undefined;
+  /** Address of the dashboard for links in e-mails; absent: they have none. */
+  readonly dashboardUrl?: string;
   /** Whether a primary may have this address; default: public addresses only. */
   readonly primaryAllowed?: AddressPolicy;
   /** Whether webhooks and log destinations may have this address; default: public addresses only. */
@@ -224,6 +227,7 @@ export function createControl(deps: ControlDeps): Control {
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
     access,
+    ...createMembers({ store, clock, access, mailServer: deps.mailServer, dashboardUrl: deps.dashboardUrl ?? "" }),
     analytics,
     nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },

@@ -28,6 +28,8 @@ interface Scene {
 /** Something of another interface that the row's GET routes show. */
 type Change = (scene: Scene) => Promise<void>;
 
+const READ_ONLY_ROLE = "4e7c48cd86c3ef2b6eb6de0a3e2a0b1b";
+
 /** For each row whose endpoints end: calls of all its routes, in an order in which each of them works. */
 const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
   "firewall-rules": firewallRules(),
@@ -64,6 +66,29 @@ const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
     { route: "GET /organizations/:account_id/audit_logs" },
     { route: "GET /organizations/:account_id/members", keeps: ([{ id, roles }]) => ({ member_id: id, role_id: roles[0].id }) },
     { route: "GET /organizations/:account_id/members/:member_id" },
+    {
+      route: "POST /organizations/:account_id/invites",
+      body: { invited_member_email: "invited@example.com", roles: [":role_id"] },
+      keeps: ({ id }) => ({ invite_id: id }),
+    },
+    { route: "GET /organizations/:account_id/invites" },
+    { route: "GET /organizations/:account_id/invites/:invite_id" },
+    { route: "PATCH /organizations/:account_id/invites/:invite_id", body: { roles: [READ_ONLY_ROLE] } },
+    { route: "DELETE /organizations/:account_id/invites/:invite_id" },
+    {
+      route: "POST /organizations/:account_id/invites",
+      body: { invited_member_email: "invited@example.com", roles: [READ_ONLY_ROLE] },
+      keeps: ({ id }) => ({ member_id: id }),
+    },
+    { route: "PATCH /organizations/:account_id/members/:member_id", body: { roles: [":role_id"] } },
+    { route: "DELETE /organizations/:account_id/members/:member_id" },
+    { route: "GET /organizations/:account_id/accelerators" },
+    { route: "POST /organizations/:account_id/accelerators", body: { name: "a" }, keeps: ({ id }) => ({ accelerator_id: id }) },
+    { route: "GET /organizations/:account_id/accelerators/:accelerator_id" },
+    { route: "GET /organizations/:account_id/accelerators/:accelerator_id/zones" },
+    { route: "PATCH /organizations/:account_id/accelerators/:accelerator_id", body: { enabled: true } },
+    { route: "GET /organizations/:account_id/accelerators/:accelerator_id/zones" },
+    { route: "DELETE /organizations/:account_id/accelerators/:accelerator_id" },
     { route: "GET /organizations/:account_id/roles" },
     { route: "GET /organizations/:account_id/roles/:role_id" },
     async ({ server }) => void (await ask(server, "PATCH", "/user", { body: { first_name: "Ada" } })),

@@ -53,6 +53,7 @@ export interface ApiServerOptions {
   readonly settled?: ApiDeps["settled"];
   readonly scanResolvers?: readonly string[];
   readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
+  readonly dashboardUrl?: string;
   readonly records?: NonNullable<ControlDeps["records"]>;
 }
 
@@ -84,6 +85,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     // The address has no listener, so that no test uses the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
     ...(options.records ? { records: options.records } : {}),
+    ...(options.dashboardUrl === undefined ? {} : { dashboardUrl: options.dashboardUrl }),
     ...(options.mailServer ? { mailServer: options.mailServer } : {}),
   });
   const logged: string[] = [];

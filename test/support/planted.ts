@@ -188,6 +188,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
         group_id: ABSENT,
         override_id: ABSENT,
         member_id: ABSENT,
+        invite_id: ABSENT,
+        accelerator_id: ABSENT,
         script_id: ABSENT,
         account_member_id: membership.id,
         account_role_id: ROLES[0].id,

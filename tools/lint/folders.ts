@@ -126,6 +126,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "gateways",
     "rulesets",
     "notifications",
+    "members",
     "deprecations",
     "waf-migration",
     "cache",

@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/modal.tsx";
 import { Loading } from "../parts/page.tsx";
 import { Nav } from "./nav.tsx";
+import { InvitationForm, invitationSecret } from "./invitation-form.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SignedOut } from "./signed-out.tsx";
 import { useSession } from "./session.ts";
@@ -17,6 +18,11 @@ const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Pal
 const ApiCalls = lazy(async () => ({ default: (await import("./api-calls.tsx")).ApiCalls }));
 
 export function Shell() {
+  const secret = invitationSecret(location.hash);
+  return secret === undefined ? <SignedInOrOut /> : <InvitationForm secret={secret} />;
+}
+
+function SignedInOrOut() {
   const session = useSession();
   if (session.isPending) return <div className={css["boot"]} role="status" aria-label="Loading" />;
   if (session.data === undefined || session.data === null) return <SignedOut />;

@@ -32,6 +32,8 @@ import { GRAPHQL_ROUTES } from "#api/routes/events/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/access/memberships.ts";
 import { LOGPUSH_ROUTES } from "#api/routes/events/logpush.ts";
 import { NOTIFICATION_ROUTES } from "#api/routes/events/notifications.ts";
+import { INVITATION_ROUTES } from "#api/routes/access/invitations.ts";
+import { ORGANIZATION_INVITE_ROUTES } from "#api/routes/access/organization-invites.ts";
 import { ORGANIZATION_ROUTES } from "#api/routes/access/organizations.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/rulesets/page-rules.ts";
 import { PAGE_SHIELD_ROUTES } from "#api/routes/zones/page-shield.ts";
@@ -65,7 +67,15 @@ export const RESOURCES: readonly Resource[] = [
   { name: "API tokens", routes: TOKEN_ROUTES },
   {
     name: "Accounts and members",
-    routes: [...ACCOUNT_ROUTES, ...ACCOUNT_MEMBER_ROUTES, ...ORGANIZATION_ROUTES, ...DEPRECATION_CALL_ROUTES, ...REHEARSAL_ROUTES],
+    routes: [
+      ...ACCOUNT_ROUTES,
+      ...ACCOUNT_MEMBER_ROUTES,
+      ...ORGANIZATION_ROUTES,
+      ...ORGANIZATION_INVITE_ROUTES,
+      ...INVITATION_ROUTES,
+      ...DEPRECATION_CALL_ROUTES,
+      ...REHEARSAL_ROUTES,
+    ],
   },
   { name: "Zones", routes: [...ZONE_ROUTES, ...ZONE_HOLD_ROUTES, ...ZONE_SETTING_ROUTES] },
   { name: "Certificates", routes: [...CERTIFICATE_PACK_ROUTES, ...CUSTOM_CERTIFICATE_ROUTES] },

@@ -52,6 +52,11 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Host names that clients may use for the API, the AI gateway and the operations listener, in addition to the names of this machine, the addresses that they listen on and the names in tls.certificate. *.NAME: one label below NAME; *: any name.",
   },
+  "api.dashboard_url": {
+    type: "site",
+    default: "",
+    doc: "Address at which people reach the dashboard, such as https://selvedge.example. Invitations by email link to it. Empty: they have a code instead of a link.",
+  },
   "api.openapi": {
     type: "switch",
     default: true,

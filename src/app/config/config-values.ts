@@ -17,6 +17,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 /** Values of configuration keys, by the name of their type in the schema. */
 export interface ConfigTypes {
   readonly text: string;
+  readonly site: string;
   readonly path: string;
   readonly paths: readonly string[];
   readonly secret: string;
@@ -91,6 +92,10 @@ function isBusUrl(value: string): boolean {
   return url.protocol === "tls:" || (url.protocol === "nats:" && isLocal);
 }
 
+/** As a link begins: without a path, and without anything that a link would show. */
+const isSite = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
+
 const textOrUndefined = (value: unknown): string | undefined => (typeof value === "string" && !value.includes("\0") ? value : undefined);
 const numberFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 const listFromText = (text: string): unknown =>
@@ -102,6 +107,10 @@ const listFromText = (text: string): unknown =>
 /** Each type is one row; the schema names it and every source goes through it. */
 export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
   text: { expects: "text", accept: textOrUndefined },
+  site: {
+    expects: "https://HOST or http://HOST, with a port if needed",
+    accept: (value) => (typeof value === "string" && (value === "" || isSite(value)) ? value : undefined),
+  },
   path: { expects: "a path", accept: (value) => textOrUndefined(value) || undefined },
   paths: {
     expects: "a list of paths",

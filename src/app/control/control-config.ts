@@ -41,6 +41,7 @@ export const controlConfig = (config: Config) => ({
   hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
   ordering: ordering(config),
   mailServer: mailServer(config),
+  dashboardUrl: config.api.dashboard_url,
 });
 
 /** Credentials that the first start sets on request. */

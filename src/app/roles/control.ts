@@ -7,7 +7,7 @@ import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { backUp } from "#jobs/back-up.ts";
 import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
 import { backupSamples } from "#app/backup/last-backup.ts";
-import { forgetCalls } from "#jobs/forget-calls.ts";
+import { forgetEnded } from "#jobs/forget-ended.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { checkOwnership } from "#jobs/check-ownership.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
@@ -185,7 +185,8 @@ const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),
-  forgetCalls(control.recordedCalls, control.deprecationCalls),
+  forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
+  forgetEnded("invitations", control.invitations),
   alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;

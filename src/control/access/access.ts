@@ -9,7 +9,6 @@ import { type AuditLogs, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
 import { createPasswordCheck } from "./password-check.ts";
-import { createOrganizations, type Organizations } from "./organizations.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
@@ -27,12 +26,13 @@ export interface Access {
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
-  readonly organizations: Organizations;
   readonly members: AccountMembers;
   readonly auditLogs: AuditLogs;
   permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
   /** Drops the token from caches; writes of this process do so themselves. */
   invalidate(tokenId: string): void;
+  /** Drops every credential from caches, because the permissions of any of them may have changed. */
+  invalidateAll(): void;
   /** Drops the zone or account from caches. */
   invalidateScope(id: string): void;
   close(): void;
@@ -65,15 +65,15 @@ export function createAccess(deps: AccessDeps): Access {
     sessions: createSessions({ store, clock, passwords, totp, ended: authenticator.endSessions }),
     totp,
     accounts,
-    organizations: createOrganizations({ store, accounts }),
-    members: createAccountMembers({ store, clock, invalidate: authenticator.invalidateAll }),
+    members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
     auditLogs: createAuditLogs({ store }),
-    memberships: createMemberships({ store, invalidate: authenticator.invalidateAll }),
+    memberships: createMemberships({ store, clock, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>
       PERMISSION_GROUPS.filter(
         (group) => (name === undefined || group.name === name) && (scope === undefined || group.scopes.some((known) => known === scope)),
       ).map((group) => ({ ...group, scopes: [...group.scopes] })),
     invalidate: authenticator.invalidate,
+    invalidateAll: authenticator.invalidateAll,
     invalidateScope: authorizer.invalidate,
     close: () => {
       authenticator.close();

@@ -10,6 +10,7 @@ import {
 import { type Role, ROLES } from "#model/access/membership.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
+import { findInvitation } from "#store/access/invitations.ts";
 import { hasTotp } from "#store/access/totp.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { findUser } from "#store/access/users.ts";
@@ -52,10 +53,11 @@ export function createAccountMembers(deps: Omit<MemberWritesDeps, "view">): Acco
   };
 }
 
-async function memberView(db: Kysely<Tables>, row: MembershipRow): Promise<AccountMember> {
+export async function memberView(db: Kysely<Tables>, row: MembershipRow): Promise<AccountMember> {
   const user = await findUser(db, row.user_id);
   const names = JSON.parse(row.roles) as string[];
   const { email = "", first_name = null, last_name = null } = user ?? {};
+  const invitation = row.status === "pending" ? await findInvitation(db, row.id) : undefined;
   // An invitation tells the inviter nothing about the user.
   const isMember = row.status === "accepted";
   const known = {
@@ -68,6 +70,7 @@ async function memberView(db: Kysely<Tables>, row: MembershipRow): Promise<Accou
     status: row.status as AccountMember["status"],
     user: { id: row.user_id, email, ...known },
     roles: ROLES.filter(({ name }) => names.includes(name)).map(roleView),
+    ...(invitation === undefined ? {} : { invitation: { expires_on: invitation.expires_on } }),
   };
 }
 

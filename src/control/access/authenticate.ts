@@ -5,6 +5,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { ALL_PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
 import { findSessionByHash, type SessionRow, touchSession } from "#store/access/sessions.ts";
+import { invitationByToken } from "#store/access/invitations.ts";
 import { findAccount } from "#store/access/accounts.ts";
 import { findTokenByHash, findTokenById, type TokenRow } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
@@ -19,7 +20,9 @@ export type Credential =
   | { readonly type: "token"; readonly secret: string }
   | { readonly type: "key"; readonly email: string; readonly key: string }
   | { readonly type: "session"; readonly secret: string }
-  | { readonly type: "password"; readonly email: string; readonly password: string };
+  | { readonly type: "password"; readonly email: string; readonly password: string }
+  /** The secret of an invitation's link, for accepting or declining it. */
+  | { readonly type: "invitation"; readonly secret: string };
 
 export interface Authenticator {
   /**
@@ -166,6 +169,16 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     return { ...actorOfUser(known, ip), proof: known.row.api_key_hash };
   }
 
+  /** The invited user, without any permission. */
+  async function byInvitation(secret: string, ip: string): Promise<Actor> {
+    const proof = hashSecret(secret);
+    const row = await invitationByToken(store.read, proof);
+    if (row === undefined || row.status !== "pending" || (parseTimestamp(row.expires_on) ?? 0) <= clock.nowMs())
+      throw new PlatformError("invalid_token", { message: "The invitation does not exist, or has ended." });
+    const user = { type: "user", id: row.user_id, user_id: row.user_id, name: row.email, ip } as const;
+    return { ...user, proof, invitation_id: row.membership_id, grants: [], reach: new Map() };
+  }
+
   return {
     authenticate: async (credential, ip) => {
       switch (credential.type) {
@@ -177,6 +190,8 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
           return bySession(credential.secret, ip);
         case "password":
           return byPassword(credential.email, credential.password, ip);
+        case "invitation":
+          return byInvitation(credential.secret, ip);
         default:
           throw new PlatformError("internal", { detail: "a form of credential that nothing reads" });
       }
@@ -184,6 +199,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     isFamiliar: (credential) => {
       if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
       if (credential.type === "session") return sessions.familiar(hashSecret(credential.secret)) !== undefined;
+      if (credential.type === "invitation") return false;
       // Password guessing has separate limits.
       if (credential.type === "password") return true;
       const known = users.familiar(credential.email.toLowerCase());

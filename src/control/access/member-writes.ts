@@ -1,22 +1,13 @@
 import type { Kysely } from "kysely";
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Grant } from "#control/call.ts";
-import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/crypto/ids.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { AccountMember, AccountMemberCreate, AccountMemberUpdate } from "#model/access/account-member.ts";
+import type { AccountMember, AccountMemberUpdate } from "#model/access/account-member.ts";
 import { OWNER_ROLE, roleGroups, ROLES } from "#model/access/membership.ts";
 import { PERMISSION_GROUPS, type PermissionGroupName, type PermissionScope } from "#model/access/permission-groups.ts";
-import {
-  deleteMembership,
-  insertMembership,
-  type MembershipRow,
-  membershipsOfAccount,
-  setMembershipRoles,
-} from "#store/access/memberships.ts";
+import { deleteMembership, type MembershipRow, membershipsOfAccount, setMembershipRoles } from "#store/access/memberships.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
-import { findUserByEmail } from "#store/access/users.ts";
 import { missingGrant } from "./policies.ts";
 import { emitUserTokens } from "./tokens.ts";
 
@@ -25,8 +16,6 @@ import { emitUserTokens } from "./tokens.ts";
  * gains any by adding, changing or removing members.
  */
 export interface MemberWrites {
-  /** Invites a user, who accepts or rejects it. Throws `not_found` if nobody has the e-mail address. */
-  invite(call: Call, accountId: string, body: AccountMemberCreate): Promise<AccountMember>;
   /** Throws `still_in_use` for the account's last owner. */
   update(call: Call, accountId: string, id: string, body: AccountMemberUpdate): Promise<AccountMember>;
   /** The same. */
@@ -35,51 +24,13 @@ export interface MemberWrites {
 
 export interface MemberWritesDeps {
   readonly store: Store;
-  readonly clock: Clock;
   view(db: Kysely<Tables>, row: MembershipRow): Promise<AccountMember>;
   /** Drops from caches the credentials whose permissions changed. */
   invalidate(): void;
 }
 
-export function createMemberWrites({ store, clock, view, invalidate }: MemberWritesDeps): MemberWrites {
-  const audit = (unit: Unit, call: Call, action: string, row: MembershipRow, before: AccountMember | null, after: AccountMember | null) =>
-    unit.audit({
-      action,
-      actor: auditActor(call),
-      account_id: row.account_id,
-      zone_id: null,
-      resource: { type: "membership", id: row.id },
-      before,
-      after,
-    });
-
+export function createMemberWrites({ store, view, invalidate }: MemberWritesDeps): MemberWrites {
   return {
-    invite: async (call, accountId, { email, roles }) => {
-      const names = namesOf(roles, "/roles");
-      assertMayGive(call, accountId, names);
-      return commit({ store }, call, async (unit) => {
-        const user = await findUserByEmail(unit.db, email.toLowerCase());
-        if (user === undefined)
-          throw new PlatformError("not_found", { message: "No user of this installation has this e-mail address.", source: "/email" });
-        const members = await membershipsOfAccount(unit.db, accountId);
-        if (members.some(({ user_id }) => user_id === user.id))
-          throw new PlatformError("invalid_input", { message: "The user is a member or has an invitation already.", source: "/email" });
-        if (members.length >= MEMBERS_MAX)
-          throw new PlatformError("invalid_input", { message: `The account already has ${MEMBERS_MAX} members, which is the limit.` });
-        const row: MembershipRow = {
-          id: newId(),
-          account_id: accountId,
-          user_id: user.id,
-          roles: JSON.stringify(names),
-          status: "pending",
-          created_on: isoMicros(clock.nowMicros()),
-        };
-        await insertMembership(unit.db, row);
-        const shown = await view(unit.db, row);
-        audit(unit, call, "member.invite", row, null, shown);
-        return shown;
-      });
-    },
     update: async (call, accountId, id, body) => {
       const names = namesOf(
         body.roles.map((role) => role.id),
@@ -94,7 +45,7 @@ export function createMemberWrites({ store, clock, view, invalidate }: MemberWri
         await setMembershipRoles(unit.db, id, after.roles);
         await emitUserTokens(unit, before.user_id);
         const [was, is] = [await view(unit.db, before), await view(unit.db, after)];
-        audit(unit, call, "member.update", before, was, is);
+        auditMember(unit, call, "member.update", before, was, is);
         return is;
       });
       invalidate();
@@ -107,7 +58,7 @@ export function createMemberWrites({ store, clock, view, invalidate }: MemberWri
         await assertNotLastOwner(unit.db, before, null);
         await deleteMembership(unit.db, id);
         await emitUserTokens(unit, before.user_id);
-        audit(unit, call, "member.remove", before, await view(unit.db, before), null);
+        auditMember(unit, call, "member.remove", before, await view(unit.db, before), null);
       });
       invalidate();
       return { id };
@@ -115,7 +66,23 @@ export function createMemberWrites({ store, clock, view, invalidate }: MemberWri
   };
 }
 
-const MEMBERS_MAX = 1000;
+export const auditMember = (
+  unit: Unit,
+  call: Call,
+  action: string,
+  row: MembershipRow,
+  before: AccountMember | null,
+  after: AccountMember | null,
+): void =>
+  unit.audit({
+    action,
+    actor: auditActor(call),
+    account_id: row.account_id,
+    zone_id: null,
+    resource: { type: "membership", id: row.id },
+    before,
+    after,
+  });
 
 async function found(db: Kysely<Tables>, accountId: string, id: string): Promise<MembershipRow> {
   const row = (await membershipsOfAccount(db, accountId)).find((candidate) => candidate.id === id);
@@ -124,7 +91,7 @@ async function found(db: Kysely<Tables>, accountId: string, id: string): Promise
 }
 
 /** Names of roles, in the table's order. Throws for unknown ones. */
-function namesOf(ids: readonly string[], source: string): string[] {
+export function namesOf(ids: readonly string[], source: string): string[] {
   const unknown = ids.findIndex((id) => !ROLES.some((role) => role.id === id));
   if (unknown >= 0)
     throw new PlatformError("invalid_input", {
@@ -135,7 +102,7 @@ function namesOf(ids: readonly string[], source: string): string[] {
 }
 
 /** Throws `authentication_error` if the caller lacks a permission of the roles. */
-function assertMayGive(call: Call, accountId: string, names: readonly string[]): void {
+export function assertMayGive(call: Call, accountId: string, names: readonly string[]): void {
   const missing = missingGrant(call.actor, grantsOf(accountId, names));
   if (missing !== null)
     throw new PlatformError("authentication_error", {

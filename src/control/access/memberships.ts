@@ -1,5 +1,6 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
+import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Membership, type MembershipList, type MembershipUpdate } from "#model/access/membership.ts";
 import {
@@ -9,6 +10,8 @@ import {
   type MembershipOfAccount,
   setMembershipStatus,
 } from "#store/access/memberships.ts";
+import { deleteInvitation, findInvitation } from "#store/access/invitations.ts";
+import { parseTimestamp } from "#kernel/timestamp.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
@@ -29,12 +32,13 @@ export interface Memberships {
 
 export interface MembershipsDeps {
   readonly store: Store;
+  readonly clock: Clock;
   /** Drops from caches the credentials whose permissions changed. */
   invalidate(): void;
 }
 
 export function createMemberships(deps: MembershipsDeps): Memberships {
-  const { store } = deps;
+  const { store, clock } = deps;
   return {
     list: async (call, query, page) => {
       const all = (await listMemberships(store.read, ownUser(call))).map(membershipView).filter((membership) => fits(membership, query));
@@ -49,6 +53,8 @@ export function createMemberships(deps: MembershipsDeps): Memberships {
       const after = await commit({ store }, call, async (unit) => {
         const before = await found(unit.db, call, id);
         if (body.status === "rejected") await assertNotLastOwner(unit.db, before.membership, null);
+        else await assertNotEnded(unit.db, id, clock.nowMs());
+        await deleteInvitation(unit.db, id);
         await setMembershipStatus(unit.db, id, body.status);
         await emitUserTokens(unit, userId);
         const changed = await found(unit.db, call, id);
@@ -71,6 +77,12 @@ export function createMemberships(deps: MembershipsDeps): Memberships {
       return { id };
     },
   };
+}
+
+async function assertNotEnded(db: Kysely<Tables>, id: string, nowMs: number): Promise<void> {
+  const ended = parseTimestamp((await findInvitation(db, id))?.expires_on ?? "");
+  if (ended !== undefined && ended <= nowMs)
+    throw new PlatformError("not_found", { message: "The invitation has ended; ask for another one." });
 }
 
 const ORDERS: Readonly<Record<NonNullable<MembershipList["order"]>, (membership: Membership) => string>> = {

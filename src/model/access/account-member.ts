@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { PermissionGroupName } from "./permission-groups.ts";
+import { PendingInvitation } from "./invitation.ts";
 import { MEMBERSHIP_STATUSES } from "./membership.ts";
 
 const Id = Type.String({ maxLength: 32 });
@@ -39,11 +40,12 @@ export const AccountMember = Type.Object({
     two_factor_authentication_enabled: Type.Boolean(),
   }),
   roles: Type.Array(AccountRole),
+  invitation: Type.Optional(PendingInvitation),
 });
 export type AccountMember = Static<typeof AccountMember>;
 
 export const AccountMemberCreate = Type.Object({
-  email: Type.String({ minLength: 3, maxLength: 254, description: "Of a user of this installation." }),
+  email: Type.String({ minLength: 3, maxLength: 254, description: "Anybody else than a user gets an e-mail with a link." }),
   roles: Type.Array(Id, { minItems: 1, maxItems: 10 }),
   status: Type.Optional(Type.Enum(["pending"], { description: "The user accepts the invitation." })),
 });

@@ -40,6 +40,7 @@ import { listItemsOutliveLists } from "#store/migrations/0186-list-items-outlive
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { accountFirewallObjects } from "#store/migrations/0247-account-firewall-objects.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
+import { invitations } from "#store/migrations/0248-invitations.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
 import { nodes } from "#store/migrations/0232-nodes.ts";
@@ -99,6 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 232, name: "nodes", statements: nodes },
   { version: 243, name: "totp", statements: totp },
   { version: 247, name: "account-firewall-objects", statements: accountFirewallObjects },
+  { version: 248, name: "invitations", statements: invitations },
 ];
 
 /**

@@ -76,6 +76,7 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     ),
     ofAccount("access_apps"),
     ofAccount("account_firewall_objects", ["account_id", "kind", "id"]),
+    ofAccount("accelerators"),
     ofAccount("logpush_jobs"),
     ofAccount("recorded_calls", ["account_id", "day", "token_id", "route", "shape_hash"]),
     ofAccount("deprecation_notices", ["account_id", "deprecation_id", "days_left"]),

@@ -11,6 +11,8 @@ export interface Tables {
   accounts: AccountsTable;
   users: UsersTable;
   memberships: MembershipsTable;
+  invitations: InvitationsTable;
+  accelerators: AcceleratorsTable;
   tokens: TokensTable;
   sessions: SessionsTable;
   user_totp: UserTotpTable;
@@ -133,6 +135,24 @@ export interface MembershipsTable {
   roles: string;
   status: string;
   created_on: string;
+}
+/** Of memberships that wait for their user. */
+export interface InvitationsTable {
+  membership_id: string;
+  /** SHA-256 of the link's secret, hexadecimal; null if the user can sign in without it. */
+  token_hash: string | null;
+  /** The inviting user's e-mail address, or the name of the token. */
+  invited_by: string;
+  created_on: string;
+  expires_on: string;
+}
+export interface AcceleratorsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  enabled: number;
+  created_on: string;
+  modified_on: string;
 }
 export interface TokensTable {
   id: string;

@@ -41,10 +41,10 @@ export const ACCOUNT_MEMBER_ROUTES: readonly Route[] = [
     method: "POST",
     path: `${ACCOUNT}/members`,
     id: "account-members-create",
-    summary: "Invite a user to an account",
+    summary: "Invite somebody to an account",
     body: AccountMemberCreate,
     result: AccountMember,
-    handler: ({ control, call, resolved, body }) => control.access.members.invite(call, idOf(resolved), body),
+    handler: ({ control, call, resolved, body }) => control.invitations.invite(call, idOf(resolved), body),
   }),
   route({
     ...write,

@@ -1,7 +1,14 @@
 import { type Resolved, type Route, route } from "#api/route.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { AuditLog } from "#model/access/audit-log.ts";
-import { Organization, OrganizationEdit, OrganizationMember, OrganizationRole } from "#model/access/organization.ts";
+import {
+  Organization,
+  OrganizationEdit,
+  OrganizationMember,
+  OrganizationMemberEdit,
+  OrganizationRole,
+} from "#model/access/organization.ts";
+import { Type } from "typebox";
 
 const ORGANIZATION = "/organizations/:account_id";
 const read = { method: "GET", scope: "account", permissions: ["Account Settings Read", "Account Settings Write"] } as const;
@@ -20,7 +27,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     summary: "Show an account as an organization",
     result: Organization,
     paging: "one",
-    handler: ({ control, resolved }) => control.access.organizations.get(idOf(resolved)),
+    handler: ({ control, resolved }) => control.organizations.get(idOf(resolved)),
   }),
   route({
     method: "PATCH",
@@ -32,7 +39,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     body: OrganizationEdit,
     result: Organization,
     paging: "one",
-    handler: ({ control, call, resolved, body }) => control.access.organizations.rename(call, idOf(resolved), body.name),
+    handler: ({ control, call, resolved, body }) => control.organizations.rename(call, idOf(resolved), body.name),
   }),
   route({
     ...read,
@@ -41,7 +48,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     summary: "List the members of an organization",
     result: OrganizationMember,
     paging: "page",
-    handler: ({ control, resolved, page }) => control.access.organizations.members(idOf(resolved), page),
+    handler: ({ control, resolved, page }) => control.organizations.members(idOf(resolved), page),
   }),
   route({
     ...read,
@@ -50,7 +57,34 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     summary: "Show a member of an organization",
     result: OrganizationMember,
     paging: "one",
-    handler: ({ control, resolved, params }) => control.access.organizations.member(idOf(resolved), params.member_id),
+    handler: ({ control, resolved, params }) => control.organizations.member(idOf(resolved), params.member_id),
+  }),
+  route({
+    method: "PATCH",
+    scope: "account",
+    permissions: ["Account Settings Write"],
+    path: `${ORGANIZATION}/members/:member_id`,
+    id: "organization-members-edit",
+    summary: "Change the roles of a member of an organization",
+    body: OrganizationMemberEdit,
+    result: OrganizationMember,
+    paging: "one",
+    handler: async ({ control, call, resolved, params, body }) => {
+      const roles = body.roles.map((id) => ({ id }));
+      const { id } = await control.access.members.update(call, idOf(resolved), params.member_id, { roles });
+      return control.organizations.member(idOf(resolved), id);
+    },
+  }),
+  route({
+    method: "DELETE",
+    scope: "account",
+    permissions: ["Account Settings Write"],
+    path: `${ORGANIZATION}/members/:member_id`,
+    id: "organization-members-delete",
+    summary: "Remove a member from an organization",
+    result: Type.Object({ id: Type.String() }),
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.access.members.remove(call, idOf(resolved), params.member_id),
   }),
   route({
     ...read,
@@ -59,7 +93,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     summary: "List the roles that members can have",
     result: OrganizationRole,
     paging: "list",
-    handler: async ({ control }) => control.access.organizations.roles(),
+    handler: async ({ control }) => control.organizations.roles(),
   }),
   route({
     ...read,
@@ -68,7 +102,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     summary: "Show a role",
     result: OrganizationRole,
     paging: "one",
-    handler: async ({ control, params }) => control.access.organizations.role(params.role_id),
+    handler: async ({ control, params }) => control.organizations.role(params.role_id),
   }),
   route({
     ...read,

@@ -5,7 +5,7 @@ import type { Organization, OrganizationMember, OrganizationRole } from "#model/
 import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
 import type { Store } from "#store/database/store.ts";
 import { findUser } from "#store/access/users.ts";
-import type { Accounts } from "./accounts.ts";
+import type { Accounts } from "#control/access/accounts.ts";
 
 /** Accounts as organizations, their name until 2020. Throws `not_found` for unknown objects of the account. */
 export interface Organizations {

@@ -1,0 +1,39 @@
+import type { Access } from "#control/access/access.ts";
+import type { MailServer } from "#control/notifications/delivery/send-email.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Store } from "#store/database/store.ts";
+import { type Accelerators, createAccelerators } from "./accelerators.ts";
+import { createInvitationMail } from "./invitation-mail.ts";
+import { createInvitations, type Invitations } from "./invitations.ts";
+import { createOrganizationInvites, type OrganizationInvites } from "./organization-invites.ts";
+import { createOrganizations, type Organizations } from "./organizations.ts";
+
+/** Invitations to accounts, and accounts under their older name. */
+export interface Members {
+  readonly invitations: Invitations;
+  readonly organizations: Organizations;
+  readonly organizationInvites: OrganizationInvites;
+  readonly accelerators: Accelerators;
+}
+
+export interface MembersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly access: Pick<Access, "accounts" | "members" | "invalidateAll">;
+  readonly mailServer: MailServer | undefined;
+  readonly dashboardUrl: string;
+}
+
+export function createMembers({ store, clock, access, ...mail }: MembersDeps): Members {
+  const { accounts, members } = access;
+  const invitations = createInvitations({
+    ...{ store, clock, invalidate: access.invalidateAll },
+    mail: createInvitationMail({ clock, ...mail }),
+  });
+  return {
+    invitations,
+    organizations: createOrganizations({ store, accounts }),
+    organizationInvites: createOrganizationInvites({ store, clock, accounts, members, invitations }),
+    accelerators: createAccelerators({ store, clock }),
+  };
+}
