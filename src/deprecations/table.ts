@@ -383,8 +383,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     date: "2024-06-14",
     replacement: null,
     was: "A zone setting that hid marked parts of pages from suspicious visitors.",
-    why: "Bodies are no longer rewritten.",
-    hollow: "The edge does not rewrite bodies; the setting shows off and cannot be changed.",
+    why: "What a visitor may not see does not belong into the page.",
     spec: "SPEC 9, 2024-06-14",
   }),
   {
@@ -429,9 +428,8 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     {
       date: "2024-03-31",
       replacement: null,
-      was: "A zone setting that let clients present tokens instead of solving challenges.",
+      was: "A zone setting that let visitors present the token of a passed challenge elsewhere instead of solving another one.",
       why: "Such tokens are no longer accepted.",
-      hollow: "The edge has no challenges that accept tokens; the setting shows off and cannot be changed.",
       spec: "SPEC 9, 2024-03-31",
     },
     ["GET", "POST", "PATCH"],

@@ -41,6 +41,10 @@ export interface EdgeSettings {
   readonly browser_cache_ttl: number;
   /** The order of a query's parameters makes no difference to the cache. */
   readonly sort_query_string_for_cache: boolean;
+  /** A passed challenge counts at every address of the visitor's browser, not only at the one that passed it. */
+  readonly privacy_pass: boolean;
+  /** Suspicious visitors get pages without the parts between `<!--sse-->` and `<!--/sse-->`. */
+  readonly server_side_exclude: boolean;
   /** The label to which mobile devices are sent from the zone's apex and `www`; null if they are not. */
   readonly mobile_redirect: { readonly subdomain: string; readonly strip_uri: boolean } | null;
 }
@@ -60,5 +64,7 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   cache_level: "aggressive",
   browser_cache_ttl: 14_400,
   sort_query_string_for_cache: false,
+  privacy_pass: false,
+  server_side_exclude: false,
   mobile_redirect: null,
 };

@@ -48,6 +48,11 @@ const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
   ],
   "zone-setting-brotli": setting("brotli", "off"),
   "zone-setting-mobile-redirect": setting("mobile_redirect", { status: "on", mobile_subdomain: "m", strip_uri: false }),
+  "zone-setting-server-side-exclude": setting("server_side_exclude", "on"),
+  "zone-setting-privacy-pass": [
+    ...setting("privacy_pass", "on"),
+    { route: "POST /zones/:zone_id/settings/privacy_pass", body: { value: "off" } },
+  ],
   "access-bookmarks": [
     { route: "GET /accounts/:account_id/access/bookmarks" },
     { route: "POST /accounts/:account_id/access/bookmarks/:bookmark_id", body: { name: "a", domain: "a.example.com" } },
@@ -248,6 +253,6 @@ describe("SPEC 9: an endpoint still works, with an effect, on the day before its
 test("the list of endpoints without an implementation is fixed and only gets shorter", () => {
   assert.deepEqual(
     DEPRECATIONS.flatMap(({ id, hollow }) => (hollow === undefined ? [] : [id])),
-    ["zone-setting-minify", "zone-setting-server-side-exclude", "zone-setting-privacy-pass", "billing", "page-shield-script-monitor"],
+    ["zone-setting-minify", "billing", "page-shield-script-monitor"],
   );
 });

@@ -14,6 +14,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "exchange",
     "compression",
     "challenge",
+    "exclusion",
     "stages",
     "origin",
     "cache",

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { fixedClock } from "#kernel/clock.ts";
+import { fieldChange } from "#rules/actions/field-change.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
@@ -123,4 +124,24 @@ test("tasks and clearances end", () => {
   assert.match(clearance.redeem(visitor, task, answer) ?? "", /; Secure$/);
   clock.advance(300_001);
   assert.equal(clearance.redeem(visitor, task, answer), null);
+});
+
+test("SPEC 9, 2024-03-31: with privacy_pass a passed challenge counts at other addresses of the same browser", () => {
+  const clearance = createClearance({ key: new Uint8Array(32), clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
+  const visitorAt = (clientIp: string, privacy_pass: boolean, agent = "one", cookie = ""): Exchange => {
+    const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp, scheme: "http", serverPort: 80, tls: null });
+    visitor.settings = { ...visitor.settings, privacy_pass };
+    visitor.user_agent = agent;
+    if (cookie !== "") visitor.editRequest([fieldChange("Cookie", "set", cookie)]);
+    return visitor;
+  };
+  for (const isOn of [true, false]) {
+    const visitor = visitorAt("192.0.2.1", isOn);
+    const task = clearance.task(visitor);
+    const cookie = (clearance.redeem(visitor, task, String(solve(task))) ?? "").split(";")[0] ?? "";
+    assert.equal(clearance.has(visitorAt("192.0.2.1", isOn, "one", cookie)), true);
+    assert.equal(clearance.has(visitorAt("198.51.100.7", isOn, "one", cookie)), isOn);
+    assert.equal(clearance.has(visitorAt("198.51.100.7", isOn, "two", cookie)), false, "another browser");
+    assert.equal(clearance.has(visitorAt("192.0.2.1", !isOn, "one", cookie)), false, "the setting has changed");
+  }
 });

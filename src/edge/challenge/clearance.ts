@@ -4,7 +4,7 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 
 /**
  * Tells which visitors have passed a challenge, without storing anything: visitors keep a signed cookie, valid for their
- * address and browser, in one zone, for a time. All threads of an edge sign with the same key.
+ * address (unless the zone has `privacy_pass`) and browser, in one zone, for a time. All threads of an edge sign with the same key.
  */
 export interface Clearance {
   /** True if the visitor's cookie is valid. */
@@ -25,10 +25,15 @@ export function createClearance(deps: { readonly key: Uint8Array; readonly clock
   const { key, clock } = deps;
   const cookieName = `${deps.vendorPrefix}_clearance`;
 
-  const mac = (purpose: string, facts: string, { zone, client_ip, user_agent }: Exchange): string =>
-    createHmac("sha256", key)
-      .update([purpose, facts, zone?.entry.id ?? "", client_ip, user_agent].join("\n"), "latin1")
+  const mac = (purpose: string, facts: string, { zone, client_ip, user_agent, settings }: Exchange): string => {
+    // The setting `privacy_pass`: visitors whose address changes pass once. The purpose differs, so that no cookie of one kind is one of the other.
+    const bound = settings.privacy_pass
+      ? [`${purpose} anywhere`, facts, zone?.entry.id ?? ""]
+      : [purpose, facts, zone?.entry.id ?? "", client_ip];
+    return createHmac("sha256", key)
+      .update([...bound, user_agent].join("\n"), "latin1")
       .digest("base64url");
+  };
 
   /** `facts` begin with the time until which they are valid, in base 36. */
   const sign = (purpose: string, facts: string, exchange: Exchange): string => `${facts}.${mac(purpose, facts, exchange)}`;

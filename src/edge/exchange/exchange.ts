@@ -100,6 +100,8 @@ export class Exchange implements RequestView, RuleRun {
   /** Knows which visitors passed a challenge; null if no zone was found. */
   clearance: { has(exchange: Exchange): boolean } | null = null;
   private cleared: boolean | undefined;
+  /** The visitor gets pages without their marked parts (setting `server_side_exclude`). */
+  excludes = false;
   /** Rate limits to count when the response arrives. */
   readonly later: LaterCount[] = [];
   /** Matched rules that write a security event when the response's status is known. */

@@ -22,6 +22,7 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { contentTypeOf, editedView, heldView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
 import { HeldResponse, isHeldType } from "#edge/exchange/held-response.ts";
 import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
+import { chooseExclusion } from "#edge/exclusion/exclusion.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";
@@ -109,6 +110,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
   phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),
+  { name: "exclusion", run: chooseExclusion },
   { name: "body", run: (exchange) => (exchange.body === undefined && readsBodyLater(exchange) ? NEEDS_BODY : null) },
 ];
 

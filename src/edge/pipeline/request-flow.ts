@@ -11,6 +11,7 @@ import { CompressingSink, type ResponseSource } from "./compressing-sink.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { type ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
+import { ExcludingSink } from "./excluding-sink.ts";
 import { Forward } from "./forward.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
@@ -213,7 +214,7 @@ export class RequestFlow implements ResponseSource {
       exchange,
       buffer,
       head,
-      visitor: this.visitor,
+      visitor: this.sinkOf(exchange),
       taken: (reader) => {
         this.reader = reader;
       },
@@ -256,10 +257,14 @@ export class RequestFlow implements ResponseSource {
     }
   }
 
+  private sinkOf(exchange: Exchange): ResponseSink {
+    return exchange.excludes ? new ExcludingSink(this.visitor, exchange) : this.visitor;
+  }
+
   private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
     if (typeof plan === "string") return this.visitor.sendPage(edgePage(exchange, plan));
     const held = this.held?.body ?? null;
-    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked, held }, this.visitor);
+    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked, held }, this.sinkOf(exchange));
     this.forward.start(false);
   }
 }

@@ -98,8 +98,6 @@ export const ENDED_INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
     value: { css: "off", html: "off", js: "off" },
     why: REWRITING,
   },
-  ...off(NO_CHALLENGE, "privacy_pass"),
-  ...off(REWRITING, "server_side_exclude"),
 };
 
 export const ENDED_INERT_IDS: readonly string[] = Object.keys(ENDED_INERT_SETTINGS);

@@ -71,11 +71,15 @@ export const EDITABLE_SETTINGS = {
   /** Which sensitive texts are masked in rows of requests and events (docs/guides/sensitive-data.md); not in the vendor's API. */
   log_masking: setting(Type.Enum(["undoubted", "all", "off"]), "undoubted"),
   min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
+  /** Deprecated like `brotli`. A passed challenge counts at every address of the visitor's browser. */
+  privacy_pass: setting(OnOff, "off"),
   security_header: setting(SecurityHeader, {
     strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },
   }),
   /** Deprecated like `brotli`. Visitors with mobile devices are sent from the apex and `www` to a subdomain. */
   mobile_redirect: setting(MobileRedirect, { status: "off", mobile_subdomain: null, strip_uri: false }),
+  /** Deprecated like `brotli`. Suspicious visitors get pages without their marked parts. */
+  server_side_exclude: setting(OnOff, "off"),
   sort_query_string_for_cache: setting(OnOff, "off"),
   ssl: setting(Type.Enum(["off", "flexible", "full", "strict"]), "flexible"),
   tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
@@ -107,7 +111,13 @@ export type StoredZoneSettings = ChosenZoneSettings & {
 export const DEVELOPMENT_MODE_MS = 3 * 3_600_000;
 
 /** All deprecated settings except `cname_flattening`. */
-export const ENDED_SETTING_IDS: readonly string[] = ["brotli", "mobile_redirect", ...ENDED_INERT_IDS];
+export const ENDED_SETTING_IDS: readonly string[] = [
+  "brotli",
+  "mobile_redirect",
+  "server_side_exclude",
+  "privacy_pass",
+  ...ENDED_INERT_IDS,
+];
 
 /** An older name for a DNS setting, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";
