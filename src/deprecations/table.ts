@@ -348,8 +348,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     date: "2024-08-05",
     replacement: null,
     was: "A zone setting with `css`, `html` and `js`, each of them `on` or `off`.",
-    why: "Bodies are no longer rewritten.",
-    hollow: "The edge does not rewrite bodies; the setting shows off and cannot be changed.",
+    why: "Builds of sites do it before they are deployed, and compression makes the difference small.",
     spec: "SPEC 9, 2024-08-05",
   }),
   {

@@ -16,6 +16,7 @@ import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "#edge/pipeline/origin-fetch.ts";
 import { serveHttp1 } from "#edge/http1/http1-visitor.ts";
 import { createCodecs } from "./compression/codecs.ts";
+import { createMinifier } from "./minify/minifier.ts";
 import { createClearance } from "./challenge/clearance.ts";
 import { createAcmeChallenges } from "./stages/acme-challenge.ts";
 import { createChallenges } from "./stages/challenge.ts";
@@ -185,6 +186,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       // Their requests write their rows when they have closed.
       await untilEmpty(connections, DESTROYED_WITHIN_MS);
       timers.close();
+      context.minifier.close();
       await context.cache.close();
     },
   };
@@ -222,9 +224,11 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const clearance = createClearance({ key: deps.clearanceKey, clock, vendorPrefix: config.vendorPrefix });
   const challenges = createChallenges(clearance, config.vendorPrefix);
   const codecs = createCodecs(metrics);
+  const minifier = createMinifier(metrics);
   const heldBodies = createRequestBuffers(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics);
   const pipeline = createPipeline({
     codecs,
+    minifier,
     ...{ zones, doh, gateways, clearance, challenges, places, tap: deps.tap },
     acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
@@ -287,6 +291,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     windows: new WindowBudget(limits.http2Windows),
     heldBodies,
     codecs,
+    minifier,
     ray: rayField(config.vendorPrefix),
     deadlines: limits,
     http2: sessionLimits(limits),

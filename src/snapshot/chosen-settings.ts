@@ -18,6 +18,9 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   ip_geolocation: (value) => ({ ip_geolocation: value === "on" }),
   log_masking: (value) => ({ log_masking: value }),
   min_tls_version: (value) => ({ min_tls_version: value === "1.3" ? value : "1.2" }),
+  minify: ({ css, html, js }) => ({
+    minify: [css, html, js].includes("on") ? { css: css === "on", html: html === "on", js: js === "on" } : null,
+  }),
   mobile_redirect: ({ status, mobile_subdomain, strip_uri }) => ({
     mobile_redirect: status === "on" && mobile_subdomain !== null ? { subdomain: mobile_subdomain, strip_uri } : null,
   }),
@@ -68,6 +71,9 @@ const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F],
   ip_geolocation: (value, modified_on) => ({ ip_geolocation: { value: onOff(value), modified_on } }),
   log_masking: (value, modified_on) => ({ log_masking: { value, modified_on } }),
   min_tls_version: (value, modified_on) => ({ min_tls_version: { value, modified_on } }),
+  minify: (value, modified_on) => ({
+    minify: { value: { css: onOff(value?.css ?? false), html: onOff(value?.html ?? false), js: onOff(value?.js ?? false) }, modified_on },
+  }),
   mobile_redirect: (value, modified_on) => ({
     mobile_redirect: {
       value: { status: onOff(value !== null), mobile_subdomain: value?.subdomain ?? null, strip_uri: value?.strip_uri ?? false },

@@ -41,6 +41,8 @@ export interface EdgeSettings {
   readonly browser_cache_ttl: number;
   /** The order of a query's parameters makes no difference to the cache. */
   readonly sort_query_string_for_cache: boolean;
+  /** The kinds of bodies in the cache that are sent without white space and comments that mean nothing; null for none. */
+  readonly minify: { readonly css: boolean; readonly html: boolean; readonly js: boolean } | null;
   /** A passed challenge counts at every address of the visitor's browser, not only at the one that passed it. */
   readonly privacy_pass: boolean;
   /** Suspicious visitors get pages without the parts between `<!--sse-->` and `<!--/sse-->`. */
@@ -64,6 +66,7 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   cache_level: "aggressive",
   browser_cache_ttl: 14_400,
   sort_query_string_for_cache: false,
+  minify: null,
   privacy_pass: false,
   server_side_exclude: false,
   mobile_redirect: null,

@@ -13,6 +13,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "detection",
     "exchange",
     "compression",
+    "minify",
     "challenge",
     "exclusion",
     "stages",

@@ -8,13 +8,13 @@ import {
   type StoredZoneSettings,
   type ZoneSetting,
 } from "#model/zones/zone-settings.ts";
-import { ENDED_INERT_IDS, INERT_SETTINGS, inertSetting } from "#model/zones/inert-settings.ts";
+import { INERT_SETTINGS, inertSetting } from "#model/zones/inert-settings.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 
 /** The columns that the views need. */
 export type SettingColumns = Pick<ZoneRow, "settings" | "edge_settings">;
 
-const IDS = [...Object.keys(EDITABLE_SETTINGS), ...Object.keys(INERT_SETTINGS), ...ENDED_INERT_IDS, CNAME_FLATTENING_ID].toSorted();
+const IDS = [...Object.keys(EDITABLE_SETTINGS), ...Object.keys(INERT_SETTINGS), CNAME_FLATTENING_ID].toSorted();
 
 /** Every setting by name, including deprecated ones, which the deprecation table removes at their end date. */
 export const settingViews = (row: SettingColumns, nowMs: number): readonly ZoneSetting[] =>

@@ -125,7 +125,7 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   const call = await edit(BLOCK);
   assert.deepEqual(call.shown, Object.values({ ...BLOCK, cname_flattening: "on" }));
   const isMet = ["always_use_https", "brotli", "browser_cache_ttl", "cache_level", "cname_flattening", "development_mode", "http2"];
-  isMet.push("ip_geolocation", "mobile_redirect", "server_side_exclude", "ssl", "hotlink_protection", "rocket_loader");
+  isMet.push("ip_geolocation", "minify", "mobile_redirect", "server_side_exclude", "ssl", "hotlink_protection", "rocket_loader");
   const unmet = Object.keys(BLOCK).filter((name) => !isMet.includes(name));
   assert.deepEqual(
     call.notes?.map((note) => note.slice(0, note.indexOf(" "))),
@@ -133,7 +133,7 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   );
   assert.ok(call.notes?.includes('http3 is kept as "on". It has no effect: HTTP/3 is not supported.'));
   assert.ok(call.notes?.includes('min_tls_version is kept as "1.0". It acts as 1.2: TLS 1.0 and 1.1 are not supported (RFC 8996).'));
-  const edge = { always_use_https: true, ssl: "strict", mobile_redirect: { subdomain: "m", strip_uri: false }, server_side_exclude: true };
+  const edge = { always_use_https: true, ssl: "strict", mobile_redirect: { subdomain: "m", strip_uri: false }, server_side_exclude: true, minify: { css: true, html: false, js: true } };
   assert.deepEqual(
     (await told(call))?.filter(([kind]) => kind === "zone"),
     [["zone", edge]],

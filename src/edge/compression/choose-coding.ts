@@ -63,7 +63,7 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
 }
 
 const isCoded = (coding: string): boolean => coding.trim().toLowerCase() !== "identity";
-const forbidsTransforms = (control: string): boolean => NO_TRANSFORM.test(control);
+export const forbidsTransforms = (control: string): boolean => NO_TRANSFORM.test(control);
 /** The directive no-transform of Cache-Control (RFC 9110 §7.7). */
 // linear: pumped
 const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
@@ -103,13 +103,22 @@ function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: reado
   return null;
 }
 
-/** RFC 9110 §8.8.3: a strong tag stands for other bytes. */
 function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding): void {
+  tellOtherBytes(exchange, buffer, head);
+  changeField(editResponse(exchange), ENCODING[coding]);
+}
+
+/** Changes the head of a response with other bytes of the same meaning. */
+export function tellOtherBytes(exchange: Exchange, buffer: Buffer, head: Head): void {
+  weakenTag(exchange, buffer, head);
   const edits = editResponse(exchange);
-  const [tag] = editedValues(buffer, head, edits, "etag");
-  if (tag?.startsWith('"') === true) setField(edits, "ETag", `W/${tag}`);
   for (const change of OF_THE_BYTES) changeField(edits, change);
-  changeField(edits, ENCODING[coding]);
+}
+
+/** RFC 9110 §8.8.3: a strong tag stands for other bytes. */
+export function weakenTag(exchange: Exchange, buffer: Buffer, head: Head): void {
+  const [tag] = editedValues(buffer, head, exchange.responseEdits, "etag");
+  if (tag?.startsWith('"') === true) setField(editResponse(exchange), "ETag", `W/${tag}`);
 }
 
 /**

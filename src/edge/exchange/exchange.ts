@@ -127,6 +127,8 @@ export class Exchange implements RequestView, RuleRun {
   coding: Coding | null = null;
   /** The whole body if it comes from the cache in one buffer; null otherwise. It never changes. */
   cachedBody: Buffer | null = null;
+  /** `cachedBody` is smaller than what the cache sends, and replaces it. */
+  isMinified = false;
   /** The cached body in whose place a 304 is sent; null otherwise. */
   unsent: UnsentBody | null = null;
   /** Other visitors may get another coding, so downstream caches need `Vary: Accept-Encoding` (RFC 9110 §12.5.5). */

@@ -35,6 +35,8 @@ export class CompressingSink implements ResponseSink {
   private stream: Transform | null = null;
   /** The whole body, if it is known before it is sent. */
   private cachedBody: Buffer | null = null;
+  /** The uncompressed body that is sent in place of the one that arrives; null to pass that on. */
+  private instead: Buffer | null = null;
   /** The body is short; the sink waits for all of it and compresses it at once. */
   private isWhole = false;
   /** Copies of what arrived since the last flush, because the source reuses its buffer. */
@@ -78,7 +80,8 @@ export class CompressingSink implements ResponseSink {
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing): void {
-    const { coding = null, cachedBody = null } = this.source.exchange ?? {};
+    const { coding = null, cachedBody = null, isMinified = false } = this.source.exchange ?? {};
+    this.instead = isMinified && coding === null && framing !== NO_BODY ? cachedBody : null;
     if (coding === null) return this.visitor.sendHead(buffer, head, framing);
     const { contentLength } = head;
     head.contentLength = -1;
@@ -91,6 +94,7 @@ export class CompressingSink implements ResponseSink {
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {
+    if (this.instead !== null) return;
     if (this.coding === null) return this.visitor.sendBody(buffer, start, end);
     if (this.cachedBody !== null) return;
     const piece = Buffer.from(buffer.subarray(start, end));
@@ -113,7 +117,7 @@ export class CompressingSink implements ResponseSink {
 
   sendEnd(trailers: readonly Trailer[]): void {
     const { coding, stream } = this;
-    if (coding === null) return this.visitor.sendEnd(trailers);
+    if (coding === null) return this.sendAsIs(trailers);
     if (stream !== null) {
       stream.once("end", () => this.guard(() => this.finish(trailers)));
       return void stream.end(this.takeGathered());
@@ -122,6 +126,13 @@ export class CompressingSink implements ResponseSink {
     const body = this.cachedBody === null ? codecs.whole(coding, this.takeGathered()) : codecs.kept(coding, this.cachedBody);
     this.visitor.sendBody(body, 0, body.length);
     this.finish(trailers);
+  }
+
+  private sendAsIs(trailers: readonly Trailer[]): void {
+    const { instead } = this;
+    this.instead = null;
+    if (instead !== null) this.visitor.sendBody(instead, 0, instead.length);
+    this.visitor.sendEnd(trailers);
   }
 
   cut(): void {
@@ -139,6 +150,7 @@ export class CompressingSink implements ResponseSink {
   /** The visitor is gone; discards the rest of the body. */
   abort(): void {
     const { stream } = this;
+    this.instead = null;
     if (this.coding === null) return;
     this.coding = this.stream = this.cachedBody = null;
     this.takeGathered();

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { ClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
+import type { Minifier } from "#edge/minify/minifier.ts";
 import type { EdgeCache } from "#edge/cache/cache.ts";
 import type { Http2Owner } from "#wire/connections/http/http2-connection.ts";
 import type { EdgeLimits } from "#edge/config.ts";
@@ -27,6 +28,7 @@ export interface EdgeContext extends Http2Owner {
   readonly cache: EdgeCache;
   readonly heldBodies: RequestBuffers;
   readonly codecs: Codecs;
+  readonly minifier: Pick<Minifier, "close">;
   readonly ray: RayField;
   /** Null if Node.js handles all connections. */
   readonly loop: SocketLoop | null;

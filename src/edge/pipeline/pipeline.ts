@@ -22,6 +22,8 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { contentTypeOf, editedView, heldView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
 import { HeldResponse, isHeldType } from "#edge/exchange/held-response.ts";
 import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
+import { chooseMinified } from "#edge/minify/choose-minified.ts";
+import type { Minifier } from "#edge/minify/minifier.ts";
 import { chooseExclusion } from "#edge/exclusion/exclusion.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
@@ -76,6 +78,7 @@ export interface PipelineDeps {
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
+  readonly minifier: Pick<Minifier, "of">;
   /** Memory for responses that wait for rules. */
   readonly takeMemory: (bytes: number) => boolean;
   /** Receives exceptions that occur after the response was sent. */
@@ -160,6 +163,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     response: (exchange, buffer, head, framing) => {
       exchange.contentType = mediaType(contentTypeOf(buffer, head));
       const changed = judge(RESPONSE_STAGES, exchange, buffer, head, null);
+      chooseMinified(exchange, buffer, head, deps.minifier);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
       const scans = framing === NO_BODY ? NO_RULESETS : (exchange.zone?.rulesets(SCANS) ?? NO_RULESETS);
       const original = scans.length === 0 ? changed : (changed ?? responseView(exchange, buffer, head));

@@ -16,7 +16,7 @@ const words = (why: string, value: string, schema: TSchema, ...ids: readonly str
 const off = (why: string, ...ids: readonly string[]): Readonly<Record<string, InertSetting>> => words(why, "off", OnOff, ...ids);
 
 export const NO_EARLY_DATA = "Early data (0-RTT) is not supported because it can be replayed (RFC 8446 §8).";
-const REWRITING = "The edge does not rewrite response bodies.";
+const REWRITING = "The edge does not rewrite response bodies in this way.";
 const NO_IMAGES = "The edge does not convert images.";
 const NO_CHALLENGE = "This setting does not challenge visitors; use rules that block.";
 const ORIGIN_HTTP = "The edge uses HTTP/1.1 to origins.";
@@ -91,16 +91,4 @@ export const INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
   },
 };
 
-/** Such settings that have ended, as shown until their date in `deprecations/table.ts`. */
-export const ENDED_INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
-  minify: {
-    schema: Type.Object({ css: OnOff, html: OnOff, js: OnOff }, { additionalProperties: false }),
-    value: { css: "off", html: "off", js: "off" },
-    why: REWRITING,
-  },
-};
-
-export const ENDED_INERT_IDS: readonly string[] = Object.keys(ENDED_INERT_SETTINGS);
-
-export const inertSetting = (id: string): InertSetting | undefined =>
-  [INERT_SETTINGS, ENDED_INERT_SETTINGS].find((table) => Object.hasOwn(table, id))?.[id];
+export const inertSetting = (id: string): InertSetting | undefined => (Object.hasOwn(INERT_SETTINGS, id) ? INERT_SETTINGS[id] : undefined);

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { documented } from "#model/documented.ts";
-import { ENDED_INERT_IDS, ENDED_INERT_SETTINGS, INERT_SETTINGS, NO_EARLY_DATA } from "./inert-settings.ts";
+import { INERT_SETTINGS, NO_EARLY_DATA } from "./inert-settings.ts";
 
 /** Settings of a zone's traffic (contract.md §9) that have an effect at the edge, one row each; `inert-settings.ts` has the others. */
 const OnOff = Type.Enum(["on", "off"]);
@@ -76,6 +76,12 @@ export const EDITABLE_SETTINGS = {
   security_header: setting(SecurityHeader, {
     strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },
   }),
+  /** Deprecated like `brotli`. Bodies in the cache are sent without white space and comments that mean nothing. */
+  minify: setting(Type.Object({ css: OnOff, html: OnOff, js: OnOff }, { additionalProperties: false }), {
+    css: "off",
+    html: "off",
+    js: "off",
+  }),
   /** Deprecated like `brotli`. Visitors with mobile devices are sent from the apex and `www` to a subdomain. */
   mobile_redirect: setting(MobileRedirect, { status: "off", mobile_subdomain: null, strip_uri: false }),
   /** Deprecated like `brotli`. Suspicious visitors get pages without their marked parts. */
@@ -111,20 +117,14 @@ export type StoredZoneSettings = ChosenZoneSettings & {
 export const DEVELOPMENT_MODE_MS = 3 * 3_600_000;
 
 /** All deprecated settings except `cname_flattening`. */
-export const ENDED_SETTING_IDS: readonly string[] = [
-  "brotli",
-  "mobile_redirect",
-  "server_side_exclude",
-  "privacy_pass",
-  ...ENDED_INERT_IDS,
-];
+export const ENDED_SETTING_IDS: readonly string[] = ["brotli", "minify", "mobile_redirect", "server_side_exclude", "privacy_pass"];
 
 /** An older name for a DNS setting, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";
 export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root"]);
 
 const SCHEMAS: ReadonlyMap<string, TSchema> = new Map([
-  ...[EDITABLE_SETTINGS, INERT_SETTINGS, ENDED_INERT_SETTINGS].flatMap((table) =>
+  ...[EDITABLE_SETTINGS, INERT_SETTINGS].flatMap((table) =>
     Object.entries(table).map(([id, { schema }]): [string, TSchema] => [id, schema]),
   ),
   [CNAME_FLATTENING_ID, CnameFlattening],

@@ -1,0 +1,26 @@
+import { parentPort } from "node:worker_threads";
+import { minifyBody, type MinifyTask } from "./minify-body.ts";
+
+/** A body to minify, and the answer: null if it cannot be. */
+export interface MinifyRequest {
+  readonly id: number;
+  readonly task: MinifyTask;
+  readonly body: Uint8Array;
+}
+export interface MinifyAnswer {
+  readonly id: number;
+  readonly body: Uint8Array | null;
+}
+
+const port = parentPort;
+if (port === null) throw new Error("edge/minify/minify-thread.ts runs as a worker thread");
+
+/** One after the other, so that whoever takes too long is known. */
+let turn: Promise<void> = Promise.resolve();
+
+port.on("message", ({ id, task, body }: MinifyRequest) => {
+  turn = turn.then(async () => {
+    const small = await minifyBody(task, Buffer.from(body)).catch(() => null);
+    port.postMessage({ id, body: small } satisfies MinifyAnswer);
+  });
+});
