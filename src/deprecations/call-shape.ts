@@ -116,6 +116,7 @@ const EFFECT_WORDS: { readonly [K in Effect["kind"]]: (effect: Extract<Effect, {
     texts: fields.flatMap(({ values = [] }) => values.flat().filter((value) => typeof value === "string")),
     prefixes: [],
   }),
+  joined_alias: ({ field, newest, item }) => ({ names: [field, newest, item], texts: [], prefixes: [] }),
   listed_alias: ({ field, newest, item }) => ({ names: [field, newest, item, "type"], texts: [], prefixes: [] }),
 };
 

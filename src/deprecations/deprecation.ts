@@ -38,6 +38,7 @@ export type Effect =
   | ErrorWrapper
   | LegacyAlias
   | ListedAlias
+  | JoinedAlias
   | ProtocolRule;
 
 /**
@@ -165,4 +166,17 @@ export interface ListedAlias {
   readonly newest: string;
   readonly type: string;
   readonly item: string;
+}
+
+/**
+ * An older text that stands for a newer list of objects: the parts between the separators are the objects' `item`. Until
+ * the date it is read and written through the list; from then on a request that has only the text is an error.
+ */
+export interface JoinedAlias {
+  readonly kind: "joined_alias";
+  readonly field: string;
+  /** A path with dots. */
+  readonly newest: string;
+  readonly item: string;
+  readonly separator: string;
 }

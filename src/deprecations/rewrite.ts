@@ -37,6 +37,7 @@ const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind:
     return query === call.query ? null : { ...call, query };
   },
   reject_request_fields: (_effect, call, row) => withBody(call, (body) => asNewest(row, body)),
+  joined_alias: (_effect, call, row) => withBody(call, (body) => asNewest(row, body)),
   listed_alias: (_effect, call, row) => withBody(call, (body) => asNewest(row, body)),
   legacy_alias: ({ of, fields, stands_for }, call, row) => {
     if (of === "fields")

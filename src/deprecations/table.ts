@@ -53,6 +53,7 @@ const WAF = "/zones/:zone_id/firewall/waf";
 const WAF_PACKAGE = `${WAF}/packages/:package_id`;
 const RATE_LIMITS = "/zones/:zone_id/rate_limits";
 
+const ALERT_POLICIES = "/accounts/:account_id/alerting/v3/policies";
 const SCRIPT_MONITOR = "/zones/:zone_id/script_monitor";
 
 const withMethods = (path: string, ...methods: readonly string[]): readonly string[] => methods.map((method) => `${method} ${path}`);
@@ -452,6 +453,16 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     was: "A request could have both `Transfer-Encoding` and `Content-Length`.",
     why: "Two servers in a row can read such a request differently (RFC 9112 §6.1). No API date restores it, because it would allow request smuggling.",
     spec: "SPEC 9, 2023-07-01",
+  },
+  {
+    id: "notification-email",
+    date: "2023-04-03",
+    routes: [...withMethods(ALERT_POLICIES, "GET", "POST"), ...withMethods(`${ALERT_POLICIES}/:policy_id`, "GET", "PUT")],
+    effect: { kind: "joined_alias", field: "notification_email", newest: "mechanisms.email", item: "id", separator: "," },
+    replacement: "mechanisms.email",
+    was: "A notification listed its e-mail addresses in `notification_email`, separated by commas.",
+    why: "Notifications can also go to other mechanisms than e-mail.",
+    spec: "SPEC 9, 2023-04-03",
   },
   {
     id: "access-bookmarks",

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import type { AliasField, Deprecation, Effect } from "#deprecations/deprecation.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { fixedClock, isoDate, type IsoDate } from "#kernel/clock.ts";
-import { type Answer, type ApiServer, ask, startApi } from "../support/api-server.ts";
+import { type Answer, type ApiServer, ask, SILENT_MAIL_SERVER, startApi } from "../support/api-server.ts";
 
 const DAY_MS = 86_400_000;
 const dayBefore = (day: IsoDate): IsoDate => isoDate(Date.parse(`${day}T00:00:00Z`) - DAY_MS);
@@ -217,6 +217,36 @@ const PROBES: {
     assert.deepEqual(both.body.result[effect.newest], [{ type: effect.type, [effect.item]: other }], both.text);
     assert.deepEqual(both.body.result[effect.field], early ? [other] : undefined);
   },
+  joined_alias: async ({ server, on }, row, effect, route, day, early) => {
+    const [method = "", pattern = ""] = route.split(" ");
+    const policies = pattern.replace(":account_id", server.account_id).replace("/:policy_id", "");
+    const policy = (more: object): object => ({ name: `n${++names}`, enabled: true, alert_type: "zone_moved", ...more });
+    const newest = { headers: { "api-version": "2030-01-01" } };
+    const made = await ask(server, "POST", policies, { ...newest, body: policy({ mechanisms: { email: [{ id: "a@example.com" }] } }) });
+    assert.equal(made.status, 200, made.text);
+    const { id } = made.body.result;
+    const path = pattern.endsWith(":policy_id") ? `${policies}/${id}` : policies;
+    if (method === "GET") {
+      const answer = await ask(server, "GET", path, await on(day));
+      const shown = [answer.body.result].flat().find((one: { id: string }) => one.id === id);
+      assert.deepEqual([shown[effect.field], shown.mechanisms.email], [early ? "a@example.com" : undefined, [{ id: "a@example.com" }]]);
+      assert.equal(announced(answer, row), early);
+      return;
+    }
+    const written = async (more: object) => {
+      const answer = await ask(server, method, path, { ...(await on(day)), body: policy(more) });
+      if (answer.status >= 300) return { answer, emails: undefined };
+      const shown = await ask(server, "GET", `${policies}/${answer.body.result.id}`, newest);
+      return { answer, emails: shown.body.result.mechanisms.email.map((one: { id: string }) => one.id) };
+    };
+    const { answer, emails } = await written({ [effect.field]: "b@example.com, c@example.com" });
+    if (early) assert.deepEqual(emails, ["b@example.com", "c@example.com"], answer.text);
+    else
+      assert.deepEqual([answer.status, answer.body.errors[0].code, answer.body.errors[0].source.pointer], [400, 10411, `/${effect.field}`]);
+    assert.equal(announced(answer, row), early);
+    const both = await written({ mechanisms: { email: [{ id: "d@example.com" }] }, [effect.field]: "b@example.com" });
+    assert.deepEqual(both.emails, ["d@example.com"], "the newest field has the only word");
+  },
   // Tests of the edge hold these rows: they have no routes.
   protocol_rule: async () => assert.fail("a rule of a protocol has no routes"),
   error_wrapper: async (world, row, effect, route, day, early) => {
@@ -271,7 +301,7 @@ function byPin(server: ApiServer): Asking {
 }
 
 async function startWorld(asOf: IsoDate | null, way: (server: ApiServer) => Asking): Promise<World> {
-  const server = await startApi({ date: { asOf, negotiate: true } });
+  const server = await startApi({ date: { asOf, negotiate: true }, mailServer: SILENT_MAIL_SERVER });
   const body = { name: "example.com", account: { id: server.account_id } };
   const zone = await ask(server, "POST", "/zones", { body });
   return { server, zone: zone.body.result.id, on: way(server) };

@@ -7,8 +7,9 @@ import { asWritten, rewritten, type WrittenCall } from "#deprecations/rewrite.ts
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { isoDate } from "#kernel/clock.ts";
 import { toolOrSkip } from "../support/tools.ts";
-import { type ApiServer, ask, startApi } from "../support/api-server.ts";
+import { type ApiServer, ask, SILENT_MAIL_SERVER, startApi } from "../support/api-server.ts";
 
+const ALERT = { name: "moved", enabled: true, alert_type: "zone_moved" };
 const DAY_MS = 86_400_000;
 
 interface Sample {
@@ -28,7 +29,7 @@ describe("a rewritten call has the same effect as the legacy call", () => {
   let zone: string;
   let app: string;
   before(async () => {
-    server = await startApi({ date: { asOf: null, negotiate: true } });
+    server = await startApi({ date: { asOf: null, negotiate: true }, mailServer: SILENT_MAIL_SERVER });
     client = new Cloudflare({ apiToken: server.token, baseURL: server.url, maxRetries: 0 });
     zone = (await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } })).body.result.id;
     for (const name of ["www", "mail"])
@@ -54,6 +55,7 @@ describe("a rewritten call has the same effect as the legacy call", () => {
     });
     const account = `/accounts/${server.account_id}`;
     const apps = `${account}/access/apps/${app}`;
+    const policies = `${account}/alerting/v3/policies`;
     const data = { service: "_sip", proto: "_tcp", name: "example.com", priority: 1, weight: 2, port: 3, target: "t.example.com" };
     return [
       { row: "dns-records-filter-prefixes", call: list({ name: "contains:www" }), reads: names },
@@ -83,6 +85,13 @@ describe("a rewritten call has the same effect as the legacy call", () => {
         reads: ({ destinations }) => destinations,
         look: apps,
         undo: ["PUT", apps, { type: "self_hosted", destinations: [{ type: "public", uri: "first.example.com" }] }],
+      },
+      {
+        row: "notification-email",
+        call: write("POST", policies, { ...ALERT, notification_email: "a@example.com,b@example.com" }),
+        reads: ([{ mechanisms }]) => mechanisms.email,
+        look: policies,
+        undo: ["DELETE", `${policies}/:first`],
       },
       {
         row: "page-shield-script-monitor",
@@ -152,7 +161,7 @@ describe("a rewritten call has the same effect as the legacy call", () => {
         }
         const mechanical = DEPRECATIONS.filter(
           ({ effect }) =>
-            ["reject_query_forms", "reject_request_fields", "legacy_alias", "listed_alias"].includes(effect.kind) ||
+            ["reject_query_forms", "reject_request_fields", "legacy_alias", "listed_alias", "joined_alias"].includes(effect.kind) ||
             (effect.kind === "endpoint_gone" && effect.renamed !== undefined),
         );
         assert.deepEqual([...tried].toSorted(), mechanical.map(({ id }) => id).toSorted(), "each of them has a sample");

@@ -57,6 +57,9 @@ export interface ApiServerOptions {
   readonly records?: NonNullable<ControlDeps["records"]>;
 }
 
+/** For tests that send no e-mail: the address has no listener. */
+export const SILENT_MAIL_SERVER = { host: "127.0.0.1", port: 1, username: "", password: "", from: "edge@example.com" } as const;
+
 export const OWNER_EMAIL = "owner@example.com";
 export const OWNER_KEY = "0123456789abcdef0123456789abcdef01234";
 

@@ -133,7 +133,13 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   );
   assert.ok(call.notes?.includes('http3 is kept as "on". It has no effect: HTTP/3 is not supported.'));
   assert.ok(call.notes?.includes('min_tls_version is kept as "1.0". It acts as 1.2: TLS 1.0 and 1.1 are not supported (RFC 8996).'));
-  const edge = { always_use_https: true, ssl: "strict", mobile_redirect: { subdomain: "m", strip_uri: false }, server_side_exclude: true, minify: { css: true, html: false, js: true } };
+  const edge = {
+    always_use_https: true,
+    ssl: "strict",
+    mobile_redirect: { subdomain: "m", strip_uri: false },
+    server_side_exclude: true,
+    minify: { css: true, html: false, js: true },
+  };
   assert.deepEqual(
     (await told(call))?.filter(([kind]) => kind === "zone"),
     [["zone", edge]],

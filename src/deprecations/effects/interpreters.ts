@@ -3,6 +3,7 @@ import type { EffectHandler, Sides } from "../effect-handler.ts";
 import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
+import { joinedAlias } from "./joined-alias.ts";
 import { legacyAlias } from "./legacy-alias.ts";
 import { listedAlias } from "./listed-alias.ts";
 import { omitListItems } from "./omit-list-items.ts";
@@ -21,6 +22,7 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: EffectHandler<Extract<Effe
   error_wrapper: errorWrapper,
   legacy_alias: legacyAlias,
   listed_alias: listedAlias,
+  joined_alias: joinedAlias,
   protocol_rule: () => ({ before: {}, after: {} }),
 };
 

@@ -1,6 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AliasField, Deprecation, LegacyAlias } from "../deprecation.ts";
 import type { EffectHandler, JsonObject } from "../effect-handler.ts";
+import { drop, keysOf, pointerTo, put, reach } from "./object-paths.ts";
 
 export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants }, row) => ({
   before: {
@@ -26,8 +27,6 @@ function ended(body: JsonObject, { field, newest }: AliasField, { date, replacem
     });
   return drop(body, keysOf(field));
 }
-
-const keysOf = (path: string): readonly string[] => path.split(".");
 
 /** Translates all fields. An alias has only these, so a request without one of them is refused. */
 function translateAll(body: JsonObject, fields: readonly AliasField[]): JsonObject {
@@ -56,21 +55,3 @@ function newestValue(field: AliasField, given: unknown): unknown {
 
 const legacyValue = (field: AliasField, newest: unknown): unknown =>
   field.values ? (field.values.find((row) => row[1] === newest) ?? field.values.at(-1))?.[0] : newest;
-
-const pointerTo = (path: string): string => `/${path.replaceAll(".", "/")}`;
-
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const reach = (object: unknown, keys: readonly string[]): unknown =>
-  keys.reduce((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), object);
-
-function put(object: JsonObject, [key = "", ...rest]: readonly string[], value: unknown): JsonObject {
-  if (rest.length === 0) return { ...object, [key]: value };
-  const inner = Object.hasOwn(object, key) ? object[key] : undefined;
-  return { ...object, [key]: put(isObject(inner) ? inner : {}, rest, value) };
-}
-
-function drop(object: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject {
-  const { [key]: inner, ...others } = object;
-  return rest.length === 0 || !isObject(inner) ? others : { ...object, [key]: drop(inner, rest) };
-}
