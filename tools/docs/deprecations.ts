@@ -15,7 +15,7 @@ export function deprecationPages(): readonly Page[] {
 const section = (row: Deprecation): string =>
   [
     `<a id="${row.id}"></a>\n\n## ${row.id}, from ${row.date}`,
-    `**Before**: ${row.was}`,
+    `**Before**: ${row.was}${row.hollow === undefined ? "" : ` ${row.hollow}`}`,
     `**Why it goes**: ${row.why}`,
     `**Replacement**: ${row.replacement ?? "none"}`,
     `Source: ${row.spec}. ${row.routes.length === 0 ? "It holds for visitors of the edge, on every API date." : "Routes:"}`,
