@@ -102,7 +102,7 @@ test("the address proves nobody else's account: a link of a second account sets 
   assert.ok(!(mails.at(-1) ?? "").includes("#invitation="), "a user signs in to accept");
 });
 
-test("who declines is no member, and may be invited again", async () => {
+test("an invited person who declines does not become a member, and may be invited again", async () => {
   const { id } = (await invite(server, "no@example.com")).body.result;
   const secret = lastSecret();
   assert.equal((await ask(server, "POST", "/invites/current/decline", as(secret))).body.result.id, id);
@@ -140,7 +140,7 @@ test("a refused e-mail is said, and an account cannot send without end", async (
   assert.equal(last.status, 429);
 });
 
-test("without a mail server only the first user gets the secret, and others cannot invite strangers", async () => {
+test("without a mail server, only the first user gets the secret, and others cannot invite strangers", async () => {
   const { id, invitation } = (await invite(unmailed, "ada@example.com", [ADMINISTRATOR])).body.result;
   assert.match(invitation.secret, /^[\w-]{40}$/);
   assert.equal((await ask(unmailed, "GET", `/accounts/${unmailed.account_id}/members/${id}`)).body.result.invitation.secret, undefined);

@@ -97,7 +97,7 @@ test("SPEC 9, 2024-08-05: bodies in the cache are sent smaller after the first v
   assert.equal((await get("/a.html")).body.toString(), HTML);
 });
 
-test("what cannot be read, must not be changed or is not cached passes unchanged", async () => {
+test("a body that cannot be read, must not be changed or is not cached passes unchanged", async () => {
   choose(ALL);
   const paths = ["/broken.js", "/kept.css", "/latin.css", "/bytes.css", "/uncached.css", "/a.txt"];
   for (let turn = 0; turn < 3; turn++) {
