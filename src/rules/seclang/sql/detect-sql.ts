@@ -36,7 +36,9 @@ function findQuoted(text: string, quote: "'" | '"'): string | null {
   const tokens = readSql(text, quote);
   if (tokens === null) return null;
   if (/^s\)*;?c$/.test(tokens.kinds) && endsStatement(text, quote, tokens)) return "text, comment";
-  const isPath = /^\s*(?:[/%][\w.]|%u[0-9a-f]{4})/i.test(text.slice(text.indexOf(quote) + 1, text.indexOf(quote) + 40));
+  const isPath = /^\s*(?:[/%][\w.]{1,38}(?!\s?=)[^\w.]|[/%][\w.]{1,39}$|%u[0-9a-f]{4})/i.test(
+    text.slice(text.indexOf(quote) + 1, text.indexOf(quote) + 40),
+  );
   return firstOf(QUOTED_FINGERPRINTS, tokens) ?? (isPath ? null : firstOf([NAMES], tokens));
 }
 

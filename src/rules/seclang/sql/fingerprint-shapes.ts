@@ -10,7 +10,11 @@ const COLUMN = String.raw`[(a]*n(?:(?:\.n)*(?:[oac;&]|\))|\.n\(|\(\)o)`;
 
 /** Forms of any text, as close to libinjection's as patterns over tokens are: whole statements are none. */
 export const PLAIN_FINGERPRINTS: readonly SqlShape[] = [
-  ...without(PLAIN_SHAPES, "definition", "query inside", "statement behind a value", "number, condition"),
+  ...without(PLAIN_SHAPES, "definition", "query", "call", "query inside", "statement behind a value", "number, condition"),
+  // Marks that SQL does not have are those of templates around a whole statement.
+  shape("query", String.raw`^(?!.{0,47}x)\(*E(?:a|[fF]\(|[1svV]|n[,.(]).{0,12}k\(*n`),
+  shape("call", String.raw`(?:^|[s1)&oa(,;])F\((?![nUEB]\))`),
+  shape("number, command", String.raw`^1\)*&+n(?:a+[nk1]){1,12}[;&c]`),
   shape("number, condition", String.raw`^[(a]*1\)*&+[(a]*(?:[1s]\)*[co]|f\(|\(E|[nv]\)*o|C)`),
   shape("number, number", String.raw`^[(a]*1(?:a1)+\)*&+1$`),
   shape("number, condition of sums, comment", String.raw`^[(a]*1\)*&+[(a]*1(?:[oa]+1){2,12}\)*c`),
@@ -23,8 +27,10 @@ export const PLAIN_FINGERPRINTS: readonly SqlShape[] = [
 /** Forms of texts that begin inside of a quoted text. */
 export const QUOTED_FINGERPRINTS: readonly SqlShape[] = [
   ...without(QUOTED_SHAPES, "text, condition", "text, call", "text, names"),
-  shape("text, condition", String.raw`^s\)*&+(?:${VALUE}|${COLUMN})`),
-  shape("text, call", String.raw`^s\)*a?[(a]*(?:F\(|E[(a1nvVfF]|C)|^s\)*a[(a]*f\(`),
+  // `{d'2020-01-01'}` is a date.
+  shape("text, condition", String.raw`^s\)*&+(?:${VALUE}|${COLUMN}|[(a]*xns)`),
+  shape("text, call", String.raw`^s\)*a?[(a]*(?:F\(|E(?!ns$)[(a1nvVfF]|C)|^s\)*a[(a]*f\(`),
+  shape("text, procedure", String.raw`^s\)*(?:B\(\)|;+nn(?:\.n)+\()`),
   shape("text, unknown call", String.raw`^s[ao]n\(1?\)[ao]s`),
   shape("text, variables", String.raw`^s\)*kv[,c;]`),
 ];

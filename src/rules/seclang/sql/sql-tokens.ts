@@ -78,8 +78,10 @@ class Reader implements SqlTokens {
   #readQuoted(quote: string): void {
     // A prefix such as N'…' or x'…' belongs to the text, and texts side by side are one.
     if (this.#wordEnd === this.#at && /^(?:n|x|b|e|q|nq|u|_utf8|_latin1|_binary)$/.test(this.#word)) this.kinds = this.kinds.slice(0, -1);
+    const isAlias = this.#wordEnd === this.#at && this.kinds.endsWith("n");
     this.#at = Math.min(this.#text.length, this.#endOfQuote(this.#at + 1, quote) + 1);
-    if (quote === "`") this.#add("n");
+    // A name in quotes behind another one is the same column by another name.
+    if (quote === "`") this.kinds = isAlias ? this.kinds : `${this.kinds}n`;
     else if (!this.kinds.endsWith("s") || this.kinds.length === 1) this.#add("s");
   }
 
