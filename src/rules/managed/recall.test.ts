@@ -44,8 +44,8 @@ for (const list of WRITTEN_CLASSES)
     assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);
   });
 
-test("of hard texts of real work at most one in a hundred is stopped: what quotes SQL, and scripts that are pasted into a page", () => {
+test("of hard texts of real work at most one in a thousand is stopped: what quotes SQL, and scripts that are pasted into a page", () => {
   const requests = writtenRequests("benign");
   const stopped = requests.filter(({ request }) => isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
-  assert.ok(stopped.length <= requests.length / 100, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
+  assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
 });

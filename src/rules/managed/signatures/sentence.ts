@@ -27,7 +27,7 @@ const WORDS =
   "case|when|then|else|end|div|mod|true|false|binary|collate|into|outfile|dumpfile|procedure|sounds|escape|join|left|right|inner|outer|on|using|top|" +
   "table|values|row|set|update|delete|insert|drop|exec|waitfor|delay|any|some|interval|cast|convert|with|for|if";
 const SENTENCE = new RegExp(
-  String.raw`(?:\b(?!(?:${WORDS})\b)[a-z]{2,20}(?:'[a-z])?[ ,]{1,2}){2}(?!(?:${WORDS})\b)[a-z]{2,20}\b|\(\d{1,6} [a-z]{1,12}\)|\b(?:or|and) ?=`,
+  String.raw`(?:\b(?!(?:${WORDS})\b)[a-z]{2,20}(?:'[a-z])?[ ,]{1,2}){2}(?!(?:${WORDS})\b)[a-z]{2,20}\b|\(\d{1,6} [a-z]{1,12}\)|\b(?:or|and) ?=|\bin (?!(?:boolean|natural|${WORDS})\b)[a-z]{2,20} (?!(?:${WORDS})\b)[a-z]{2,20}\b`,
 );
 
 const hasSentence = (text: string): boolean => SENTENCE.test(text.replace(/\s+/g, " "));

@@ -67,10 +67,22 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   // Words in quotes with a word between them: nothing that is joined is true.
   if (quote === '"' && /^s(?:&s)+$/.test(tokens.kinds) && !/"\s*[0-9]/.test(text)) return false;
   if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
+  // A text in the other kind of quotes is not ended by what follows in the statement.
+  if (tokens.kinds === "s&s" && tokens.openQuote !== "" && tokens.openQuote !== quote) return false;
+  if (quote === '"' && isQuotation(text)) return false;
   // A path in quotes has names with slashes between them.
   const isNames = NAMES.test(tokens.kinds) && !/^\/[\w.]/.test(text.slice(text.indexOf(quote) + 1));
   return (isNames || hasShape(OWN_QUOTED_SHAPES, tokens)) && !(quote === '"' && isSearch(text));
 }
+
+/** A whole statement in quotes, with several words of a sentence before it and after it. */
+function isQuotation(text: string): boolean {
+  const [before = "", inner = "", after = "", ...more] = text.split('"', 4);
+  const isProse = (part: string): boolean => part.slice(0, 200).split(" ").filter(isWord).length >= 2;
+  return more.length === 0 && !/--|#|;|\/\*/.test(text) && isStatement(inner) && isProse(before) && isProse(after);
+}
+
+const isWord = (text: string): boolean => /^[a-z]{2,20}[,.?!]{0,3}$/.test(text);
 
 /** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */
 const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens): boolean =>
@@ -85,7 +97,8 @@ const isSearch = (text: string): boolean =>
 const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
 const hasShape = (shapes: readonly SqlShape[], { kinds }: SqlTokens): boolean => shapes.some(({ pattern }) => pattern.test(kinds));
 
-const NAMES = /^s\)*[ao]n[ao]/;
+/** A name behind a text, as in what is quoted in a sentence, is none of a statement. */
+const NAMES = /^s\)*[ao]n[ao](?!sn)/;
 
 /** Compared constants after a condition; a comparison before it makes that a mathematical sentence unless a comment follows. */
 const CONSTANTS: readonly SqlShape[] = [

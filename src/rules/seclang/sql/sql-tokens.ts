@@ -7,6 +7,8 @@ export interface SqlTokens {
   readonly hasComment: boolean;
   /** Whether it has a conditional comment, whose content MySQL executes. */
   readonly hasConditional: boolean;
+  /** The quote that is still open at the end of the text, or "". */
+  readonly openQuote: string;
   /** The text after the mark of the comment that extends to the end. */
   readonly lastComment: string;
 }
@@ -26,6 +28,7 @@ class Reader implements SqlTokens {
   kinds = "";
   hasComment = false;
   hasConditional = false;
+  openQuote = "";
   lastComment = "";
   readonly #text: string;
   #at = 0;
@@ -77,12 +80,20 @@ class Reader implements SqlTokens {
 
   #readQuoted(quote: string): void {
     // A prefix such as N'…' or x'…' belongs to the text, and texts side by side are one.
-    if (this.#wordEnd === this.#at && /^(?:n|x|b|e|q|nq|u|_utf8|_latin1|_binary)$/.test(this.#word)) this.kinds = this.kinds.slice(0, -1);
+    if (this.#wordEnd === this.#at && this.#isPrefix(this.#at + 1)) this.kinds = this.kinds.slice(0, -1);
     const isAlias = this.#wordEnd === this.#at && this.kinds.endsWith("n");
-    this.#at = Math.min(this.#text.length, this.#endOfQuote(this.#at + 1, quote) + 1);
+    const end = this.#endOfQuote(this.#at + 1, quote);
+    if (end >= this.#text.length) this.openQuote = quote;
+    this.#at = Math.min(this.#text.length, end + 1);
     // A name in quotes behind another one is the same column by another name.
     if (quote === "`") this.kinds = isAlias ? this.kinds : `${this.kinds}n`;
     else if (!this.kinds.endsWith("s") || this.kinds.length === 1) this.#add("s");
+  }
+
+  /** Digits follow the prefixes of numbers. */
+  #isPrefix(from: number): boolean {
+    if (/^[xb]$/.test(this.#word)) return /^[\s0-9a-f]{0,40}(?:$|[^?.!\s])/i.test(this.#text.slice(from, from + 42));
+    return /^(?:n|e|q|nq|u|_utf8|_latin1|_binary)$/.test(this.#word);
   }
 
   #readNumber(): void {
