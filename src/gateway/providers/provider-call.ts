@@ -210,6 +210,8 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
   }
 
   onEnd(): void {
+    // It may serve another request already, which must not stop because the last bytes of this one pause it.
+    this.#connection = undefined;
     this.#deliver();
     if (this.#isOver) return;
     this.#isOver = true;
