@@ -9,8 +9,8 @@ import { ESTIMATE_BYTES_MAX, type TokenEstimates, type StreamEnd } from "#gatewa
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { LogRecord } from "#gateway/logs/log.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
-import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "#gateway/request/plan.ts";
-import { transformed, transformedEnd, transformsFor } from "./answer-transforms.ts";
+import type { AnswerHead, MakeTransform, Step } from "#gateway/request/plan.ts";
+import { Passage, type PassageSink, transformsFor } from "./answer-transforms.ts";
 import { hasLastEvent } from "#gateway/streams/stream-end.ts";
 import type { SpendClaim } from "#gateway/limits/spend-limits.ts";
 import { NO_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
@@ -71,7 +71,7 @@ export interface AnswerSource {
  * One request from the client's side: forwards the response of one step to the client and writes the log row, once. A
  * class, because the gateway creates one for each request and its shape must stay the same.
  */
-export class Exchange implements AnswerWatcher, StoredWatcher {
+export class Exchange implements AnswerWatcher, StoredWatcher, PassageSink {
   readonly #options: ExchangeOptions;
   /** The step that is tried, or whose response is forwarded. */
   #step: Step;
@@ -80,7 +80,7 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
   #contentType = "";
   #responseBytes = 0;
   #isCached = false;
-  #transforms: readonly AnswerTransform[] | undefined;
+  #passage: Passage | undefined;
   /** The response head, held back to be sent with the first bytes of the body, or in one write with all of it. */
   #heldHeaders: FlatHeaders | undefined;
   #isHeldToEnd = false;
@@ -109,6 +109,10 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
 
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  get isBehind(): boolean {
+    return this.#source !== undefined;
   }
 
   /** Notified when the client no longer needs the response; one at a time. */
@@ -141,9 +145,9 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
     forClient.push(...fields(step, isCached));
     this.#options.record.answered(head.status, head.headers);
     const length = Number(head.headers["content-length"] ?? Number.NaN);
-    if (length <= limits.responseBufferBytes || isHead || this.#transforms !== undefined) {
+    if (length <= limits.responseBufferBytes || isHead || this.#passage !== undefined) {
       this.#heldHeaders = forClient;
-      this.#isHeldToEnd = this.#transforms === undefined;
+      this.#isHeldToEnd = this.#passage === undefined;
       return true;
     }
     this.#length = length;
@@ -164,22 +168,17 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
     if (this.#isSettled) return true;
     this.#usage?.chunk(bytes);
     if (!this.#isCached && this.#answer.length + bytes.length <= ESTIMATE_BYTES_MAX) this.#answer.push(bytes);
-    if (this.#transforms === undefined) return this.#send(bytes, source);
-    let chunk: Buffer | undefined;
-    try {
-      chunk = transformed(this.#transforms, bytes);
-    } catch (error) {
-      this.#refused(error);
-      return true;
-    }
-    return chunk === undefined || chunk.length === 0 || this.#send(chunk, source);
+    return this.#passage === undefined ? this.passed(bytes, source) : this.#passage.chunk(bytes, source);
   }
 
   end(): void {
     if (this.#isSettled) return;
-    let last: Buffer | undefined;
-    if (this.#transforms !== undefined && !this.#guarded(() => void (last = transformedEnd(this.#transforms ?? [])))) return;
-    const verdicts = this.#transforms?.flatMap((transform) => transform.verdict?.() ?? []) ?? [];
+    if (this.#passage === undefined) this.#finish(undefined);
+    else this.#passage.end();
+  }
+
+  ended(last: Buffer | undefined): void {
+    const verdicts = this.#passage?.transforms.flatMap((transform) => transform.verdict?.() ?? []) ?? [];
     if (verdicts.length === 0) return this.#finish(last);
     this.flush();
     Promise.all(verdicts).then(
@@ -196,7 +195,7 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
       this.#responseBytes += last.length;
       record.sent(last);
     } else last = undefined;
-    const hasFailed = this.#transforms?.some((transform) => transform.hasFailed === true) === true;
+    const hasFailed = this.#passage?.transforms.some((transform) => transform.hasFailed === true) === true;
     this.#settle(this.#status, this.#status < 400 && !hasFailed, { kind: "answer", last }, "finished");
   }
 
@@ -205,7 +204,7 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
     if (this.#isSettled) return;
     const { answer, record } = this.#options;
     if (answer.hasBegun) {
-      const last = this.#transforms?.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
+      const last = this.#passage?.transforms.findLast(({ cut }) => cut !== undefined)?.cut?.(refusal.name);
       return this.#settle(this.#status, false, { kind: "cut", last });
     }
     const { status, body } = renderError(refusal);
@@ -248,7 +247,7 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
 
   #transform(head: AnswerHead): AnswerHead {
     const made = transformsFor(head, [...this.#step.transforms, ...this.#options.guards]);
-    this.#transforms = made.transforms;
+    if (made.transforms !== undefined) this.#passage = new Passage(made.transforms, this);
     return made.head;
   }
 
@@ -258,19 +257,19 @@ export class Exchange implements AnswerWatcher, StoredWatcher {
       action();
       return true;
     } catch (error) {
-      this.#refused(error);
+      this.refused(error);
       return false;
     }
   }
 
-  #refused(error: unknown): void {
+  refused(error: unknown): void {
     this.fail(error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
     const asker = this.#asker;
     this.#asker = undefined;
     asker?.leave();
   }
 
-  #send(bytes: Buffer, source: AnswerSource): boolean {
+  passed(bytes: Buffer, source: AnswerSource): boolean {
     const { answer, limits, record } = this.#options;
     this.#responseBytes += bytes.length;
     record.sent(bytes);

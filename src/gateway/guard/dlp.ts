@@ -171,21 +171,14 @@ class RequestInspection implements Inspection {
   #streamGuard(block: Side | undefined, flag: Side | undefined): AnswerTransform {
     const guard = (side: Side, action: Action): StreamGuard =>
       new StreamGuard({
+        slices: this.#slices,
         watched: side.watched,
         holdsBack: action === "BLOCK",
         onResults: (results) => this.#judge("RESPONSE", action, side, results),
       });
     const guards = [...(flag === undefined ? [] : [guard(flag, "FLAG")]), ...(block === undefined ? [] : [guard(block, "BLOCK")])];
     const [first, second] = guards;
-    if (first === undefined || second === undefined) return first as AnswerTransform;
-    return {
-      head: (head) => head,
-      chunk: (bytes) => second.chunk(first.chunk(bytes) ?? bytes),
-      end: () => {
-        first.end();
-        return second.end();
-      },
-    };
+    return first === undefined || second === undefined ? (first as AnswerTransform) : bothGuards(first, second);
   }
 
   *#checkBytes(check: Check, bytes: Buffer): Work<void> {
@@ -211,6 +204,23 @@ class RequestInspection implements Inspection {
     if (action === "BLOCK") throw new RefusalError({ name: BLOCKED[check], headers: this.fields() });
   }
 }
+
+/** The first one holds nothing back. */
+const bothGuards = (first: StreamGuard, second: StreamGuard): AnswerTransform => ({
+  head: (head) => head,
+  chunk: (bytes) => second.chunk(first.chunk(bytes) ?? bytes),
+  end: () => {
+    first.end();
+    return second.end();
+  },
+  get work() {
+    return first.work ?? second.work;
+  },
+  worked: () => {
+    first.worked();
+    return second.worked();
+  },
+});
 
 /** The content of the header field: profiles and their entries, never the matched text. */
 function described(check: Check, { policies, profiles }: Side, findings: readonly Finding[]): readonly object[] {

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
+import { createSlices } from "#kernel/process/slices.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner } from "#rules/detectors/engine/scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
@@ -14,7 +15,13 @@ import { createDataLossPrevention, type Inspection } from "./dlp.ts";
 
 const HEAD = { status: 200, headers: { "content-type": "text/event-stream" } };
 const EVERY = PROFILES.map(({ id }) => id);
-const PREVENTION = createDataLossPrevention({ vendorPrefix: "svc", profiles: createDlpProfiles(createMemoryReplica([])) });
+/** Slices follow each other at once. */
+const SLICES = createSlices((turn) => turn());
+const PREVENTION = createDataLossPrevention({
+  vendorPrefix: "svc",
+  profiles: createDlpProfiles(createMemoryReplica([])),
+  slices: SLICES,
+});
 const COMPILED = compileDetectors(PROFILES.flatMap(({ detectors }) => detectors));
 type Check = "REQUEST" | "RESPONSE";
 
@@ -234,5 +241,45 @@ test("a long answer is scanned in parts, other work has its turns between them, 
   const passed = await postJson(url, TEST_CHAT);
   assert.ok((await passed.text()).includes(prose));
   await (await postJson(url, TEST_CHAT)).text();
+  assert.ok(turns.most() < 800, `${turns.most()} candidates, or parts of 8 KB, in one turn`);
+});
+
+test("long events, and many in one chunk, are scanned in parts: other work has its turns, and what passes comes whole and in order", async (t) => {
+  const turns = itemsPerTurn();
+  const push = BodyScanner.prototype.push;
+  t.mock.method(BodyScanner.prototype, "push", function (this: BodyScanner, chunk: Uint8Array) {
+    const before = this.candidates;
+    push.call(this, chunk);
+    turns.add(chunk.length / 8_192 + this.candidates - before);
+  });
+  const digits = "12 ab 34567 ";
+  const streams = [
+    [event(`${PROSE.repeat(300)}`), ...pieces(digits.repeat(2_000), 12), event(PROSE.repeat(2_000)), event(" the end")],
+    [event("before"), event(`${digits.repeat(2_000)}${PROSE.repeat(100)}4012 8888 8888 1881`), event(" after")],
+    [event("before"), event(`${PROSE.repeat(2_000)}4012 8888 8888 1881`), event(" after")],
+  ];
+  const provider = await testProvider(t, (res, _seen, number) => {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    res.end(`${streams[number % streams.length]?.join("") ?? ""}data: [DONE]\n\n`);
+  });
+  const gateways = (["BLOCK", "FLAG"] as const).map((action) =>
+    gatewayOp(action.toLowerCase(), { dlp: [{ id: "p", action, check: ["RESPONSE" as const], profiles: EVERY }] }),
+  );
+  const { base, rows } = await gatewayFront(t, { ops: gateways, providers: { openai: provider.url } });
+  const said = async (gateway: string): Promise<string> => {
+    const answer = await postJson(`${base}/${gateway}/openai/chat/completions`, { ...TEST_CHAT, stream: true });
+    return answer.text().catch(() => "cut");
+  };
+  const whole = (stream = 0): string => contentOf(streams[stream]?.join("") ?? "");
+  assert.equal(contentOf(await said("block")), whole());
+  for (const _ of [1, 2]) {
+    const text = await said("block");
+    assert.doesNotMatch(text, /4012|after/);
+  }
+  for (const stream of [0, 1, 2]) assert.equal(contentOf(await said("flag")), whole(stream));
+  assert.deepEqual(
+    rows.map((row) => row.dlp_action),
+    ["", "BLOCK", "BLOCK", "", "FLAG", "FLAG"],
+  );
   assert.ok(turns.most() < 800, `${turns.most()} candidates, or parts of 8 KB, in one turn`);
 });

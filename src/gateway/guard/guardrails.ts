@@ -1,11 +1,12 @@
+import { createSlices, type Slices } from "#kernel/process/slices.ts";
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, type Refusal, RefusalError } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
-import { parsedJson } from "#gateway/http/json.ts";
 import type { Classifier, ChatTurn } from "./classifier.ts";
-import { answerText, plainText } from "#gateway/streams/text-extraction.ts";
+import { UninspectableError } from "#gateway/streams/json-texts.ts";
+import { slicedText } from "#gateway/streams/sliced-texts.ts";
 
 type Actions = NonNullable<GatewayEntry["guardrails"]>["prompt"];
 type Side = "prompt" | "response";
@@ -32,35 +33,36 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Characters per request to the model, and requests for one text; a longer text is not judged. */
 const PIECE_CHARACTERS_MAX = 16_000;
 const PIECES_MAX = 8;
+const JUDGED_CHARACTERS_MAX = PIECES_MAX * PIECE_CHARACTERS_MAX;
 
 /** Without a model, a gateway with guardrails refuses everything: they were switched on when there was a model. */
-export function createGuardrails(classifier: Classifier | undefined, vendorPrefix: string): Guardrails {
+export function createGuardrails(classifier: Classifier | undefined, vendorPrefix: string, slices = createSlices()): Guardrails {
   return {
     guard: ({ guardrails }) =>
-      guardrails === undefined ? undefined : new RequestGuarding(classifier, guardrails, `${vendorPrefix}-aig-guardrails`),
+      guardrails === undefined ? undefined : new RequestGuarding(slices, classifier, guardrails, `${vendorPrefix}-aig-guardrails`),
   };
 }
 
 class RequestGuarding implements GuardrailRun {
+  readonly #slices: Slices;
   readonly #classifier: Classifier | undefined;
   readonly #actions: Readonly<Record<Side, Actions>>;
   readonly #fieldName: string;
   readonly #found: Partial<Record<Side, readonly string[]>> = {};
   #prompt = "";
 
-  constructor(classifier: Classifier | undefined, actions: Readonly<Record<Side, Actions>>, fieldName: string) {
+  constructor(slices: Slices, classifier: Classifier | undefined, actions: Readonly<Record<Side, Actions>>, fieldName: string) {
+    this.#slices = slices;
     this.#classifier = classifier;
     this.#actions = actions;
     this.#fieldName = fieldName;
   }
 
   async checkPrompt(body: ReadyBody): Promise<Refusal | undefined> {
-    this.#prompt = body.kind === "whole" ? plainText(parsedJson(body.bytes.toString("utf8"))) : "";
+    const text = await this.#textOf(body.kind === "whole" ? body.bytes : Buffer.alloc(0), false);
+    this.#prompt = text ?? "";
     if (body.kind === "stream" && isBlocking(this.#actions.prompt)) return { name: "aig_body_too_large" };
-    return this.#judge(
-      "prompt",
-      pieces(this.#prompt, (content) => [{ role: "user", content }]),
-    );
+    return this.#judge("prompt", text, (content) => [{ role: "user", content }]);
   }
 
   get transforms(): readonly MakeTransform[] {
@@ -87,21 +89,31 @@ class RequestGuarding implements GuardrailRun {
       end: () => gathered.joined(),
       verdict: async () => {
         const asked: ChatTurn = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
-        const refusal = await this.#judge(
-          "response",
-          pieces(answerText(gathered.list()), (content) => [asked, { role: "assistant", content }]),
-        );
+        const text = await this.#textOf(gathered.joined(), true);
+        const refusal = await this.#judge("response", text, (content) => [asked, { role: "assistant", content }]);
         if (refusal !== undefined) throw new RefusalError(refusal);
       },
     };
   }
 
-  async #judge(side: Side, asked: readonly (readonly ChatTurn[])[]): Promise<Refusal | undefined> {
+  /** Undefined if it cannot be read. */
+  async #textOf(bytes: Buffer, isAnswer: boolean): Promise<string | undefined> {
+    try {
+      return await this.#slices.run(slicedText(bytes, isAnswer, JUDGED_CHARACTERS_MAX));
+    } catch (error) {
+      if (error instanceof UninspectableError) return undefined;
+      throw error;
+    }
+  }
+
+  async #judge(side: Side, text: string | undefined, said: (content: string) => readonly ChatTurn[]): Promise<Refusal | undefined> {
     const actions = this.#actions[side];
-    if (Object.keys(actions).length === 0 || asked.length === 0) return undefined;
+    const asked = text === undefined ? undefined : pieces(text, said);
+    if (Object.keys(actions).length === 0 || asked?.length === 0) return undefined;
     try {
       const { hazards } = this.#classifier ?? {};
-      if (hazards === undefined || asked.length > PIECES_MAX) throw new Error("the guardrail cannot evaluate the text");
+      if (hazards === undefined || asked === undefined || asked.length > PIECES_MAX)
+        throw new Error("the guardrail cannot evaluate the text");
       const named = (await Promise.all(asked.map((said) => hazards(said)))).flat().filter((name) => actions[name] !== undefined);
       if (named.length === 0) return undefined;
       this.#found[side] = [...new Set(named)];

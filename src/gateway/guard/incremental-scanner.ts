@@ -1,6 +1,8 @@
+import type { Work } from "#kernel/process/slices.ts";
 import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { BodyScanner, type ScanResult, scanBuffer } from "#rules/detectors/engine/scan.ts";
+import { scanCost } from "./whole-scan.ts";
 
 /** Detectors, prepared for a text that still grows. */
 export interface WatchedDetectors {
@@ -17,6 +19,8 @@ export function watchDetectors(detectors: readonly Detector[], compiled: Compile
 
 /** Bytes per scan; a small block, so that little is held back. */
 const BLOCK_BYTES = 64;
+/** Bytes per step. */
+const PIECE_BYTES = 1024;
 /** The longest part of a finding before its digits, its at sign or the end of its literal (scan.ts). */
 const LEAD_BYTES = 64;
 
@@ -45,8 +49,15 @@ export class TextWatch {
     return this.#scanner.hasFindings || this.#scanner.isLimited;
   }
 
-  push(text: string): void {
+  /** Takes the next piece, in steps. */
+  *push(text: string): Work<void> {
     const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield this.#push(bytes.subarray(at, at + PIECE_BYTES));
+  }
+
+  /** Returns the cost in microseconds. */
+  #push(bytes: Buffer): number {
+    const before = this.#scanner.candidates;
     this.#scanner.push(bytes);
     this.length += bytes.length;
     this.#tail += bytes.toString("latin1");
@@ -56,6 +67,7 @@ export class TextWatch {
     const anchor = this.#tail.search(this.#watched.anchor);
     // Fewer than were scanned: a code may begin with letters there, and its digits, by which it is found, may follow.
     this.safe = Math.max(this.safe, (anchor < 0 ? this.length : scanned + anchor) - LEAD_BYTES);
+    return scanCost(bytes.length, this.#scanner.candidates - before);
   }
 
   /** Ends the text. */

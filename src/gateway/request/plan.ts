@@ -70,7 +70,7 @@ export interface AnswerHead {
 }
 
 /**
- * Changes or inspects an answer while it passes. Synchronous. Chunks may end anywhere. Any method may throw a
+ * Changes or inspects an answer while it passes. Chunks may end anywhere. Any method may throw a
  * RefusalError: a client without any bytes yet gets the refusal, another one is cut off.
  */
 export interface AnswerTransform {
@@ -80,6 +80,13 @@ export interface AnswerTransform {
   chunk(bytes: Buffer): Buffer | undefined;
   /** The output after the last chunk. */
   end(): Buffer | undefined;
+  /**
+   * Set while it goes on in slices after `chunk` or `end`: until it resolves, no other method is called, and `worked` is
+   * next.
+   */
+  readonly work?: Promise<void> | undefined;
+  /** The output that the work allows. */
+  worked?(): Buffer | undefined;
   /** After the end: whether the answer is complete but reports that the model failed. */
   readonly hasFailed?: boolean;
   /** After the end, before any byte is sent: rejects with a RefusalError if the answer must not be sent. */

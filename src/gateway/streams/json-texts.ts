@@ -2,7 +2,7 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { Work } from "#kernel/process/slices.ts";
 import { CONTAINERS_MAX } from "#gateway/http/json.ts";
 import { JsonStrings } from "./json-strings.ts";
-import { DEPTH_MAX, KEY_CHARACTERS_MAX, NESTED_MAX } from "./text-extraction.ts";
+import { DEPTH_MAX, isFact, isFile, KEY_CHARACTERS_MAX, NESTED_MAX } from "./text-extraction.ts";
 
 /** Takes the next bytes of the text; returns what that cost, in microseconds. */
 export type TakeText = (bytes: Buffer) => number;
@@ -44,13 +44,24 @@ export function* jsonTexts(bytes: Buffer, take: TakeText): Work<boolean> {
   return true;
 }
 
+/** What `plainText` makes of it, in the same way; objects below members that are no text are taken as well. */
+export function* jsonPlainTexts(bytes: Buffer, take: TakeText): Work<boolean> {
+  if (!(yield* walk(bytes, undefined, 0, 0))) return false;
+  const takeText: TakeText = (text) => take(SPACE) + take(text);
+  yield* walk(bytes, { line: takeText, more: take, isPlain: true }, 0, 0);
+  return true;
+}
+
 const LINE_END = Buffer.from("\n");
+const SPACE = Buffer.from(" ");
 
 interface Taker {
   /** Begins a line. */
   readonly line: TakeText;
   /** Continues it. */
   readonly more: TakeText;
+  /** Only what a model wrote or read: no keys, no numbers, no facts about an answer and no files. */
+  readonly isPlain?: true;
 }
 
 /** The next thing that may stand in the text. */
@@ -59,6 +70,8 @@ type Place = "value" | "first item" | "first key" | "key" | "after";
 /** Without `taker` it only tells whether the bytes are an object or an array. */
 function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, nested: number): Work<boolean> {
   const strings = new JsonStrings(bytes);
+  const isPlain = taker?.isPlain === true;
+  const labels = isPlain ? undefined : taker;
   const open: { readonly isList: boolean; readonly closer: number; readonly key: string }[] = [];
   let [place, key, at, containers, cost]: [Place, string, number, number, number] = ["value", "", 0, 0, 0];
   for (;;) {
@@ -97,11 +110,11 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
       const isShort = strings.isOver && first.length <= KEY_CHARACTERS_MAX;
       key = isShort ? first : "";
       if (!isShort) {
-        cost += taker?.line(Buffer.from(first)) ?? 0;
+        cost += labels?.line(Buffer.from(first)) ?? 0;
         while (!strings.isOver) {
           const piece = strings.next();
           if (piece === undefined) return false;
-          cost += strings.cost + (taker?.more(Buffer.from(piece)) ?? 0);
+          cost += strings.cost + (labels?.more(Buffer.from(piece)) ?? 0);
           yield cost;
           cost = 0;
         }
@@ -127,18 +140,20 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
       const token = scalarAt(bytes, at);
       if (token === undefined) return false;
       at += token.length;
-      if (!WORDS.has(byte)) cost += taker?.line(Buffer.from(`${key}: ${Number(token)}`)) ?? 0;
+      if (!WORDS.has(byte)) cost += labels?.line(Buffer.from(`${key}: ${Number(token)}`)) ?? 0;
       continue;
     }
     strings.begin(at + 1);
-    const nestedText = new NestedText(nested < NESTED_MAX && taker !== undefined);
+    const nestedText = new NestedText(nested < NESTED_MAX && labels !== undefined);
     let isFirst = true;
+    let isTaken = taker !== undefined && !(isPlain && isFact(key));
     do {
       const piece = strings.next();
       if (piece === undefined) return false;
       cost += strings.cost;
-      if (taker !== undefined) {
-        const text = Buffer.from(isFirst && key !== "" ? `${key}: ${piece}` : piece);
+      if (isPlain && isFirst && (piece === "" || isFile(piece))) isTaken = false;
+      if (taker !== undefined && isTaken) {
+        const text = Buffer.from(isFirst && key !== "" && !isPlain ? `${key}: ${piece}` : piece);
         cost += isFirst ? taker.line(text) : taker.more(text);
         nestedText.push(piece);
       }

@@ -65,6 +65,8 @@ const FACTS: ReadonlySet<string> = new Set([
   "encrypted_content",
 ]);
 
+export const isFact = (name: string): boolean => FACTS.has(name);
+
 /** Members that distinguish parallel items at the same place. */
 const INDEXES = ["index", "output_index", "content_index", "summary_index"] as const;
 
@@ -113,8 +115,10 @@ const indexOf = (item: unknown): number | undefined => {
   return typeof index === "number" ? index : undefined;
 };
 
+export const isFile = (text: string): boolean => text.startsWith("data:");
+
 /** Text that a model read or wrote, without embedded files, which every provider counts differently. */
-export function plainText(value: unknown, isLeftOut: (text: string) => boolean = (text) => text.startsWith("data:")): string {
+export function plainText(value: unknown, isLeftOut: (text: string) => boolean = isFile): string {
   try {
     return eventTexts(value)
       .filter(({ text }) => !isLeftOut(text))
@@ -136,7 +140,7 @@ export function answerText(chunks: readonly Buffer[]): string {
   return [...texts.values()].join(" ");
 }
 
-function addTexts(texts: Map<string, string>, value: unknown): void {
+export function addTexts(texts: Map<string, string>, value: unknown): void {
   try {
     for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
   } catch {
