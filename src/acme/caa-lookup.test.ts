@@ -21,7 +21,7 @@ function resolver(sets: Readonly<Record<string, readonly CaaRecord[] | string>>)
 
 const check = (lookUp: LookUpCaa, host: string) => checkCaa(lookUp, host, { authority: AUTHORITY }, AbortSignal.timeout(60_000));
 
-test("the nearest set above a name counts, and none above it", async () => {
+test("the nearest CAA set above a name counts, and none above that", async () => {
   const { lookUp, asked } = resolver({ "b.example.com": [issue("letsencrypt.org")], "example.com": [issue("ca.example")] });
   assert.deepEqual(await check(lookUp, "a.b.example.com"), { kind: "allowed" });
   assert.deepEqual(asked, ["a.b.example.com", "b.example.com"]);
@@ -31,20 +31,20 @@ test("the nearest set above a name counts, and none above it", async () => {
   });
 });
 
-test("a wildcard's climb begins at the name below its star, up to the top-level domain", async () => {
+test("the search for a wildcard starts at the name below its star and ends at the top-level domain", async () => {
   const { lookUp, asked } = resolver({});
   assert.deepEqual(await check(lookUp, "*.example.com"), { kind: "allowed" });
   assert.deepEqual(asked, ["example.com", "com"]);
 });
 
-test("a failed lookup allows nothing and forbids nothing, wherever it fails", async () => {
+test("a failed lookup neither allows nor forbids, wherever it fails", async () => {
   const { lookUp } = resolver({ com: "SERVFAIL" });
   const verdict = await check(lookUp, "example.com");
   assert.equal(verdict.kind, "unknown");
   assert.match("reason" in verdict ? verdict.reason : "", /CAA records of com .* SERVFAIL/);
 });
 
-test("an aborted climb makes no further queries", async () => {
+test("an aborted search makes no further queries", async () => {
   const controller = new AbortController();
   const asked: string[] = [];
   const lookUp: LookUpCaa = async (name) => {
@@ -56,7 +56,7 @@ test("an aborted climb makes no further queries", async () => {
   assert.deepEqual(asked, ["a.b.c.d"]);
 });
 
-test("names of any form end the climb, which makes one query per label", async () => {
+test("the search ends for names of any form, with one query per label", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.stringMatching(/^[a-z0-9-]{0,12}$/), { minLength: 1, maxLength: 200 }), async (labels) => {
       const { lookUp, asked } = resolver({});

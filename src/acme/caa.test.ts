@@ -11,7 +11,7 @@ const record = (text: string): CaaRecord => {
   return { flags: Number(flags), tag: tag!, value: value! };
 };
 
-test("SPEC 7.6: CAA records say which authority may issue (RFC 8659 §4)", () => {
+test("SPEC 7.6: CAA records decide which authority may issue (RFC 8659 §4)", () => {
   const rows: readonly (readonly [question: CaaQuestion, allowed: boolean, ...records: string[]])[] = [
     [QUESTION, true],
     [QUESTION, true, "0 issue letsencrypt.org"],
@@ -44,7 +44,7 @@ test("SPEC 7.6: CAA records say which authority may issue (RFC 8659 §4)", () =>
   }
 });
 
-test("accounts and methods that a domain requires are respected (RFC 8657)", () => {
+test("accounts and methods required by a domain are respected (RFC 8657)", () => {
   const verdictOf = (value: string, more: Partial<CaaQuestion>): string | null =>
     caaRefusal([record(`0 issue ${value}`)], { ...QUESTION, ...more });
   const account = "https://ca.example/acct/1";
@@ -83,7 +83,7 @@ test("no value makes the parser throw, and a parsed value keeps its meaning when
   );
 });
 
-test("more records of other authorities never let one issue that was refused", () => {
+test("adding records of other authorities never allows an authority that was refused", () => {
   const tag = fc.constantFrom("issue", "issuewild", "iodef", "unknown");
   const value = fc.constantFrom("letsencrypt.org", "ca.example", ";", "other.example; a=b", "letsencrypt.org; validationmethods=dns-01");
   const records = fc.array(fc.record({ flags: fc.constantFrom(0, 128), tag, value }), { maxLength: 6 });

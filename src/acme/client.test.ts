@@ -22,7 +22,7 @@ const orderAt = (url: string, more: object = {}): StubAnswer => ({
   body: { status: "pending", authorizations: [`${url}/authz/1`], finalize: `${url}/finalize/1`, ...more },
 });
 
-test("requests are signed for their address, with a new nonce each, first by the key and later by the account", async (t) => {
+test("requests are signed for their URL, with a new nonce each, first by the key and later by the account", async (t) => {
   const { stub, authorities } = await start(t, { email: "ops@example.com" });
   stub.answers.set("POST /order", orderAt(stub.url));
   const { client, accountUrl } = await authorities.open("lets_encrypt", never);
@@ -50,7 +50,7 @@ test("requests are signed for their address, with a new nonce each, first by the
   assert.equal(new Set(posts.map(({ header }) => header["nonce"])).size, posts.length);
 });
 
-test("an authority's refusals keep their type, reason and time, also for one name among several", async (t) => {
+test("an authority's errors keep their type, reason and time, also for one of several names", async (t) => {
   const { stub, authorities } = await start(t);
   const { client, issuance } = await authorities.open("lets_encrypt", never);
   stub.answers.set("POST /order", { ...problem("rateLimited", "too many"), status: 429, headers: { "retry-after": "120" } });
@@ -65,7 +65,7 @@ test("an authority's refusals keep their type, reason and time, also for one nam
   await assert.rejects(issuance.place(["a.example.com"], "http", null, never), { type: "caa" });
 });
 
-test("an authority that is slow, gone or returns garbage causes a specific error, never a hang", async (t) => {
+test("a slow, missing or broken authority gives a specific error and never hangs", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   const refused = async (answer: StubAnswer | null, type: string): Promise<void> => {
@@ -98,7 +98,7 @@ test("an invalid token never becomes part of a path", async (t) => {
   await assert.rejects(issuance.place(["a.example.com"], "http", null, never), { type: "malformed_answer" });
 });
 
-test("an aborted signal ends all waits, with its reason", async (t) => {
+test("an aborted signal ends all waits with its reason", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   const controller = new AbortController();
@@ -118,7 +118,7 @@ test("renewal advice is a window, and null if the authority gives none (RFC 9773
   await assert.rejects(client.renewalInfo("abc.def", never), { type: "malformed_answer" });
 });
 
-test("malformed answers of any shape are refused with our own error", async (t) => {
+test("malformed responses of any shape give our own error", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   await fc.assert(

@@ -25,7 +25,7 @@ test("both forms of a credential are read, and a token wins", () => {
   });
 });
 
-test("a missing or malformed credential has a specific code in the chain", () => {
+test("a missing or malformed credential has its own code in the error chain", () => {
   assert.deepEqual(chainOf({}), [9106]);
   assert.deepEqual(chainOf({ "x-auth-key": KEY }), [6003, 6100]);
   assert.deepEqual(chainOf({ "x-auth-email": "a@b" }), [6003, 6101]);

@@ -4,7 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type ApiServer, ask, startApi } from "../../test/support/api-server.ts";
 import { readReason } from "./change-reason.ts";
 
-test("a reason is trimmed text of a bounded length in the header that the vendor prefix names", () => {
+test("a reason is trimmed text of limited length in the header with the vendor prefix", () => {
   const reason = (text: string): string | undefined => readReason({ "svc-change-reason": text }, "svc");
   assert.equal(reason(" move to the new rack "), "move to the new rack");
   assert.equal(reason(Buffer.from("Umzug nach Köln").toString("latin1")), "Umzug nach Köln");

@@ -10,7 +10,7 @@ const read = async (text: string, type = TYPE["content-type"], max = 1000): Prom
 const part = (head: string, value: string): string => `--x\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
 const refused = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
 
-test("fields are read with and without a file name; the last of a name counts", async () => {
+test("fields are read with and without a file name, and the last of a name counts", async () => {
   const plain = `${part('name="file"', "a\r\nb\n")}${part('name="proxied"', "true")}--x--\r\n`;
   assert.deepEqual({ ...(await read(plain)) }, { file: "a\r\nb\n", proxied: "true" });
   const file = `--x\r\nContent-Disposition: form-data; name="file"; filename="zone.txt"\r\nContent-Type: text/plain\r\n\r\nü\r\n--x--`;

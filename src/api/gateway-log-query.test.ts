@@ -18,7 +18,7 @@ const filtersOf = (query: string): unknown => {
 
 const ONE = [{ key: "provider", operator: "eq", value: ["openai", "groq"] }];
 
-test("the list of filters is the same in each notation", () => {
+test("the filters are the same in each notation", () => {
   assert.equal(filtersOf("page=2"), undefined);
   assert.deepEqual(filtersOf(`page=1&filters=${encodeURIComponent(JSON.stringify(ONE))}`), ONE);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("the list of filters is the same in each notation", () => {
   );
 });
 
-test("values that cannot be assigned to one filter each are refused", () => {
+test("values that do not belong to exactly one filter are refused", () => {
   assert.throws(
     () => filtersOf("filters.key=provider&filters.key=cached&filters.operator=eq&filters.operator=eq&filters.value=a"),
     /one value for each/,
@@ -69,7 +69,7 @@ test("a list in two notations is refused, because one of them would be ignored",
     assert.throws(() => filtersOf(twice), PlatformError, twice);
 });
 
-test("logs are not deleted by only half of the given filters", async (t) => {
+test("a deletion with half of its filters unread deletes no logs", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const logs = `/accounts/${server.account_id}/ai-gateway/gateways/mine/logs`;
@@ -80,7 +80,7 @@ test("logs are not deleted by only half of the given filters", async (t) => {
   }
 });
 
-test("every invalid query of the AI gateway has the code of that family", async (t) => {
+test("every invalid query of the AI gateway API gets the code of that API", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   for (const { method, path, paging, query } of ROUTES.filter((route) => route.path.includes("/ai-gateway/"))) {

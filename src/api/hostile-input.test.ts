@@ -31,7 +31,7 @@ function failureOf(answer: string): { readonly status: number; readonly errors: 
   return { status: Number(answer.slice(9, 12)), errors: body.errors };
 }
 
-test("an address that cannot be decoded gets the envelope and its headers", async () => {
+test("a URL that cannot be decoded gets the envelope and its headers", async () => {
   const answer = await ask(server, "GET", "/zones/%zz");
   assert.equal(answer.status, 404);
   assert.deepEqual(answer.body.errors, [{ code: 7000, message: "No route for that URI" }]);
@@ -39,7 +39,7 @@ test("an address that cannot be decoded gets the envelope and its headers", asyn
   assert.match(answer.headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/);
 });
 
-test("a missing or a second Host and an unknown expectation get the envelope", async () => {
+test("a missing or second Host and an unknown expectation get the envelope", async () => {
   for (const hosts of ["", "host: x\r\nHost: y\r\n", "host: x\r\nhost: x\r\n"]) {
     const failure = failureOf(await talk(request("GET /client/v4/zones HTTP/1.1", hosts)));
     assert.deepEqual(failure, { status: 400, errors: [{ code: 10401, message: "The request needs one Host header." }] });
@@ -54,7 +54,7 @@ test("a missing or a second Host and an unknown expectation get the envelope", a
   assert.match(unknown, /"code":10401/);
 });
 
-test("a client that leaves during its body is not a server failure", async () => {
+test("a client that disconnects while sending its body is not a server error", async () => {
   const before = server.logged.length;
   const client = connect(server.port, "127.0.0.1").resume();
   const fields = "host: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n";
@@ -64,7 +64,7 @@ test("a client that leaves during its body is not a server failure", async () =>
   assert.doesNotMatch(server.logged.slice(before).join("\n"), /request failed/);
 });
 
-test("HEAD returns the same as GET, without the body", async () => {
+test("HEAD returns the same headers as GET, without a body", async () => {
   const [get, head] = [await ask(server, "GET", "/zones"), await ask(server, "HEAD", "/zones")];
   assert.equal(head.status, 200);
   assert.equal(head.text, "");
@@ -72,7 +72,7 @@ test("HEAD returns the same as GET, without the body", async () => {
   assert.equal((await ask(server, "HEAD", "/zones", { token: null })).status, 400);
 });
 
-test("a body that could not be stored exactly is refused", async () => {
+test("a body that cannot be stored exactly is refused", async () => {
   const post = (body: string | Uint8Array, fields = ""): Promise<string> => {
     const head = `host: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${fields}`;
     return talk(request("POST /client/v4/zones HTTP/1.1", head, body));
@@ -99,7 +99,7 @@ test("a body that could not be stored exactly is refused", async () => {
   assert.match(JSON.stringify(packed), /request bodies are not compressed/);
 });
 
-test("a client with a too large body can read the reason, on a connection that stays open", async () => {
+test("a client whose body is too large reads the error on a connection that stays open", async () => {
   const size = 20_000_000;
   const head = `POST /client/v4/zones HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.token}\r\n`;
   const next = request("GET /client/v4/user/tokens/verify HTTP/1.1", "host: x\r\n");

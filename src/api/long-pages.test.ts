@@ -39,14 +39,14 @@ test("a page of any length has every record once and in order, with their number
   assert.deepEqual([filtered.result.length, filtered.result_info.total_count], [2000, COUNT]);
 });
 
-test("each record of a long page has the shape of the request's date", async (t) => {
+test("each record of a long page has the form of the request's API date", async (t) => {
   const { server, zone, path } = await serverWithRecords(t, { date: { asOf: "2024-01-01", negotiate: false } });
   const { result } = (await ask(server, "GET", `${path}?per_page=5000`)).body;
   assert.equal(result.length, COUNT);
   assert.deepEqual([...new Set(result.map((record: { zone_id: string }) => record.zone_id))], [zone.id]);
 });
 
-test("a record that is deleted before its part is read is left out", async (t) => {
+test("a record deleted before its chunk is read is omitted", async (t) => {
   const { server, zone } = await serverWithRecords(t);
   const page = await server.control.dnsRecords.list(zone, {}, { page: 1, per_page: 5_000 });
   const last = (await server.control.dnsRecords.list(zone, { direction: "desc" }, { page: 1, per_page: 1 })).items[0]!;
@@ -56,7 +56,7 @@ test("a record that is deleted before its part is read is left out", async (t) =
   assert.deepEqual([seen.length, new Set(seen).size, seen.includes(last.id)], [COUNT - 1, COUNT - 1, false]);
 });
 
-test("a client that leaves in the middle of a page leaves nothing behind", async (t) => {
+test("a client that disconnects during a page leaves nothing behind", async (t) => {
   const { server, path } = await serverWithRecords(t);
   const socket = connect({ host: "127.0.0.1", port: server.port });
   socket.write(`GET /client/v4${path}?per_page=5000 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.token}\r\n\r\n`);

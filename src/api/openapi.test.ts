@@ -36,7 +36,7 @@ function walk(schema: Schema, place: string, look: (schema: Schema, place: strin
 const schemasOf = (content: Content = {}): Schema[] => Object.values(content).map(({ schema }) => schema);
 const bodiesOf = ({ requestBody }: Operation): Schema[] => schemasOf(requestBody?.content);
 
-test("every field of every body and of every result has a type", () => {
+test("every field of every body and every result has a type", () => {
   const untyped: string[] = [];
   let fields = 0;
   for (const { name, operation } of operations) {
@@ -54,7 +54,7 @@ test("every field of every body and of every result has a type", () => {
   assert.ok(fields > 5_000, `${fields} fields`);
 });
 
-test("every operation names its failures with the envelope", () => {
+test("every operation declares its errors with the envelope", () => {
   for (const { name, operation } of operations) {
     assert.deepEqual(operation.responses["4XX"], { $ref: "#/components/responses/Failure" }, name);
     assert.ok(
@@ -64,7 +64,7 @@ test("every operation names its failures with the envelope", () => {
   }
 });
 
-test("required names are fields, and fields that a use-case needs are among them", () => {
+test("required names are fields, and the fields of the use cases are required", () => {
   const required = new Map<string, readonly string[]>();
   for (const { name, operation } of operations)
     for (const body of bodiesOf(operation)) {

@@ -10,7 +10,7 @@ const LONGER: ReadonlyMap<string, number> = new Map([
   ["dns-versions-changes-list", 5_000],
 ]);
 
-test("each list has a maximum page size, which is 1,000 rows with known exceptions", () => {
+test("each list has a maximum page size of 1,000 rows, except known ones", () => {
   const paged = ROUTES.filter(({ paging }) => paging === "page" || paging === "cursor");
   assert.ok(paged.length > 40, `${paged.length} routes with pages`);
   for (const { id, per_page } of paged) {

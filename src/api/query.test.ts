@@ -27,7 +27,7 @@ const place = (query: Record<string, string | string[]>): string | undefined => 
   }
 };
 
-test("parameters are read by the types of the schema", () => {
+test("parameters are converted to the types of the schema", () => {
   assert.deepEqual(read({ "name.contains": "7", count: "3", on: "true", one_or_many: "a", many: "4", order: "asc" }), {
     "name.contains": "7",
     count: 3,
@@ -40,7 +40,7 @@ test("parameters are read by the types of the schema", () => {
   assert.deepEqual(read({ unknown: "x", __proto__: "y" } as never), {});
 });
 
-test("unknown parameters are refused if a mistyped name would select everything", () => {
+test("an unknown parameter is refused if ignoring it would select everything", () => {
   const strict = compileQuery(Type.Object({ host: Type.Optional(Type.String()) }), "invalid_input", ["page", "per_page"]);
   assert.deepEqual(strict({ host: "a.example", page: "2" }), { host: "a.example" });
   for (const name of ["hots", "Host", "host[]", "constructor", ""])
@@ -63,7 +63,7 @@ test("invalid values are refused with the parameter's name", () => {
   assert.equal(place({ many: Array.from({ length: 1001 }, () => "1") }), "/many");
 });
 
-test("property: every text is parsed or gets a proper error", () => {
+test("property: every query string is parsed or gets an error", () => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -82,7 +82,7 @@ test("property: every text is parsed or gets a proper error", () => {
   );
 });
 
-test("page sizes have limits: outside them the nearest one counts, and non-numbers are refused", () => {
+test("a page size outside the limits is set to the nearest one, and non-numbers are refused", () => {
   assert.deepEqual(readPage({}, undefined), { page: 1, per_page: 20 });
   assert.deepEqual(readPage({ page: "3", per_page: "500" }, { default: 20, max: 50, min: 5 }), { page: 3, per_page: 50 });
   assert.deepEqual(readPage({ per_page: "1" }, { default: 20, max: 50, min: 5 }), { page: 1, per_page: 5 });

@@ -17,7 +17,7 @@ test("a key has its number of requests per window, counted from its first one", 
   assert.equal(limiter.take("a")?.remaining, 1);
 });
 
-test("a look does not count, and without a limit it returns null", () => {
+test("a look does not count, and returns null without a limit", () => {
   const limiter = createRateLimiter({ requests: 1, periodSeconds: 1 }, fixedClock(0));
   assert.equal(limiter.look("a")?.allowed, true);
   assert.equal(limiter.look("a")?.remaining, 1);
@@ -26,7 +26,7 @@ test("a look does not count, and without a limit it returns null", () => {
   assert.equal(createRateLimiter({ requests: 0, periodSeconds: 1 }, fixedClock(0)).take("a"), null);
 });
 
-test("memory is limited: beyond the limit the oldest window is forgotten", () => {
+test("memory is limited: above the limit the oldest window is dropped", () => {
   const limiter = createRateLimiter({ requests: 1, periodSeconds: 300 }, fixedClock(0));
   limiter.take("first");
   for (let i = 0; i < 50_000; i++) limiter.take(`key ${i}`);

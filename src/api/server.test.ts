@@ -50,7 +50,7 @@ test("a page past the end is empty and not an error", async () => {
   assert.deepEqual(answer.body.result_info, { page: 7, per_page: 10, count: 0, total_count: 1, total_pages: 1 });
 });
 
-test("every answer has the day, a request id and the original service's headers", async () => {
+test("every response has the API date, a request ID and the vendor's headers", async () => {
   for (const path of ["/zones", "/nowhere", "/zones/x", "/openapi.json"]) {
     const { headers } = await ask(server, "GET", path);
     assert.match(headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/, path);
@@ -99,7 +99,7 @@ test("SPEC 5.2: both forms of credentials work, and wrong ones get a reason", as
   assert.deepEqual(await codes(null, { "x-auth-email": OWNER_EMAIL }), [400, 6003, 6101]);
 });
 
-test("a malformed identifier differs from a path that does not exist", async () => {
+test("a malformed identifier gives another error than an unknown path", async () => {
   const { status, body } = await ask(server, "GET", "/zones/not-an-id/dns_records");
   assert.equal(status, 404);
   assert.deepEqual(
@@ -140,7 +140,7 @@ test("bodies have limits of size, depth and type", async () => {
   }
 });
 
-test("neither a credential nor a body ever reaches the log", async () => {
+test("no credential and no body reaches the log", async () => {
   const canary = "CANARY9f3b7c";
   await ask(server, "POST", `/zones/${zone}/dns_records?search=${canary}`, { body: { type: "A", name: canary, content: canary } });
   await ask(server, "POST", `/zones/${zone}/dns_records`, { raw: `{"${canary}` });
@@ -168,7 +168,7 @@ test("neither a credential nor a body ever reaches the log", async () => {
     assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
 });
 
-test("an unused token works regardless of how many others were tried from its address", async () => {
+test("a token works at its first use, however many others were tried from its address", async () => {
   const limited = await startApi({ failureLimit: { requests: 2, periodSeconds: 300 } });
   try {
     const verify = async (token: string): Promise<number> => (await ask(limited, "GET", "/user/tokens/verify", { token })).status;
@@ -195,7 +195,7 @@ test("an unused token works regardless of how many others were tried from its ad
   }
 });
 
-test("requests per token are limited, with both forms of headers, and so are failed authentications per address", async () => {
+test("requests per token are limited, with both forms of headers, and so are failed logins per address", async () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const limited = await startApi({
     clock,
@@ -236,7 +236,7 @@ test("requests per token are limited, with both forms of headers, and so are fai
   }
 });
 
-test("answers over TLS require TLS for the future", async () => {
+test("responses over TLS send Strict-Transport-Security", async () => {
   const root = await createRoot(systemClock);
   const issued = await createLocalCa({ root, clock: systemClock }).issue(["localhost"]);
   const secure = await startApi({ tls: { certificate: issued.chain, key: issued.privateKey } });
@@ -262,7 +262,7 @@ test("answers over TLS require TLS for the future", async () => {
   }
 });
 
-test("planes that are behind are a message, not an error", async () => {
+test("planes that lag behind give a message, not an error", async () => {
   const revs: number[] = [];
   const slow = await startApi({
     settled: async (rev) => {
@@ -281,7 +281,7 @@ test("planes that are behind are a message, not an error", async () => {
   }
 });
 
-test("the interface describes itself without credentials", async () => {
+test("the OpenAPI document is served without credentials", async () => {
   const { body } = await ask(server, "GET", "/openapi.json", { token: null });
   assert.equal(body.openapi, "3.1.0");
   const operation = body.paths["/zones/{zone_id}/dns_records"].post;
@@ -318,7 +318,7 @@ const withZone = async (requests: number, work: (own: ApiServer) => Promise<void
   }
 };
 
-test("forms: a file is accepted with and without a name; an invalid or too large form gets a reason", () =>
+test("forms: a file is accepted with and without a name, and an invalid or too large form gets a reason", () =>
   withZone(0, async (own) => {
     const file = new File(["a 300 A 192.0.2.1\n"], "zone.txt", { type: "text/plain" });
     assert.deepEqual((await imported(own, { form: { file, proxied: "False" } })).body.result, { recs_added: 1, total_records_parsed: 1 });
@@ -344,7 +344,7 @@ test("forms: a file is accepted with and without a name; an invalid or too large
     assert.deepEqual([form.status, form.body.errors[0].error_chain[0].code], [400, 6105]);
   }));
 
-test("forms: calls of a route with separate limits are counted separately, and an export is text without an envelope", () =>
+test("forms: a route with its own limit is counted separately, and an export is text without an envelope", () =>
   withZone(2, async (own) => {
     const form = { file: "a 300 A 192.0.2.1\n" };
     const statuses = [];

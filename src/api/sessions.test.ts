@@ -40,7 +40,7 @@ describe("sessions", () => {
   });
   after(() => server.close());
 
-  test("set-up accepts the first token, gives the first user a password and closes afterwards", async () => {
+  test("set-up accepts the first token, sets the first user's password and then closes", async () => {
     assert.equal(await open(), true);
     const limited = await ask(server, "POST", "/user/tokens", {
       body: {
@@ -94,7 +94,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(chosen, "GET", "/user")), [401, 10437]);
   });
 
-  test("a page of another site, or of another port, cannot use the cookie", async () => {
+  test("a page of another site or port cannot use the cookie", async () => {
     const before = (await by(cookie, "GET", "/zones")).body.result_info.total_count;
     const host = `127.0.0.1:${server.port}`;
     const zone = { name: "csrf.example", account: { id: server.account_id } };
@@ -115,7 +115,7 @@ describe("sessions", () => {
     assert.equal((await by(cookie, "POST", "/zones", zone, { origin: `http://${host}` })).status, 200);
   });
 
-  test("sessions are listed, and end individually, or all but one with a new password", async () => {
+  test("sessions are listed, end one by one, and a new password ends all others", async () => {
     const other = cookieOf(await signIn());
     const list = (await by(cookie, "GET", "/user/sessions")).body.result as { id: string; current: boolean; label: string }[];
     assert.equal(list.filter(({ current }) => current).length, 1);
@@ -134,7 +134,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(cookie, "GET", "/user")), [401, 10437]);
   });
 
-  test("a session by a token has the token's permissions, and ends with it", async () => {
+  test("a session from a token has the token's permissions, and ends with it", async () => {
     const groups = (await ask(server, "GET", "/user/tokens/permission_groups")).body.result as { id: string; name: string }[];
     const made = await ask(server, "POST", `/accounts/${server.account_id}/tokens`, {
       body: {
@@ -156,7 +156,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(held, "GET", "/zones")), [401, 10437]);
   });
 
-  test("a token with a new secret ends the sessions of the former secret, also those that begin at that moment", async () => {
+  test("a new token secret ends the sessions of the old one, even those that start at that moment", async () => {
     const access = createAccess({ store: server.store, clock, sealer: null });
     const sessionBy = async (token: string): Promise<string> =>
       cookieOf(await ask(server, "POST", "/user/sessions", { token, body: {}, headers: ALONE }));
@@ -185,7 +185,7 @@ describe("sessions", () => {
     access.close();
   });
 
-  test("a new secret for the first token signs out everyone who used the former secret", async () => {
+  test("a new secret for the first token signs out everyone who used the old one", async () => {
     const held = cookieOf(await ask(server, "POST", "/user/sessions", { body: {}, headers: ALONE }));
     assert.equal((await by(held, "GET", "/accounts")).status, 200);
     const reset = await resetFirstToken({ store: server.store, clock });
@@ -194,7 +194,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(held, "GET", "/accounts")), [401, 10437]);
   });
 
-  test("a form of another site cannot sign anyone in, and a session does not begin with a password that has just changed", async () => {
+  test("a form on another site cannot sign anyone in, and a session cannot start with a password that was just changed", async () => {
     const access = createAccess({ store: server.store, clock, sealer: null });
     const password = `${PASSWORD} 2`;
     const from = (headers: Record<string, string>) =>
@@ -208,7 +208,7 @@ describe("sessions", () => {
     access.close();
   });
 
-  test("password guesses are limited equally where it is changed and where it signs in", async () => {
+  test("password guesses are limited equally at a password change and at sign-in", async () => {
     shiftMs += 3_600_000;
     const held = cookieOf(await signIn(EMAIL, `${PASSWORD} 2`));
     const guess = (at: number) =>
@@ -220,7 +220,7 @@ describe("sessions", () => {
     shiftMs += 3_600_000;
   });
 
-  test("an unused session ends, and every session ends after its maximum time", async () => {
+  test("an unused session ends, and every session ends at its maximum age", async () => {
     const password = `${PASSWORD} 2`;
     const idle = cookieOf(await signIn(EMAIL, password));
     const used = cookieOf(await signIn(EMAIL, password));
@@ -233,7 +233,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(used, "GET", "/user")), [401, 10437]);
   });
 
-  test("guessing is slowed down, and does not lock the user out elsewhere", async () => {
+  test("guesses are slowed down, and the user can still sign in from elsewhere", async () => {
     const password = `${PASSWORD} 2`;
     shiftMs += 3_600_000;
     const wrong = await Promise.all(Array.from({ length: 25 }, () => signIn("eve@example.com", "a wrong password")));

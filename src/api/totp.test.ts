@@ -33,7 +33,7 @@ describe("one-time codes at sign-in", () => {
   });
   after(() => server.close());
 
-  test("a secret takes the password, and asks for nothing before its first code", async () => {
+  test("setting up a secret needs the password, and is inactive until its first code", async () => {
     assert.deepEqual(codes(await by("PUT", "/user/totp", { code: "123456" })), [409, 10447]);
     assert.deepEqual(codes(await by("POST", "/user/totp", { current_password: "wrong" })), [403, 10436]);
     const started = await by("POST", "/user/totp", { current_password: PASSWORD });
@@ -57,7 +57,7 @@ describe("one-time codes at sign-in", () => {
     for (const text of [secret, ...recovery]) assert.ok(!audit.includes(text));
   });
 
-  test("the password alone does not sign in; each code does so once, and each recovery code", async () => {
+  test("the password alone does not sign in, and each code and recovery code works once", async () => {
     nowMs += 2 * STEP_MS;
     assert.deepEqual(codes(await signIn({})), [403, 10445]);
     assert.deepEqual(codes(await signIn({ code: code() }, "a wrong password")), [403, 10436]);
@@ -70,14 +70,14 @@ describe("one-time codes at sign-in", () => {
     assert.equal((await by("GET", "/user/totp")).body.result.recovery_codes_left, 9);
   });
 
-  test("two sign-ins at once with the same code: one session", async () => {
+  test("two concurrent sign-ins with the same code give one session", async () => {
     nowMs += 3_600_000;
     const typed = code();
     const both = await Promise.all([signIn({ code: typed }), signIn({ code: typed })]);
     assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 403]);
   });
 
-  test("many guesses are refused, also correct ones, but no recovery code", async () => {
+  test("after many guesses even correct codes are refused, but not recovery codes", async () => {
     nowMs += 3_600_000;
     const statuses: number[] = [];
     for (let guess = 0; guess < 12; guess++) statuses.push((await signIn({ code: code(100 + guess) })).status);
@@ -86,7 +86,7 @@ describe("one-time codes at sign-in", () => {
     assert.equal((await signIn({ code: recovery[1] })).status, 200);
   });
 
-  test("a session ends them with a code, an API token without one", async () => {
+  test("a session needs a code to turn one-time codes off, and an API token does not", async () => {
     nowMs += 3_600_000;
     assert.deepEqual(codes(await by("DELETE", "/user/totp", {})), [403, 10445]);
     assert.deepEqual(codes(await by("DELETE", "/user/totp", { code: "000000" })), [403, 10446]);

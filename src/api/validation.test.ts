@@ -29,7 +29,7 @@ test("valid values pass, including unknown members", () => {
   assert.deepEqual(found({ name: "abc", kind: "a", either: null, rules: [{ action: "log", extra: 1 }], more: {} }), []);
 });
 
-test("every finding names its place and the expected value", () => {
+test("every error has its pointer and the expected value", () => {
   assert.deepEqual(found({}), [["/name", '"name" is required.']]);
   assert.deepEqual(found({ name: 4 }), [["/name", '"name" must be string.']]);
   assert.deepEqual(found({ name: "a", kind: "c" }), [["/kind", '"kind" must be "a" or "b".']]);
@@ -41,7 +41,7 @@ test("every finding names its place and the expected value", () => {
   assert.equal(found({ name: "abcd" })[0]?.[0], "/name");
 });
 
-test("a long list is only read as far as the error requires", () => {
+test("a long list is read only as far as its first error", () => {
   const items: unknown[] = Array.from({ length: 20_000 }, () => ({ id: "a" }));
   assert.deepEqual(found({ name: "a", changes: items.with(19_999, {}) }), [["/changes/19999/id", '"changes.19999.id" is required.']]);
   const faulty = items.with(0, {});
@@ -49,6 +49,6 @@ test("a long list is only read as far as the error requires", () => {
   assert.deepEqual(found({ name: "a", changes: faulty }), [["/changes/0/id", '"changes.0.id" is required.']]);
 });
 
-test("a missing body is reported as such", () => {
+test("a missing body has its own error", () => {
   assert.throws(() => check(undefined), /needs a JSON body/);
 });

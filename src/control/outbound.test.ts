@@ -49,7 +49,7 @@ const spelled = fc
     return { address, text: dot ? `${text}.` : text };
   });
 
-test("every spelling of an address is that address", () => {
+test("every spelling of an address gives that address", () => {
   fc.assert(
     fc.property(spelled, ({ address, text }) => {
       for (const allowed of [IN_PUBLIC, ON_LOOPBACK]) {
@@ -62,7 +62,7 @@ test("every spelling of an address is that address", () => {
   );
 });
 
-test("addresses that no webhook may have are refused when parsed, and so are credentials, sockets and other services' ports", () => {
+test("forbidden webhook addresses, credentials, sockets and ports of other services are refused when parsed", () => {
   const refused = [
     ...["https://0.0.0.0/", "https://127.0.0.1/", "https://0x7f.1/", "https://0177.0.0.1/", "https://2130706433/", "https://127.1/"],
     ...["https://[::1]/", "https://[::]/", "https://[::ffff:10.0.0.1]/", "https://[::ffff:a00:1]/", "https://[0:0:0:0:0:ffff:7f00:1]/"],
@@ -112,14 +112,14 @@ test("addresses that no webhook may have are refused when parsed, and so are cre
     assert.ok(readOutboundUrl(url, IN_PUBLIC) instanceof URL, url);
 });
 
-test("names that lead to this machine, with or without a final dot, are refused like names that do not exist", async () => {
+test("names that resolve to this machine, with or without a trailing dot, are refused like names that do not exist", async () => {
   const faults = new Set<string>();
   for (const host of ["localhost", "localhost.", "LOCALHOST", "nobody.invalid", "nobody.invalid."])
     faults.add(await faultOf(send(`https://${host}:8443/`, IN_PUBLIC)));
   assert.deepEqual([...faults], ["its name does not resolve to an address that this server may connect to"]);
 });
 
-test("ports of the own network are indistinguishable in error messages", async (t) => {
+test("error messages do not distinguish ports of the private network", async (t) => {
   const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
   const { chain: cert, privateKey: key } = await ca.issue(["localhost"]);
   const silent = await listen(t, createServer());
@@ -144,7 +144,7 @@ test("ports of the own network are indistinguishable in error messages", async (
   assert.doesNotMatch([...faults.values()].join(), /127|::1|ECONN|\d/);
 });
 
-test("for Internet addresses the failure is reported, without the address", () => {
+test("a failure at an Internet address is reported without the address", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED 198.51.100.7:443"), { code: "ECONNREFUSED" });
   const known = { isGlobal: true, totalMs: 10_000 };
   assert.equal(outboundFault(new AggregateError([refused, refused]), known), "it refuses connections");
@@ -155,7 +155,7 @@ test("for Internet addresses the failure is reported, without the address", () =
   assert.equal(outboundFault(new Error("at 198.51.100.7"), known), "the request failed");
 });
 
-test("the checked address itself is connected to, even if the name changes afterwards", async (t) => {
+test("the connection goes to the checked address, even if the name changes afterwards", async (t) => {
   const hosts: string[] = [];
   const answer = (host: string) => createHttpServer((req, res) => void (hosts.push(`${host} ${req.headers.host}`), res.end()));
   const port = await listen(t, answer("checked"));
@@ -179,7 +179,7 @@ test("the checked address itself is connected to, even if the name changes after
   assert.equal(hosts.length, 1);
 });
 
-test("a redirect to a forbidden address is an ordinary answer", async (t) => {
+test("a redirect to a forbidden address is an ordinary response and is not followed", async (t) => {
   let reached = 0;
   const inside = await listen(
     t,
@@ -195,7 +195,7 @@ test("a redirect to a forbidden address is an ordinary answer", async (t) => {
   assert.equal(reached, 0);
 });
 
-test("an early end by the caller is reported as such", async (t) => {
+test("an abort by the caller is reported as such", async (t) => {
   const port = await listen(t, createServer());
   const early = AbortSignal.timeout(50);
   const sent = sendOutbound(

@@ -18,7 +18,7 @@ test("the place before a row is the last known one, in any order", () => {
   );
 });
 
-test("abandoned lists make room for others", () => {
+test("abandoned lists release memory for others", () => {
   const places = createPageEnds<null>();
   const place = (position: number) => ({ position, row: null });
   for (let n = 1; n <= 200; n++) {

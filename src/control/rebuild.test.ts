@@ -122,7 +122,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   deleteGateway: ({ control, account_id, call }, pick) => control.gateways.delete(call(), account_id, `g${pick % 3}`),
 };
 
-storeTest("the rebuilt snapshot equals what the deltas gave, whatever was written", async ({ store, dialect }) => {
+storeTest("the rebuilt snapshot equals the one made by deltas, after any writes", async ({ store, dialect }) => {
   const fixture = await controlOver(store);
   const step = fc.tuple(fc.constantFrom(...Object.values(STEPS)), fc.nat(300));
   await fc.assert(

@@ -4,7 +4,7 @@ import { createCallCounter, type DeprecatedCalls } from "./call-counter.ts";
 
 const NEVER_MS = 1_000_000;
 
-test("calls are added up and written together", async () => {
+test("calls are summed and written together", async () => {
   const saved: DeprecatedCalls[] = [];
   const counter = createCallCounter<DeprecatedCalls>({
     save: async (rows) => void saved.push(...rows),
@@ -24,7 +24,7 @@ test("calls are added up and written together", async () => {
   );
 });
 
-test("counts that could not be written are written with the next ones", async () => {
+test("counts that failed to be written are written with the next ones", async () => {
   const saved: DeprecatedCalls[] = [];
   const errors: unknown[] = [];
   let broken = true;

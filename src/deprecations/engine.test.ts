@@ -27,7 +27,7 @@ function begin(table: readonly Deprecation[], route: string, date: IsoDate): Dat
 
 const FACTS = { zone: { id: "z1", name: "example.com" } };
 
-test("a row of every kind is in force from its own day on and not the day before", () => {
+test("a row of every kind takes effect on its date and not the day before", () => {
   const engine = createDeprecationEngine([row({ kind: "endpoint_gone" })]);
   assert.equal(engine.at("GET /things", "2024-05-31").gone, null);
   assert.equal(engine.at("GET /things", "2024-06-01").gone?.id, "row");
@@ -38,7 +38,7 @@ test("a row of every kind is in force from its own day on and not the day before
   );
 });
 
-test("omitted response fields are put in until their day, in their old places", () => {
+test("removed response fields are present until their date, in their old positions", () => {
   const record = { id: "r1", name: "www.example.com", type: "A", ttl: 1, meta: {} };
   const before = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-07-13").result(record, FACTS);
   assert.deepEqual(Object.keys(before), ["id", "zone_id", "zone_name", "name", "type", "ttl", "locked", "meta"]);
@@ -48,7 +48,7 @@ test("omitted response fields are put in until their day, in their old places", 
   assert.equal(createDeprecationEngine(DEPRECATIONS).at("GET /zones/:zone_id/dns_records/:dns_record_id", "2024-11-30").begin(), null);
 });
 
-test("the parts of an SRV record's name come back until their day, and only in SRV records", () => {
+test("the parts of an SRV record's name are in the response until their date, and only in SRV records", () => {
   const srv = { id: "r1", name: "_sip._tcp.a.example.com", type: "SRV", data: { priority: 1, weight: 2, port: 3, target: "t" } };
   const before = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30");
   assert.deepEqual(before.result(srv, FACTS)["data"], {
@@ -66,7 +66,7 @@ test("the parts of an SRV record's name come back until their day, and only in S
   assert.deepEqual(after.result(srv, FACTS)["data"], srv.data);
 });
 
-test("an SRV record may be written by the parts of its name until their day, and then they are an error", () => {
+test("an SRV record may be written by the parts of its name until their date, and is refused afterwards", () => {
   const body = { type: "SRV", data: { service: "_sip", proto: "_tcp", name: "example.com", priority: 1 } };
   const before = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-05-30");
   assert.deepEqual(before.body(body), { type: "SRV", name: "_sip._tcp.example.com", data: { priority: 1 } });
@@ -82,7 +82,7 @@ test("an SRV record may be written by the parts of its name until their day, and
   assert.equal(after.body(naptr), naptr, "other types have a service of their own");
 });
 
-test("ignored request fields never reach a handler, on either side of the day", () => {
+test("a handler never gets ignored request fields, before or after the date", () => {
   for (const date of ["2024-07-13", "2030-01-01"] as const) {
     const request = begin(DEPRECATIONS, "PATCH /zones/:zone_id/dns_records/:dns_record_id", date);
     assert.deepEqual(request.body({ ttl: 60, locked: true, zone_id: "x", zone_name: "y" }), { ttl: 60 });
@@ -91,7 +91,7 @@ test("ignored request fields never reach a handler, on either side of the day", 
   assert.equal(begin(DEPRECATIONS, "PATCH /zones/:zone_id/dns_records/:dns_record_id", "2030-01-01").body(plain), plain);
 });
 
-test("legacy query forms become the newest ones until their day, and then they are an error", () => {
+test("legacy query forms become the current ones until their date, and are refused afterwards", () => {
   const list = "GET /zones/:zone_id/dns_records";
   const before = begin(DEPRECATIONS, list, "2025-02-20");
   assert.deepEqual(before.query({ name: "contains:www", page: "2" }), { "name.contains": "www", page: "2" });
@@ -108,7 +108,7 @@ test("legacy query forms become the newest ones until their day, and then they a
   assert.deepEqual(last.query({ name: ["a", "b"], match: "any" }), { name: ["a", "b"], match: "any" });
 });
 
-test("causes come in the chain of one outer error until its day", () => {
+test("causes are nested in one outer error until the date", () => {
   const items = [{ code: 9005, message: "bad" }];
   const before = begin(DEPRECATIONS, "POST /zones/:zone_id/dns_records", "2024-09-30");
   assert.deepEqual(before.errors(items), [{ code: 1004, message: "DNS Validation Error", error_chain: items }]);
@@ -118,7 +118,7 @@ test("causes come in the chain of one outer error until its day", () => {
   assert.deepEqual(after.errors(items), items);
 });
 
-test("an alias of an endpoint speaks its own language until its day, and is gone on it", () => {
+test("an endpoint alias uses its legacy format until its date, and is gone on it", () => {
   const route = "PATCH /zones/:zone_id/settings/cname_flattening";
   const before = begin(DEPRECATIONS, route, "2025-03-20");
   assert.deepEqual(before.body({ value: "on", id: "cname_flattening" }), { flatten_all_cnames: true });
@@ -139,14 +139,14 @@ test("an alias of an endpoint speaks its own language until its day, and is gone
   assert.equal(createDeprecationEngine(DEPRECATIONS).at(route, "2025-03-21").gone?.id, "zone-setting-cname-flattening");
 });
 
-test("a boolean of an endpoint's own is refused under its own name", () => {
+test("a boolean with its own endpoint is refused under its own name", () => {
   for (const endpoint of ["use_apex_ns", "secondary_overrides"]) {
     const before = begin(DEPRECATIONS, `PATCH /zones/:zone_id/dns_settings/${endpoint}`, "2024-09-12");
     assert.throws(() => before.body({ value: "on" }), { message: '"value" must be true or false.', source: "/value" });
   }
 });
 
-test("legacy fields of an object are read by the newest field first, then by the first of its aliases", () => {
+test("legacy fields of an object are read newest field first, then by the first of its aliases", () => {
   const before = begin(DEPRECATIONS, "PUT /accounts/:account_id", "2025-03-13");
   const chosen = (body: object): unknown =>
     ["dns_settings", "zone_defaults", "nameservers", "type"].reduce<unknown>(
@@ -179,7 +179,7 @@ test("legacy fields of an object are read by the newest field first, then by the
   assert.equal(after.body(unrelated), unrelated);
 });
 
-test("a request depends on a row whose form it uses, and on one that shapes its answer", () => {
+test("a request depends on a row if it uses the row's form, or if the row changes its response", () => {
   const request = begin(DEPRECATIONS, "GET /zones/:zone_id/dns_records", "2024-08-01");
   assert.deepEqual(
     [...request.pending].map(({ id }) => id),
@@ -189,7 +189,7 @@ test("a request depends on a row whose form it uses, and on one that shapes its 
   assert.deepEqual([...request.pending].map(({ id }) => id).sort(), ["dns-record-zone-fields", "dns-records-filter-prefixes"]);
 });
 
-test("the notice names the first of the days in both standard forms and links every row", () => {
+test("the notice has the earliest date in both standard forms and links every row", () => {
   const rows = DEPRECATIONS.filter(({ id }) => ["dns-record-locked", "dns-record-zone-fields"].includes(id));
   assert.deepEqual(
     noticeHeaders(rows, (id) => `/d/${id}`),
@@ -202,7 +202,7 @@ test("the notice names the first of the days in both standard forms and links ev
   assert.deepEqual(noticeHeaders([], String), {});
 });
 
-test("the table is in order: ids are unique, dates are days, routes are not repeated", () => {
+test("the table is valid: IDs are unique, dates are days, routes are not repeated", () => {
   assert.equal(new Set(DEPRECATIONS.map(({ id }) => id)).size, DEPRECATIONS.length);
   for (const { id, date, routes, effect } of DEPRECATIONS) {
     assert.equal(isoDate(Date.parse(`${date}T00:00:00Z`)), date, id);

@@ -21,7 +21,7 @@ const PREFLIGHT = {
   "access-control-request-headers": "authorization, cf-aig-authorization",
 };
 
-test("a page may ask whether it may use a gateway that wants a token, and reads what it is answered; no other gateway opens to pages", async (t) => {
+test("a page can make a CORS preflight to a gateway with authentication and read the responses, and no other gateway allows pages", async (t) => {
   const provider = await testProvider(t, (res) => {
     res.setHeader("access-control-allow-origin", "https://provider.example");
     answerChat(res, "hello");
@@ -52,7 +52,7 @@ test("a page may ask whether it may use a gateway that wants a token, and reads 
   assert.deepEqual([free.status, free.headers.get("access-control-allow-origin")], [200, "https://provider.example"], "the provider's");
 });
 
-test("targets in absolute form are answered like their paths, and not where they name another host", async (t) => {
+test("an absolute-form target is treated as its path, and is refused if it names another host", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const { base } = await gatewayFront(t, { ops: [gatewayOp("gw")], providers: { openai: provider.url } });
   const { host, hostname, port } = new URL(base);
@@ -73,7 +73,7 @@ test("targets in absolute form are answered like their paths, and not where they
   assert.deepEqual(new Set(provider.seen.map(({ url }) => url)), new Set(["/chat/completions?a=b"]));
 });
 
-test("a target's origin form", () => {
+test("origin forms of targets", () => {
   for (const [target, host, expected] of [
     ["/a?b", "h", "/a?b"],
     ["http://h:80/a?b", "H:80", "/a?b"],
@@ -86,7 +86,7 @@ test("a target's origin form", () => {
     assert.equal(originForm(target, host), expected, target);
 });
 
-test("counts without a choice reach only a client that asked, whether the provider was asked or tells them anyway", async (t) => {
+test("usage without a choice reaches only a client that requested it, whether the gateway requested it or the provider sends it anyway", async (t) => {
   const counts = { prompt_tokens: 10, completion_tokens: 5 };
   const provider = await testProvider(t, (res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });

@@ -85,7 +85,7 @@ const CLOSING = [
 const sendFrames = (res: ServerResponse, frames: readonly Buffer[]): void =>
   void res.writeHead(200, { "content-type": "application/vnd.amazon.eventstream" }).end(Buffer.concat(frames));
 
-test("converse: the whole request of OpenAI's shape, signed for the region that the kept key names", async (t) => {
+test("Converse: the whole OpenAI request is translated and signed for the region of the stored key", async (t) => {
   const { client, provider, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res) =>
     json(res, {
       metrics: { latencyMs: 1 },
@@ -158,7 +158,7 @@ test("converse: the whole request of OpenAI's shape, signed for the region that 
   assert.ok((rows[0]?.cost ?? 0) > 0);
 });
 
-test("a region before the model, or in its ARN, counts before the key's", async (t) => {
+test("a region before the model, or in its ARN, overrides the key's region", async (t) => {
   const { client, provider } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res) =>
     json(res, { output: { message: { content: [] } }, stopReason: "end_turn", usage: {} }),
   );
@@ -174,7 +174,7 @@ test("a region before the model, or in its ARN, counts before the key's", async 
   assert.equal(provider.seen[1]?.url, `/model/${encodeURIComponent(arn)}/converse`);
 });
 
-test("a stream of Converse becomes one of OpenAI's, and costs what the whole answer costs", async (t) => {
+test("a Converse stream becomes an OpenAI stream at the same cost as a buffered response", async (t) => {
   const { client, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res, url) =>
     url.endsWith("/converse-stream")
       ? sendFrames(res, [...CONVERSED, ...CLOSING])
@@ -205,7 +205,7 @@ test("a stream of Converse becomes one of OpenAI's, and costs what the whole ans
   assert.ok((rows[0]?.cost ?? 0) > 0);
 });
 
-test("a stream of Converse that breaks off, is damaged or tells a failure never looks finished", async (t) => {
+test("a Converse stream that is cut, damaged or has an error event never looks complete", async (t) => {
   const failure = encodeAmazonMessage(
     { ":exception-type": "throttlingException", ":content-type": "application/json", ":message-type": "exception" },
     Buffer.from(JSON.stringify({ message: "too many tokens" })),
@@ -239,7 +239,7 @@ test("a stream of Converse that breaks off, is damaged or tells a failure never 
   );
 });
 
-test("parameters that Converse does not support are refused, and its errors reach the client", async (t) => {
+test("parameters that Converse lacks are refused, and its errors reach the client", async (t) => {
   const { client, provider, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res) =>
     json(res, { message: "The provided model identifier is invalid." }, 400),
   );
@@ -255,7 +255,7 @@ test("parameters that Converse does not support are refused, and its errors reac
   await assert.rejects(client.chat.completions.create({ model, messages: MESSAGES }), /The provided model identifier is invalid/);
 });
 
-test("counts of a stream that passes as it is are read from its messages, wrapped or not", async (t) => {
+test("usage of a stream in Bedrock's own format is read from its messages, wrapped or not", async (t) => {
   const wrapped = (event: object): Buffer => frame("chunk", { bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "abcd" });
   const { base, rows } = await cloud(t, {}, (res, url) =>
     sendFrames(
@@ -283,7 +283,7 @@ test("counts of a stream that passes as it is are read from its messages, wrappe
 
 const wrappedEvent = (event: object): Buffer => frame("chunk", { bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "abcd" });
 
-test("a stream of Bedrock's own form that is cut never looks finished", async (t) => {
+test("a truncated stream in Bedrock's own format never looks complete", async (t) => {
   const invoked = [wrappedEvent({ type: "message_start", message: { usage: { input_tokens: 9 } } })];
   const failure = encodeAmazonMessage({ ":message-type": "exception", ":exception-type": "throttlingException" }, Buffer.from("{}"));
   const cut: readonly (readonly [string, readonly Buffer[], RegExp])[] = [
@@ -314,7 +314,7 @@ type ChatOrError = OpenAI.ChatCompletion & { readonly internalCode: number; read
 
 const MODEL_PLACE = "projects/acme/locations/europe-west4/publishers";
 
-test("vertex: a publisher's dialect, its place from the model's full name", async (t) => {
+test("Vertex: the publisher chooses the dialect, and the full model name has project and region", async (t) => {
   const { base, provider, rows } = await cloud(t, {}, (res, url) =>
     url.includes("/anthropic/")
       ? json(res, {
@@ -368,7 +368,7 @@ test("vertex: a publisher's dialect, its place from the model's full name", asyn
   assert.equal(provider.seen.length, 2);
 });
 
-test("vertex: project and region from the kept file, streams of both publishers", async (t) => {
+test("Vertex: project and region come from the stored service account, for streams of both publishers", async (t) => {
   const sse = (res: ServerResponse, events: readonly object[]): void =>
     void res
       .writeHead(200, { "content-type": "text/event-stream" })
@@ -427,7 +427,7 @@ test("vertex: project and region from the kept file, streams of both publishers"
   assert.ok(!JSON.stringify(rows).includes("PRIVATE KEY"));
 });
 
-test("azure: the deployment in the path, its key in its own field, the version as asked", async (t) => {
+test("Azure: the deployment is in the path, the key in its own field, and the version as requested", async (t) => {
   const { base, provider, rows } = await cloud(t, { "azure-openai": "azure-key" }, (res) =>
     json(res, {
       choices: [{ index: 0, message: { role: "assistant", content: "hi" } }],
@@ -459,7 +459,7 @@ test("azure: the deployment in the path, its key in its own field, the version a
   assert.deepEqual([rows[0]?.model, rows[0]?.tokens_in], ["my-gpt", 3]);
 });
 
-test("a kept key that cannot be used fails only its own step", async (t) => {
+test("an unusable stored key fails only its own step", async (t) => {
   const provider = await testProvider(t, (res) => json(res, { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }));
   const foreign = createSealer(Buffer.alloc(32, 8)).seal("sk", "provider-key:openai");
   const { base, rows } = await gatewayFront(t, {
@@ -496,7 +496,7 @@ test("a kept key that cannot be used fails only its own step", async (t) => {
   );
 });
 
-test("embeddings of Vertex AI and of Bedrock in OpenAI's shape, with what they count or a guess", async (t) => {
+test("embeddings of Vertex AI and Bedrock have OpenAI's format, with reported or estimated usage", async (t) => {
   const { client, provider, rows } = await cloud(t, { "aws-bedrock": AWS_KEY }, (res, url) => {
     if (url.endsWith(":predict"))
       return json(res, {

@@ -149,7 +149,7 @@ test("the provider gets path, query, credential and body as sent, and no hop-by-
   assert.doesNotMatch(text, /x-secret|forged/);
 });
 
-test("an answer that breaks off before its end fails or is cut, in every framing", async (t) => {
+test("a truncated response fails or is cut, with every framing", async (t) => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ["nothing at all", "", /^HTTP\/1\.1 502 .*"internalCode":2902/s],
     ["half a head", "HTTP/1.1 200 OK\r\ncontent-", /^HTTP\/1\.1 502 /],
@@ -175,7 +175,7 @@ test("an answer that breaks off before its end fails or is cut, in every framing
   }
 });
 
-test("an HTTP/1.0 client, which knows the end by the close alone, sees a reset", async (t) => {
+test("an HTTP/1.0 client gets a reset for a truncated response, because it knows the end only by the close", async (t) => {
   const { port, path } = await front(
     t,
     await rawProvider(t, (socket) => {
@@ -186,7 +186,7 @@ test("an HTTP/1.0 client, which knows the end by the close alone, sees a reset",
   assert.equal((await exchange(port, post(path, CHAT, "", "1.0"))).reset, true);
 });
 
-test("a provider that cannot be reached, or says nothing in time, is told apart", async (t) => {
+test("an unreachable provider and one that times out give different errors", async (t) => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
   const { port: deadPort } = closed.address() as AddressInfo;
@@ -199,7 +199,7 @@ test("a provider that cannot be reached, or says nothing in time, is told apart"
   assert.deepEqual([silent.rows.length, silent.rows[0]?.status_code], [1, 504]);
 });
 
-test("a client that leaves ends the provider's request, before and after the answer began", async (t) => {
+test("a client that disconnects ends the provider's request, before and during the response", async (t) => {
   for (const bytes of ["", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"]) {
     let ended = false;
     let asked = false;
@@ -219,7 +219,7 @@ test("a client that leaves ends the provider's request, before and after the ans
   }
 });
 
-test("a client that leaves during its body leaves no row, because nothing was accepted", async (t) => {
+test("a client that disconnects while sending its body leaves no row, because nothing was accepted", async (t) => {
   let asked = 0;
   const { port, path, rows, value } = await front(t, await provider(t, (_req, res) => void (asked++, res.end())));
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path).slice(0, -10)));
@@ -229,7 +229,7 @@ test("a client that leaves during its body leaves no row, because nothing was ac
   assert.deepEqual([rows.length, asked, value("selvedge_gateway_buffered_request_bytes")], [0, 0, 0]);
 });
 
-test("a large body is streamed whole, and one above the limit is refused", async (t) => {
+test("a large body is streamed completely, and one above the limit is refused", async (t) => {
   const sizes: number[] = [];
   const providerPort = await provider(t, (req, res) => {
     let size = 0;
@@ -284,7 +284,7 @@ test("a large body is streamed whole, and one above the limit is refused", async
   await eventually(() => value("selvedge_gateway_buffered_request_bytes") === 0);
 });
 
-test("a slow reader makes the provider wait instead of filling memory", async (t) => {
+test("a slow client slows the provider down instead of filling memory", async (t) => {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const TOTAL = 400;
   let written = 0;
@@ -315,7 +315,7 @@ test("a slow reader makes the provider wait instead of filling memory", async (t
   assert.deepEqual([rows[0]?.success, rows[0]?.response_bytes], [true, TOTAL * chunk.length]);
 });
 
-test("provider errors, 1xx and answers without a body pass through as they are", async (t) => {
+test("provider errors, 1xx and responses without a body pass unchanged", async (t) => {
   for (const [bytes, expected] of [
     ["HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\n{}", /^HTTP\/1\.1 429 .*retry-after: 7.*\{\}$/s],
     ["HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}", /^HTTP\/1\.1 200 .*\{\}$/s],
@@ -328,7 +328,7 @@ test("provider errors, 1xx and answers without a body pass through as they are",
   }
 });
 
-test("closing lets a request under way finish and refuses new connections", async (t) => {
+test("closing completes active requests and refuses new connections", async (t) => {
   let finish: (() => void) | undefined;
   const { port, path, close, rows } = await front(t, await provider(t, (_req, res) => void (finish = () => res.end("{}"))));
   const answer = exchange(port, post(path, CHAT, ""));
@@ -352,7 +352,7 @@ test("a request that does not finish in time is cut at the end of the drain", as
   assert.deepEqual([rows.length, rows[0]?.success], [1, false]);
 });
 
-test("above its bound of requests the gateway answers 503", async (t) => {
+test("above its limit of concurrent requests the gateway answers 503", async (t) => {
   let asked = 0;
   const { port, path } = await front(t, await provider(t, () => void asked++), { requestsMax: 1 });
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path)));

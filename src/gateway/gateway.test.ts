@@ -90,7 +90,7 @@ const metric = (metrics: MetricRegistry, name: string): number =>
     .filter((sample) => sample.name === name)
     .reduce((sum, sample) => sum + sample.value, 0);
 
-test("SPEC 4.1: the SDK completes a chat through the gateway, and exactly one row is kept", async (t) => {
+test("SPEC 4.1: the SDK completes a chat through the gateway, which stores exactly one row", async (t) => {
   const { mock, base, rows } = await stage(t, [gatewayOp("gw")]);
   const { data, response } = await client(`${base}/gw/openai`).chat.completions.create(chat).withResponse();
   assert.equal(data.choices[0]?.message.content, "Hi there, how are you today?");
@@ -148,7 +148,7 @@ test("SPEC 4.1: both path forms and the universal clients' form reach the provid
   assert.equal(models.status, 200);
 });
 
-test("a stream arrives in pieces, with its tokens in the row", async (t) => {
+test("a stream arrives in chunks, and its row has the token counts", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw")]);
   const stream = await client(`${base}/gw/openai`).chat.completions.create({
     ...chat,
@@ -170,7 +170,7 @@ test("a stream arrives in pieces, with its tokens in the row", async (t) => {
   );
 });
 
-test("SPEC 3.1: the table of the authentication setting", async (t) => {
+test("SPEC 3.1: the authentication setting decides which requests pass", async (t) => {
   const { mock, base, rows } = await stage(t, [gatewayOp("on", { authentication: true }), gatewayOp("off"), tokenOp(TOKEN)]);
   const bearer = { "svc-aig-authorization": `Bearer ${TOKEN}` };
   assert.equal((await post(`${base}/on/openai/chat/completions`, chat, bearer)).status, 200);
@@ -182,7 +182,7 @@ test("SPEC 3.1: the table of the authentication setting", async (t) => {
   assert.equal(mock.getRequests().length, 4);
 });
 
-test("SPEC 5.1 and SPEC 7.1: a call without a token fails, stores no row and asks no provider; every accepted header name works", async (t) => {
+test("SPEC 5.1 and SPEC 7.1: a request without a token fails, stores no row and calls no provider; every accepted header name works", async (t) => {
   const { mock, base, rows, metrics } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   await assert.rejects(
     client(`${base}/gw/openai`).chat.completions.create(chat),
@@ -212,7 +212,7 @@ test("SPEC 5.1 and SPEC 7.1: a call without a token fails, stores no row and ask
   assert.equal(rows.length, 4);
 });
 
-test("a token opens only what it covers: account, time and address", async (t) => {
+test("a token works only for its accounts, its time and its addresses", async (t) => {
   const { base, clock, replica } = await stage(t, [
     gatewayOp("gw", { authentication: true }),
     tokenOp("other-account", { accounts: ["b".repeat(32)] }),
@@ -249,7 +249,7 @@ test("a token opens only what it covers: account, time and address", async (t) =
   await expect({ here: 200, "every-account": 401 });
 });
 
-test("a rolled token's old secret stops at once, though it was cached", async (t) => {
+test("the old secret of a rolled token stops working at once, even if it was cached", async (t) => {
   const { base, replica } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp("old-secret", {}, "id")]);
   const status = async (secret: string): Promise<number> =>
     (await post(`${base}/gw/openai/chat/completions`, chat, { "svc-aig-token": `Bearer ${secret}` })).status;
@@ -275,7 +275,7 @@ test("unknown gateway, unknown provider and malformed chats are refused with the
   assert.equal(mock.getRequests().length, 0);
 });
 
-test("SPEC 5.1: the provider sees its own credential and no field of the gateway", async (t) => {
+test("SPEC 5.1: the provider gets its own credential and no field of the gateway", async (t) => {
   const { mock, base } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   const own = {
     "svc-aig-authorization": `Bearer ${TOKEN}`,
@@ -296,7 +296,7 @@ test("SPEC 5.1: the provider sees its own credential and no field of the gateway
   );
 });
 
-test("planted secrets are in no row", async (t) => {
+test("rows contain no planted secret", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw", { authentication: true }), tokenOp(TOKEN)]);
   const canary = `canary-${randomBytes(12).toString("hex")}`;
   const headers = { "svc-aig-authorization": `Bearer ${TOKEN}`, authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary };
@@ -311,7 +311,7 @@ test("planted secrets are in no row", async (t) => {
   assert.ok(!JSON.stringify(rows).includes(TOKEN));
 });
 
-test("a client that leaves aborts the provider's answer and leaves one row", async (t) => {
+test("a client that disconnects aborts the provider's response and leaves one row", async (t) => {
   const { base, rows, metrics } = await stage(t, [gatewayOp("gw")]);
   const stream = await client(`${base}/gw/openai`).chat.completions.create({
     ...chat,
@@ -326,7 +326,7 @@ test("a client that leaves aborts the provider's answer and leaves one row", asy
   await eventually(() => metric(metrics, "selvedge_gateway_active_requests") === 0);
 });
 
-test("a provider that breaks off never looks finished", async (t) => {
+test("a response that the provider cuts never looks complete", async (t) => {
   const { base, rows } = await stage(t, [gatewayOp("gw")]);
   const response = await post(`${base}/gw/openai/chat/completions`, {
     ...chat,
@@ -339,7 +339,7 @@ test("a provider that breaks off never looks finished", async (t) => {
   assert.deepEqual([rows[0]?.success, rows[0]?.status_code], [false, 200]);
 });
 
-test("with log collection off no row is kept", async (t) => {
+test("with log collection off no row is stored", async (t) => {
   const { base, rows, metrics } = await stage(t, [gatewayOp("gw", { collect_logs: false })]);
   const response = await post(`${base}/gw/openai/chat/completions`, chat);
   assert.deepEqual([response.status, response.headers.get("svc-aig-log-id")], [200, null]);
@@ -347,7 +347,7 @@ test("with log collection off no row is kept", async (t) => {
   assert.equal(metric(metrics, "selvedge_gateway_requests_total"), 1);
 });
 
-test("a change of the snapshot is in force for the next request", async (t) => {
+test("a snapshot change applies to the next request", async (t) => {
   const { base, replica } = await stage(t, []);
   const status = async (): Promise<number> => (await post(`${base}/gw/openai/chat/completions`, chat)).status;
   assert.equal(await status(), 400);
@@ -359,7 +359,7 @@ test("a change of the snapshot is in force for the next request", async (t) => {
   assert.equal(await status(), 400);
 });
 
-test("a gateway's rate limit refuses what is above it, without a row and without the provider", async (t) => {
+test("requests above a gateway's rate limit are refused without a row and without the provider", async (t) => {
   const limited = gatewayOp("gw", { rate_limit: { limit: 2, interval_seconds: 60, technique: "fixed" } });
   const { mock, base, rows, metrics, clock } = await stage(t, [limited, gatewayOp("other")]);
   const url = `${base}/gw/openai/chat/completions`;

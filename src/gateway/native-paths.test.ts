@@ -98,7 +98,7 @@ const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: str
 
 const BODY = { model: "m", messages: [{ role: "user", content: "hello" }] };
 
-test("every provider of the table is asked where its own clients ask", () => {
+test("every provider in the table is called at the URLs of its own clients", () => {
   assert.deepEqual(Object.keys(NATIVE).toSorted(), [...PROVIDERS.keys()].toSorted());
   const upstreams = createUpstreams({});
   for (const [name, asked] of Object.entries(NATIVE))
@@ -110,7 +110,7 @@ test("every provider of the table is asked where its own clients ask", () => {
     }
 });
 
-test("a path that repeats the provider's own base, or a part of it, is not asked for twice", () => {
+test("a path that repeats part of the provider's base path is not doubled", () => {
   const upstreams = createUpstreams({});
   for (const [name, { baseAddress, place }] of PROVIDERS) {
     const { origin, pathname } = new URL(baseAddress);
@@ -124,7 +124,7 @@ test("a path that repeats the provider's own base, or a part of it, is not asked
   }
 });
 
-test("a path that leads nowhere is refused with what it should look like", async (t) => {
+test("a path without a target is refused with the expected form", async (t) => {
   const { base, rows } = await gatewayFront(t);
   for (const [path, form] of [
     ["azure-openai/gpt-4o", "/{resource}/{deployment}/…"],
@@ -141,7 +141,7 @@ test("a path that leads nowhere is refused with what it should look like", async
   assert.equal(rows.length, 0);
 });
 
-test("each gets its own credential and nothing of the gateway's, by its own path and as a step of the universal endpoint", async (t) => {
+test("each provider gets its own credential and no gateway field, by its own path and as a universal step", async (t) => {
   const provider = await testProvider(t, (res) => res.writeHead(200, { "content-type": "application/json" }).end('{"text":"Hi"}'));
   const providers = Object.fromEntries(
     Array.from(PROVIDERS.values(), ({ name, baseAddress }) => [name, provider.url + new URL(baseAddress).pathname.replace(/\/$/, "")]),

@@ -109,7 +109,7 @@ async function stage(t: TestContext): Promise<{ mock: LLMock; base: string; rows
   return { mock, base: `http://127.0.0.1:${port}/v1/${ACCOUNT}/gw`, rows };
 }
 
-test("providers are asked under their own paths, and their answers, models and tokens are read", async (t) => {
+test("providers are called at their own paths, and their responses, models and usage are read", async (t) => {
   const { mock, base, rows } = await stage(t);
   for (const { provider, path, body, asked, model } of CASES) {
     const response = await fetch(`${base}/${provider}${path}`, {

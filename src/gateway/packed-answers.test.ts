@@ -42,7 +42,7 @@ const ask = (base: string, body: object = TEST_CHAT, gateway = "gw"): Promise<Re
   postJson(`${base}/${gateway}/openai/chat/completions`, body);
 
 for (const [coding, pack] of Object.entries(PACKERS)) {
-  test(`an answer packed with ${coding} is given plain and counted`, async (t) => {
+  test(`a ${coding} response is decompressed and counted`, async (t) => {
     const { base, rows } = await packing(t, ANSWER, "application/json", coding, pack);
     const answer = await ask(base);
     assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], [null, ANSWER]);
@@ -50,7 +50,7 @@ for (const [coding, pack] of Object.entries(PACKERS)) {
     assert.deepEqual([row?.tokens_in, row?.tokens_out, row?.success], [11, 7, true]);
   });
 
-  test(`an answer packed with ${coding} that ends in its middle, however cleanly, does not look finished`, async (t) => {
+  test(`a truncated ${coding} response does not look complete, however cleanly it ends`, async (t) => {
     const { base, rows } = await packing(t, ANSWER.repeat(50), "application/json", coding, pack, 0.7);
     await assert.rejects(ask(base).then((answer) => (answer.status >= 500 ? Promise.reject(new Error("refused")) : answer.text())));
     assert.deepEqual(
@@ -60,7 +60,7 @@ for (const [coding, pack] of Object.entries(PACKERS)) {
   });
 }
 
-test("a packed stream is counted and watched for its end as a plain one", async (t) => {
+test("a compressed stream is counted and checked for its end like an uncompressed one", async (t) => {
   const body = { ...TEST_CHAT, stream: true };
   const whole = await packing(t, STREAM, "text/event-stream", "gzip", gzipSync);
   const text = await (await ask(whole.base, body)).text();
@@ -78,7 +78,7 @@ test("a packed stream is counted and watched for its end as a plain one", async 
   assert.equal(unfinished.rows[0]?.success, false);
 });
 
-test("a packed answer is kept and given again plain; what is packed in an unknown way passes as it is", async (t) => {
+test("a compressed response is cached and served uncompressed, and one with an unknown encoding passes unchanged", async (t) => {
   const { base } = await packing(t, ANSWER, "application/json", "gzip", gzipSync);
   for (const status of ["MISS", "HIT"]) {
     const answer = await ask(base, TEST_CHAT, "keeping");
@@ -89,7 +89,7 @@ test("a packed answer is kept and given again plain; what is packed in an unknow
   assert.deepEqual([answer.headers.get("content-encoding"), await answer.text()], ["exi", ANSWER]);
 });
 
-test("a long packed answer arrives whole", async (t) => {
+test("a long compressed response arrives completely", async (t) => {
   const long = JSON.stringify({ text: "x".repeat(64 * 1024 * 1024) });
   const { base } = await packing(t, long, "application/json", "gzip", gzipSync);
   const answer = await ask(base);

@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { answerChat, gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 
-test("option fields with invalid values are refused before anything is sent", async (t) => {
+test("invalid option fields are refused before a provider request", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
   const ask = (headers: Record<string, string>) => postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, headers);
@@ -40,7 +40,7 @@ test("option fields with invalid values are refused before anything is sent", as
   await eventually(() => rows.length === 1);
 });
 
-test("the duration of an answer that its client leaves ends there, whatever is counted after it", async (t) => {
+test("the duration of a response that its client abandons ends at the disconnect, even if usage arrives later", async (t) => {
   let isLeft = false;
   const provider = await testProvider(t, (res) => {
     res.on("close", () => (isLeft = true));

@@ -54,9 +54,9 @@ const STREAMS: readonly (readonly [string, readonly string[]])[] = [
   ["/v2/chat", ['data: {"type":"content-delta"}\n\n', 'event: message-end\ndata: {"type":"message-end"}\n\n']],
 ];
 
-describe("streams that pass as they are", () => {
+describe("streams that pass unchanged", () => {
   for (const [path, events] of STREAMS) {
-    test(`${path}: one with its end passes unchanged, however it is cut into chunks`, () => {
+    test(`${path}: a complete stream passes unchanged, however it is cut into chunks`, () => {
       const bytes = Buffer.from(events.join(""));
       fc.assert(
         fc.property(places, (at) => assert.deepEqual(truth(path, cutAt(bytes, at)), { text: events.join(""), isCut: false })),
@@ -64,7 +64,7 @@ describe("streams that pass as they are", () => {
       );
     });
 
-    test(`${path}: one without it gets an error event, also in the middle of a line`, () => {
+    test(`${path}: a truncated stream gets an error event, also in the middle of a line`, () => {
       const whole = events.slice(0, -1).join("");
       fc.assert(
         fc.property(fc.nat(whole.length), places, (length, at) => {
@@ -79,21 +79,21 @@ describe("streams that pass as they are", () => {
     });
   }
 
-  test("a model cannot end a stream by what it says", () => {
+  test("a model cannot end a stream by its text", () => {
     for (const said of ['"finish_reason":"stop"', "data: [DONE]", '"message_stop"', '{"finishReason":"STOP"}', "\n\ndata: [DONE]\n\n"]) {
       const event = `data: ${JSON.stringify({ choices: [{ delta: { content: said } }] })}\n\n`;
       for (const [path] of STREAMS) assert.equal(truth(path, [Buffer.from(event)]).isCut, true, `${path} ${said}`);
     }
   });
 
-  test("a provider that tells its error itself is not told over", () => {
+  test("a provider's own error event gets no second one", () => {
     const told = 'data: {"error":{"message":"busy"}}\n\n';
     assert.deepEqual(truth("/chat/completions", [Buffer.from(told)]), { text: told, isCut: true });
     const named = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n';
     assert.deepEqual(truth("/v1/messages", [Buffer.from(named)]), { text: named, isCut: true });
   });
 
-  test("an end is found wherever it stands in a long stream, however that is cut, and one that is not there is missed", () => {
+  test("the end of a long stream is found in any chunks, and a missing one is noticed", () => {
     const event = (content: string, reason: string | null): string =>
       `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: reason }] })}\r\n\r\n: é comment\n`;
     const said = Array.from({ length: 700 }, (_, i) => event(`wörd ${i}`, null));
@@ -110,7 +110,7 @@ describe("streams that pass as they are", () => {
     );
   });
 
-  test("errors, whole answers and compressed ones are not watched", () => {
+  test("errors, buffered responses and compressed ones are not checked for an end", () => {
     const kind = streamKindOf("/chat/completions");
     assert.ok(kind !== undefined);
     assert.equal(watching(kind)({ ...HEAD, status: 429 }), undefined);
@@ -120,8 +120,8 @@ describe("streams that pass as they are", () => {
   });
 });
 
-describe("token counts that the client did not ask for", () => {
-  test("are asked of the provider by one more field", () => {
+describe("usage that the client did not request", () => {
+  test("is requested from the provider with one more field", () => {
     const asked = (text: string): unknown => {
       const bytes = requestUsage(Buffer.from(text));
       return bytes === undefined ? undefined : JSON.parse(bytes.toString());
@@ -149,7 +149,7 @@ describe("token counts that the client did not ask for", () => {
   ];
   const lines = [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), ": ping\n\n", "data: [DONE]\n\n"];
 
-  test("are taken out of the stream, and nothing else is, however it is cut into chunks", () => {
+  test("is removed from the stream, and nothing else is, however it is cut into chunks", () => {
     const bytes = Buffer.from(lines.join(""));
     const kept = events.slice(0, 4).map(({ usage: _usage, ...rest }: { usage?: unknown }) => rest);
     fc.assert(
@@ -166,7 +166,7 @@ describe("token counts that the client did not ask for", () => {
     );
   });
 
-  test("buffering is bounded: a line without an end passes unchanged", () => {
+  test("buffering is bounded: an endless line passes unchanged", () => {
     const strip = new UsageFilter();
     const piece = Buffer.alloc(64 * 1024, "x");
     let sent = 0;
@@ -175,7 +175,7 @@ describe("token counts that the client did not ask for", () => {
   });
 });
 
-test("a stream that ends by telling that the model failed passes as it is, and its row has no success", async (t) => {
+test("a stream that ends with the model's failure passes unchanged, and its row has no success", async (t) => {
   const whole =
     'event: response.created\ndata: {"type":"response.created"}\n\nevent: response.failed\ndata: {"type":"response.failed","response":{}}\n\n';
   const provider = await testProvider(t, (res) => res.writeHead(200, { "content-type": "text/event-stream" }).end(whole));
@@ -185,7 +185,7 @@ test("a stream that ends by telling that the model failed passes as it is, and i
   assert.deepEqual([rows.length, rows[0]?.status_code, rows[0]?.success], [1, 200, false]);
 });
 
-test("a client that leaves with the last event of its stream has had all of it", async (t) => {
+test("a client that disconnects at the last event has received the complete stream", async (t) => {
   const last = (content: string, reason: string | null): string =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: reason }] })}\n\n`;
   const streams: readonly (readonly [path: string, pieces: readonly string[], isWhole: boolean])[] = [

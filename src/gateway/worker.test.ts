@@ -29,7 +29,7 @@ async function message<T extends FromWorker["type"]>(worker: Worker, type: T): P
   }
 }
 
-test("the plane's thread serves what the publisher says, writes rows through the events thread and drains", async (t) => {
+test("the gateway's thread serves the published snapshot, writes rows through the events thread and drains", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-gateway-"));
   t.after(() => removeDirectory(directory));
   const mock = new LLMock({ port: 0, logLevel: "silent" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startJobs } from "./job.ts";
 
-test("a job runs again and again, never twice at a time, also after a failure, until it is stopped", async () => {
+test("a job repeats, one run at a time and also after a failure, until it is stopped", async () => {
   let runs = 0;
   let underWay = 0;
   const failures: unknown[] = [];

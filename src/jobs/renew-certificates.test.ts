@@ -9,7 +9,7 @@ import { renewCertificates } from "./renew-certificates.ts";
 const DAY_MS = 86_400_000;
 
 storeTest(
-  "certificates are renewed when a third of their life is left, the installation's own too, and the old one goes in the same delta",
+  "certificates, the installation's own too, are renewed with a third of their life left, and the old one is removed in the same delta",
   async ({ store }) => {
     const clock = fixedClock("2026-01-01T00:00:00Z");
     const { control, account_id, call } = await controlOver(store, { clock });
@@ -44,7 +44,7 @@ storeTest(
   },
 );
 
-storeTest("certificates that were issued by a clock that has been set back since are issued again", async ({ store }) => {
+storeTest("certificates issued while the clock ran ahead are issued again", async ({ store }) => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const { control, account_id, call } = await controlOver(store, { clock });
   const zone = await control.zones.create(call(), { name: "early.example", account: { id: account_id } });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendNotifications } from "./send-notifications.ts";
 
-test("the log names deliveries that failed, and neither whom they were for nor what was said of them", async () => {
+test("the log names failed deliveries without recipient and content", async () => {
   const failure = {
     id: "01ab",
     mechanism_type: "email",

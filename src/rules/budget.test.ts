@@ -33,7 +33,7 @@ function judged(ruleset: CompiledRuleset, request: RequestView, run: RuleRun = c
 for (const row of WORST) {
   const { name, expression, learns } = row;
   const kind = `${name}:`;
-  test(`${kind} the most of the worst rules over the largest body are ended, at the same rule each time`, () => {
+  test(`${kind} the most of the worst rules over the largest body are stopped, at the same rule each time`, () => {
     const ruleset = compiled(Array.from({ length: RULES }, (_, i) => expression(i)));
     const first = judged(ruleset, worstRequest(row));
     assert.ok(first.exhausted !== null, `${first.steps} steps`);
@@ -64,7 +64,7 @@ const ORDINARY = [
   posted(Buffer.alloc(BODY_BYTES * 0.75, WORDS).toString("base64")),
 ];
 
-test("200 ordinary rules over the largest body take less than a quarter of the steps", () => {
+test("200 ordinary rules over the largest body take less than a quarter of the step limit", () => {
   const kinds = [
     (i: number) => `http.request.body.raw contains "<script${i}"`,
     (i: number) => `http.request.body.raw matches "(?i)union.{1,100}select${i}"`,
@@ -106,7 +106,7 @@ function managedOver(body: RequestView): RuleRun {
   return run;
 }
 
-test("all managed rules over the largest body take less than a quarter of the steps", () => {
+test("all managed rules over the largest body take less than a quarter of the step limit", () => {
   for (const body of ORDINARY) {
     const { steps, exhausted } = managedOver(body);
     assert.equal(exhausted, null);
@@ -114,7 +114,7 @@ test("all managed rules over the largest body take less than a quarter of the st
   }
 });
 
-test("20 ordinary rules and all managed rules over honest bodies as long as rules see leave some of the steps", () => {
+test("20 ordinary rules and all managed rules over the longest benign bodies stay within the step limit", () => {
   const BYTES = 1_048_576;
   const upTo = (piece: string, start = "", end = ""): string => start + piece.repeat(Math.floor(BYTES / piece.length)) + end;
   const part = '--X\r\nContent-Disposition: form-data; name="a"\r\n\r\nwhat somebody wrote\r\n';
@@ -137,7 +137,7 @@ test("20 ordinary rules and all managed rules over honest bodies as long as rule
   }
 });
 
-test("simple comparisons cost a few steps for each character, whatever they are asked of", () => {
+test("simple comparisons cost a few steps per character, whatever field they read", () => {
   const expressions = [
     'http.host eq "a"',
     "ip.src in {10.0.0.0/8}",
@@ -150,7 +150,7 @@ test("simple comparisons cost a few steps for each character, whatever they are 
   assert.ok(ruleset.steps > 0 && ruleset.steps < 1000);
 });
 
-test("simple rules that many rules execute are bounded, and both are named", () => {
+test("simple rules executed by many rules are bounded, and the error names both", () => {
   const simple = `http.host eq "${"a".repeat(3000)}"`;
   const custom = compileRuleset({ id: "c", phase: CUSTOM, rules: rulesOf(Array.from({ length: RULES }, () => simple)) });
   const executing = Array.from({ length: RULES }, (_, i) => ({
@@ -166,7 +166,7 @@ test("simple rules that many rules execute are bounded, and both are named", () 
 
 const TOO_MUCH = Array.from({ length: RULES }, (_, i) => WORST[0]!.expression(i));
 
-test("matches before the budget was spent remain, and later phases of the request can only compare", () => {
+test("matches before the step limit remain, and later phases can only compare", () => {
   const run = createRun();
   const matches = runPhase([compiled(["true", ...TOO_MUCH])], run, worstRequest(WORST[0]!), null);
   assert.deepEqual(
@@ -179,7 +179,7 @@ test("matches before the budget was spent remain, and later phases of the reques
   assert.deepEqual(judged(compiled(['http.user_agent contains "te"']), posted(""), run).exhausted, exhausted);
 });
 
-test("rules of a response have steps of their own, whatever those of the request have spent", () => {
+test("response rules have their own step limit, whatever the request rules used", () => {
   const run = createRun();
   judged(compiled(TOO_MUCH), worstRequest(WORST[0]!), run);
   const phase = "http_response_headers_transform";
@@ -191,13 +191,13 @@ test("rules of a response have steps of their own, whatever those of the request
   assert.equal(run.steps, 2 * STEPS_MAX);
 });
 
-test("an error in a rule does not end the budget, and nothing is charged outside an evaluation", () => {
+test("an error in a rule does not end the step count, and nothing is counted outside an evaluation", () => {
   const broken = { ...posted(""), headers: () => assert.fail("broken") } as RequestView;
   assert.throws(() => judged(compiled(['any(http.request.headers["a"][*] eq "b")']), broken), /broken/);
   for (let n = 0; n < 200; n++) charge(STEPS_MAX);
 });
 
-test("an automaton charges for the states that it makes, and for going on without them", () => {
+test("an automaton counts the states that it makes, and its steps without new states", () => {
   const one = (kind: string) => {
     const row = WORST.find(({ name }) => name === kind)!;
     return judged(compiled([row.expression(0)]), worstRequest(row));
@@ -206,7 +206,7 @@ test("an automaton charges for the states that it makes, and for going on withou
   assert.ok(one("an automaton without states").exhausted !== null);
 });
 
-test("looking for an address among redirects is charged, whatever the address and the list", () => {
+test("searching a redirect list counts steps, whatever the URL and the list", () => {
   const hosts = Array.from({ length: 130 }, (_, n) => "a.".repeat(n).concat("b"));
   const paths = Array.from({ length: 70 }, (_, n) => "/aaaaa".repeat(2590 + n));
   const sources = [...hosts.map((host) => `${host}/x`), ...paths.map((path) => `b${path}/x`), ...paths.map((path) => `c${path}`)];

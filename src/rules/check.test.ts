@@ -35,12 +35,12 @@ const ACCEPTED: readonly (readonly [string, string, object | undefined])[] = [
   [CUSTOM, "skip", { phase: "current" }],
 ];
 
-test("rules that can run are accepted", () => {
+test("valid rules are accepted", () => {
   for (const [phase, action, action_parameters] of ACCEPTED)
     assert.deepEqual(ruleProblems({ action, action_parameters, expression: "true" }, phase, ZONE), [], `${phase} ${action}`);
 });
 
-test("a redirect by a list needs one of redirects", () => {
+test("a redirect by list needs a redirect list", () => {
   const problems = (kind: ListKind): readonly string[] => {
     const around: RuleContext = { kind: "root", customRulesets: new Map(), lists: { find: () => ({ kind, has: () => false }) } };
     const from_list = { name: "moves", key: "http.request.full_uri" };
@@ -167,7 +167,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [CUSTOM, { action: "log", expression: "nope" }, "/expression", /Filter parsing error \(1:1\)/],
 ];
 
-test("rules that cannot run are refused, with the place", () => {
+test("invalid rules are refused with a pointer", () => {
   for (const [phase, draft, pointer, message] of REFUSED) {
     const problems = ruleProblems({ expression: "true", ...draft }, phase, ZONE);
     assert.ok(
@@ -177,18 +177,18 @@ test("rules that cannot run are refused, with the place", () => {
   }
 });
 
-test("phases are named once, and every action that can run has a phase to stand in", () => {
+test("phase names are unique, and every action can be used in some phase", () => {
   assert.equal(new Set(PHASES.map((phase) => phase.name)).size, PHASES.length);
   // Scores are for the rules of managed rulesets.
   for (const name of Object.keys(ACTIONS).filter((action) => action !== "score")) assert.ok(phasesOf(name as ActionName).length > 0, name);
 });
 
-test("the service fills in the version of an execute rule", () => {
+test("the version of an execute rule is filled in", () => {
   assert.deepEqual(completeParameters("execute", SENSITIVE), { ...SENSITIVE, version: "latest" });
   assert.deepEqual(completeParameters("log", {}), {});
 });
 
-test("limits by every kind of characteristic, and counting by the response, can be saved", () => {
+test("rate limits by every characteristic, and counting by the response, can be saved", () => {
   const characteristics = [
     "cf.colo.id",
     "ip.src",

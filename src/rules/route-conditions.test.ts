@@ -7,7 +7,7 @@ const FACTS = {
   body: { stream: true, temperature: 0.5, messages: [{ role: "user", content: "translate this" }] },
 };
 
-test("operators compare as their names say, and what cannot be compared does not hold", () => {
+test("operators compare as named, and incomparable values do not match", () => {
   for (const [condition, expected] of [
     [{}, true],
     [{ "metadata.plan": "paid" }, true],
@@ -32,7 +32,7 @@ test("operators compare as their names say, and what cannot be compared does not
     assert.equal(holds(condition, FACTS), expected, JSON.stringify(condition));
 });
 
-test("invalid conditions are refused; depth is bounded", () => {
+test("invalid conditions are refused, and depth is limited", () => {
   assert.equal(conditionProblem({ $and: [{ plan: "x" }, { age: { $gt: 1 } }] }), null);
   for (const condition of [[], "x", null, { $and: {} }, { $or: [1] }, { $where: "1" }, { plan: { $like: "x" } }, { $not: [] }])
     assert.notEqual(conditionProblem(condition), null, JSON.stringify(condition));

@@ -20,7 +20,7 @@ function directory(t: TestContext): string {
   return made;
 }
 
-test("a full disk is reported to callers, undoes the unit, and recovers when it has room", async (t) => {
+test("a full disk gives callers an error, rolls the unit back, and recovers", async (t) => {
   const store = await openStore({ url: `sqlite:${join(directory(t), "control.db")}`, clock: systemClock });
   const put = (name: string, value: string) =>
     store.write(async ({ db }) => {
@@ -42,7 +42,7 @@ test("a full disk is reported to callers, undoes the unit, and recovers when it 
   await store.close();
 });
 
-test("a damaged file is reported, with advice", async (t) => {
+test("a damaged file is reported with advice", async (t) => {
   const path = join(directory(t), "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   await store.close();
@@ -70,7 +70,7 @@ const REPLACED: Readonly<Record<string, (path: string, copy: string) => void>> =
   },
 };
 for (const [what, replace] of Object.entries(REPLACED))
-  test(`${what} while the database is open: nothing more is acknowledged, and all that was is in the first files`, async (t) => {
+  test(`${what} while the database is open: nothing more is acknowledged, and the first files have all acknowledged data`, async (t) => {
     const path = join(directory(t), "control.db");
     let told = 0;
     const store = await openStore({ url: `sqlite:${path}`, clock: systemClock, onReplaced: () => void told++ });
@@ -96,7 +96,7 @@ for (const [what, replace] of Object.entries(REPLACED))
     await again.write(({ db }) => db.insertInto("secrets").values({ name: "last", value: "", created_on: "" }).execute());
   });
 
-test("connections that come and go leave the log where it is", async (t) => {
+test("opening and closing connections leaves the log in place", async (t) => {
   const path = join(directory(t), "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   t.after(() => store.close());
@@ -136,7 +136,7 @@ test("an unreachable or silent server is reported without its password", async (
   }
 });
 
-storeTest("an error in a query is not a fault of the database", async ({ store }) => {
+storeTest("an error in a query is not a database fault", async ({ store }) => {
   const wrong = sql`SELECT one FROM nowhere`;
   const ways = [
     () => wrong.execute(store.read),

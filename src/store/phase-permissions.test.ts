@@ -26,7 +26,7 @@ const policies = (effect: "allow" | "deny", names: readonly string[]): string =>
     },
   ]);
 
-databaseTest("tokens with every permission have those of single phases as well, others keep to what they name", async (url, dialect) => {
+databaseTest("tokens with every permission get those of single phases, and others do not", async (url, dialect) => {
   const server = dialect === "postgres" ? createPostgres(url) : null;
   const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "migrate");
   try {

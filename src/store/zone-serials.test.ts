@@ -12,7 +12,7 @@ const NOW = Date.parse(START) / 1000;
 /** RFC 1982 §3.2. */
 const isAfter = (a: number, b: number): boolean => ((a - b) >>> 0) - 1 < 0x7fff_ffff && a !== b;
 
-databaseTest("a serial is the present, or the next one where it is there already, and always a later one", async (url) => {
+databaseTest("a serial is the current time, or the next number if that is taken, and always increases", async (url) => {
   const clock = fixedClock(START);
   const store = await openStore({ url, clock });
   const cases: readonly (readonly [serial: number, touched: number, restored: number])[] = [
@@ -54,7 +54,7 @@ databaseTest("a serial is the present, or the next one where it is there already
   }
 });
 
-databaseTest("however often a backup is restored, serials are later than all that were published", async (url) => {
+databaseTest("serials are later than all published ones, however often a backup is restored", async (url) => {
   // The clock stands still, so that nothing but what was published can tell.
   const store = await openStore({ url, clock: fixedClock(START) });
   const ACCOUNT = sql`INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '')`;

@@ -48,7 +48,7 @@ const head = (length: number): string =>
 
 const sweeps = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 4_500));
 
-test("a body that makes progress continues for minutes; one that stops is answered 408 and ended", { timeout: 60_000 }, async () => {
+test("a body that keeps arriving may take minutes, and one that stops gets 408 and a closed connection", { timeout: 60_000 }, async () => {
   const [steady, stopped] = [await open(), await open()];
   const text = body();
   await steady.send(head(text.length) + text.slice(0, 100_000));
@@ -67,7 +67,7 @@ test("a body that makes progress continues for minutes; one that stops is answer
   steady.socket.destroy();
 });
 
-test("an unexpected body must keep the same pace", { timeout: 60_000 }, async () => {
+test("an unexpected body has the same minimum rate", { timeout: 60_000 }, async () => {
   const stranger = await open();
   await stranger.send("POST /client/v4/zones HTTP/1.1\r\nHost: api.test\r\nContent-Length: 100000\r\n\r\nx");
   while (!stranger.answer().includes("\r\n\r\n")) await once(stranger.socket, "data");
@@ -78,7 +78,7 @@ test("an unexpected body must keep the same pace", { timeout: 60_000 }, async ()
   }
 });
 
-test("a connection without requests ends, despite empty lines; one with a request stays", { timeout: 60_000 }, async () => {
+test("a connection without requests is closed despite empty lines, and one with a request stays open", { timeout: 60_000 }, async () => {
   const [idle, busy] = [await open(), await open()];
   await idle.send("GET /client/v4/openapi.json HTTP/1.1\r\nHost: api.test\r\n\r\n");
   while (!idle.answer().includes("\r\n\r\n")) await once(idle.socket, "data");
@@ -94,7 +94,7 @@ test("a connection without requests ends, despite empty lines; one with a reques
   busy.socket.destroy();
 });
 
-test("a client that reads nothing of a long answer is disconnected", { timeout: 60_000 }, async () => {
+test("a client that does not read a long response is disconnected", { timeout: 60_000 }, async () => {
   const reader = await open();
   reader.socket.pause();
   // More than the buffers of both ends hold.

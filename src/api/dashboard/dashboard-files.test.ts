@@ -24,7 +24,7 @@ describe("the dashboard's files", () => {
     rmSync(`${folder}.secret.js`);
   });
 
-  test("every page address returns the page, with a policy without exceptions, and is revalidated each time", async () => {
+  test("every page URL returns the page, with a strict content security policy, and is revalidated each time", async () => {
     for (const path of ["/", "/zones/shop.example/dns/records?type=A", "/index.html"]) {
       const answer = await get(path);
       assert.match(await answer.text(), /<title>page/);
@@ -37,7 +37,7 @@ describe("the dashboard's files", () => {
     }
   });
 
-  test("files named by their content may be cached forever, and are compressed", async () => {
+  test("files named by their content are cached forever and compressed", async () => {
     for (const encoding of ["br", "gzip"]) {
       const answer = await get("/assets/page-abc.js", { accept: "*/*", "accept-encoding": encoding });
       assert.deepEqual(
@@ -48,7 +48,7 @@ describe("the dashboard's files", () => {
     }
   });
 
-  test("API clients get its envelope, and nothing outside the folder is served", async () => {
+  test("API clients get an envelope, and nothing outside the folder is served", async () => {
     const code = async (answer: Response): Promise<unknown> => ((await answer.json()) as { errors: { code: number }[] }).errors[0]?.code;
     assert.equal(await code(await get("/nothing", { accept: "application/json" })), 7000);
     assert.equal(await code(await get("/client/v4/nothing")), 7000);

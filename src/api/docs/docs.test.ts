@@ -46,7 +46,7 @@ describe("the documentation at /docs", () => {
     assert.deepEqual(dead, []);
   });
 
-  test("each route is on its subject's page, and a search for its path finds it first", async () => {
+  test("each route is on its subject's page, and a search for its path finds that page first", async () => {
     const index = await page("/docs/reference/api");
     const subjects = linksOf(index).filter((href) => href.startsWith("/docs/reference/api/") && !href.includes("#"));
     const all = (await Promise.all([...new Set(subjects)].map(page))).join("\n");
@@ -55,7 +55,7 @@ describe("the documentation at /docs", () => {
     assert.match(found, /<ol class="hits"><li><a href="\/docs\/reference\/api\/custom-hostnames#/);
   });
 
-  test("a search shows its words as text, and is bounded", async () => {
+  test("a search result shows its query as text, and is limited in length", async () => {
     const words = encodeURIComponent('"><script>alert(1)</script>');
     const html = await page(`/docs/search?q=${words}`);
     assert.doesNotMatch(html, /<script/);
@@ -65,7 +65,7 @@ describe("the documentation at /docs", () => {
     await page(`/docs/search?q=${"a+".repeat(5_000)}`);
   });
 
-  test("an error names its page, and nothing outside of the documents is served", async () => {
+  test("an error names its page, and nothing outside the documents is served", async () => {
     for (const path of ["/docs/nothing", "/docs/..%2fpackage.json", "/docs/adr/0001", "/docs/status"]) {
       const answer = await fetch(`${origin}${path}`);
       assert.equal(answer.status, 404, path);
@@ -76,7 +76,7 @@ describe("the documentation at /docs", () => {
   });
 });
 
-test("a server that does not show its OpenAPI document shows no documentation either", async (t) => {
+test("a server with a hidden OpenAPI document serves no documentation", async (t) => {
   const server = await startApi({ docs: ROOT, hasOpenApi: () => false });
   t.after(() => server.close());
   const answer = await fetch(`http://127.0.0.1:${server.port}/docs`);

@@ -13,7 +13,7 @@ const isAllowed = (query: string): boolean => {
   }
 };
 
-test("documents with many pairs to compare, or repeated spreads, are refused before validation", () => {
+test("documents with many field pairs to compare, or repeated spreads, are refused before validation", () => {
   for (const [name, query] of Object.entries({
     "one field again and again": `{${many(480, () => "viewer{__typename}")}}`,
     "in inline fragments": `{${many(200, () => "...on Query{viewer{__typename}}")}}`,

@@ -31,7 +31,7 @@ async function stage(t: TestContext, env: Readonly<Record<string, string>>) {
   return { root, data, directory, clock, backups, failures };
 }
 
-test("a backup is made when it is due, and the oldest beyond the number to keep is deleted", async (t) => {
+test("a backup is made when due, and the oldest above the limit is deleted", async (t) => {
   const { directory, clock, backups } = await stage(t, {
     SELVEDGE_BACKUP_FILES_MAX: "1",
     SELVEDGE_BACKUP_RECIPIENTS: "age1n5kmevdkqtgsyyujfeh7m664vr6hefpdu82qmlv83dctm8t6yamqn56ldw",
@@ -54,7 +54,7 @@ test("a backup is made when it is due, and the oldest beyond the number to keep 
   );
 });
 
-test("a backup that fails is counted, leaves nothing behind, and is tried again after ten minutes", async (t) => {
+test("a failed backup is counted, leaves no file, and is retried after ten minutes", async (t) => {
   const { directory, clock, backups, failures } = await stage(t, {});
   writeFileSync(directory, "");
   await assert.rejects(backups.makeDue(), /EEXIST|ENOTDIR/);
@@ -66,7 +66,7 @@ test("a backup that fails is counted, leaves nothing behind, and is tried again 
   assert.equal(readdirSync(directory).length, 1);
 });
 
-test("settings of backups that contradict each other are refused", () => {
+test("contradictory backup settings are refused", () => {
   const load = (env: Readonly<Record<string, string>>) => () => loadConfig({ argv: [], env, readFile: () => "" });
   assert.throws(load({ SELVEDGE_BACKUP_EVERY_HOURS: "1" }), /backup\.directory must be set/);
   assert.throws(load({ SELVEDGE_BACKUP_RECIPIENTS: "age1nobody" }), /must be a list of public keys of age/);

@@ -13,7 +13,7 @@ test("loopback binds are always allowed", () => {
   }
 });
 
-test("a public bind needs a new token and, where credentials are sent, TLS", () => {
+test("a public listener needs a new token, and TLS where credentials are sent", () => {
   const cases: readonly [flags: string[], unchanged: boolean, problems: RegExp[]][] = [
     [["--api-host", "0.0.0.0"], true, [/bootstrap token/, /TLS is off/]],
     [["--api-host", "0.0.0.0"], false, [/api\.host: TLS is off/]],

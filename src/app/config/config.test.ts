@@ -46,7 +46,7 @@ test("flags win over environment, environment over file, file over default", () 
   assert.equal(origins["http.port"], "default ");
 });
 
-test("each type is read from file, environment and flag alike", () => {
+test("file, environment and flags give the same value for each type", () => {
   const expected = {
     day: "2024-11-30",
     negotiate: true,
@@ -107,7 +107,7 @@ test("flags of a list add up, and otherwise the last flag wins", () => {
   assert.deepEqual(loadConfig(input({ env, argv: ["--dns-name-servers", "ns1.example.net"] })).dns.name_servers, ["ns1.example.net"]);
 });
 
-test("providers add up over the sources, and the last one named wins", () => {
+test("providers of all sources are combined, and the last definition of a name wins", () => {
   const file = '[gateway.providers]\nopenai = "http://127.0.0.1:1/v1"\n';
   const base = (parts: Parameters<typeof input>[0]): string | undefined => loadConfig(input(parts)).gateway.providers["openai"];
   assert.equal(base({ file }), "http://127.0.0.1:1/v1");
@@ -150,7 +150,7 @@ test("unknown flags and mistyped variables are refused with a suggestion", () =>
   assert.deepEqual(problemsOf({ env: { SELVEDGE_SERVICE_HOST: "10.0.0.1" } }), [], "variables of an orchestrator are not ours");
 });
 
-test("a key's former name works in each source, with a warning that names the present one", () => {
+test("a key's former name works in each source, with a warning that names the current one", () => {
   const sources = [
     {
       parts: { file: "[edge]\nhead_timeout_seconds = 7\n" },
@@ -176,7 +176,7 @@ test("a key's former name works in each source, with a warning that names the pr
   ]);
 });
 
-test("a former name beside the present one in the same source is refused", () => {
+test("a former name beside the current one in the same source is refused", () => {
   assert.deepEqual(problemsOf({ file: "[rules]\nversions_kept = 7\nversions_max = 8\n" }), [
     "selvedge.toml:2: rules.versions_kept is the former name of rules.versions_max, which is set as well: remove rules.versions_kept",
   ]);
@@ -203,7 +203,7 @@ test("all problems are reported at once", () => {
   assert.match(problems[1] ?? "", /^SELVEDGE_DNS_WORKERS must be a whole number from 1 to 256, not 0$/);
 });
 
-test("secrets appear in no printed value and in no message", () => {
+test("no printed value and no message contains a secret", () => {
   const canary = "canary-1f3870be274f6c49b3e31a0c";
   const env = {
     SELVEDGE_BOOTSTRAP_TOKEN: canary,
@@ -221,7 +221,7 @@ test("secrets appear in no printed value and in no message", () => {
   assert.ok(!problems.join().includes(canary));
 });
 
-test("a missing configuration file is named", () => {
+test("the error names a missing configuration file", () => {
   const readFile = (): string => {
     throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
   };
@@ -252,7 +252,7 @@ test("a key's line is found after comments, strings and sections of any kind", (
   assert.deepEqual([line(["a"]), line(["b"]), line(["x.y", "z", "k"]), line(["list", "quoted key"])], [1, 1, 5, 7]);
 });
 
-test("property: no text makes the file reader throw anything but a ConfigError", () => {
+test("property: any text gives a configuration or a ConfigError", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom("[", "]", "=", '"', "a", "p", "i", ".", "\n", "1", "#", "{", "}") })),

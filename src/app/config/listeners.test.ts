@@ -7,7 +7,7 @@ const configOf = (...argv: readonly string[]) => loadConfig({ argv, env: {}, rea
 const systemError = (code: string, place: object = {}): Error =>
   Object.assign(new Error(`listen ${code}`), { code, syscall: "listen", ...place });
 
-test("an unavailable port is reported with its listener and the flag that changes it", () => {
+test("an unavailable port is reported with its listener and its flag", () => {
   const config = configOf("--http-port", "80", "--dns-host", "::1", "--gateway-host", "localhost");
   const cases: readonly (readonly [Error, RegExp])[] = [
     [
@@ -21,7 +21,7 @@ test("an unavailable port is reported with its listener and the flag that change
   for (const [error, text] of cases) assert.match(listenFailure(error, config) ?? "", text);
 });
 
-test("other errors are not explained as listener errors", () => {
+test("other errors are not reported as listener errors", () => {
   const config = configOf();
   assert.equal(listenFailure(systemError("EADDRINUSE", { address: "127.0.0.1", port: 1 }), config), undefined);
   assert.equal(listenFailure(systemError("EADDRINUSE", { syscall: "connect" }), config), undefined);

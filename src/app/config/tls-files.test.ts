@@ -7,7 +7,7 @@ import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { readTls } from "./tls-files.ts";
 
-test("the pair is read, and an invalid file is named with its key", async (t) => {
+test("the certificate and key are read, and an error names the file's key", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-tls-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const put = (name: string, text: string): string => {

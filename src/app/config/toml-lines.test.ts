@@ -32,7 +32,7 @@ const CASES: readonly (readonly [path: readonly string[], line: number])[] = [
 
 for (const [path, line] of CASES) test(`${path.join(" / ")} is on line ${line}`, () => assert.equal(createTomlLocator(TEXT)(path), line));
 
-test("lines that are not TOML cost only their length", () => {
+test("lines that are not TOML take linear time", () => {
   for (const piece of ["a", " ", "a ", '"', "'a'", ".", "[", "[ ", "[a.", "a.", "=", '"""'])
     assertGrowsLinearly(piece, (length) => {
       const text = piece.repeat(length / piece.length);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DataDirectoryBusy, lockDataDirectory } from "./data-lock.ts";
 
-test("a second process is refused, and a killed one leaves nothing behind", async (t) => {
+test("a second process is refused, and a killed one leaves no lock", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const code = `import { lockDataDirectory } from ${JSON.stringify(new URL("data-lock.ts", import.meta.url).href)};
@@ -22,7 +22,7 @@ test("a second process is refused, and a killed one leaves nothing behind", asyn
   lockDataDirectory(dataDir).release();
 });
 
-test("a directory that cannot store state is named", (t) => {
+test("the error names a directory that cannot store state", (t) => {
   const parent = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
   t.after(() => rmSync(parent, { recursive: true, force: true }));
   const file = join(parent, "file");

@@ -27,7 +27,7 @@ const NAMES = [
 ];
 const open = NAMES.map((name, fd) => ({ name, fd: 1000 + fd, port: 1 }));
 
-test("each socket is taken once, by the thread of the same name, where the configuration has not moved it", () => {
+test("each socket is passed once, to the thread of its name, if its address is unchanged", () => {
   const passed = passedSockets(config, open);
   const inherited = createInheritedSockets({ ...config, http: { port: 80 } } as Config, passed, true);
   assert.deepEqual(inheritedBy("nameserver-1", ["udp", "tcp", "dot"], {}, inherited), { udp: 1000, tcp: 1001, dot: 1002 });
@@ -37,7 +37,7 @@ test("each socket is taken once, by the thread of the same name, where the confi
   assert.deepEqual(inherited.portsOf("edge-1"), { https: 1 });
 });
 
-test("sockets that the configuration has no use for are closed", () => {
+test("sockets that the configuration does not use are closed", () => {
   const fd = openSync("/dev/null", "r");
   const passed = [{ name: "edge-2/http", fd, host, port: 8080, boundPort: 8080 }];
   const inherited = createInheritedSockets(config, passed, true);
@@ -50,7 +50,7 @@ test("sockets that the configuration has no use for are closed", () => {
   }
 });
 
-test("sockets that are not all known are not passed on, and the error says what to do; those within the process never are", () => {
+test("the sockets are handed over only as a complete set, and the error says what to do", () => {
   assert.equal(passedSockets(config, [...open, { name: "nameserver-1/doh", fd: 1, port: 1 }]).length, NAMES.length);
   assert.throws(
     () =>

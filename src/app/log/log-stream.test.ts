@@ -15,7 +15,7 @@ const program = `
 const run = (stderr: "pipe" | number, ...args: string[]) =>
   spawn(process.execPath, ["--input-type=module", "--eval", program, ...args], { stdio: ["ignore", "ignore", stderr] });
 
-test("lines are written in order, and waiting ones are not lost when the process ends", async () => {
+test("lines are written in order, and pending ones are written before the process ends", async () => {
   const child = run("pipe");
   const lines = (await text(child.stderr!)).split("\n");
   assert.deepEqual(lines, [...Array.from({ length: 1000 }, (_, i) => String(i)), "last", ""]);
@@ -34,7 +34,7 @@ test("lines are written in order, and waiting ones are not lost when the process
   );
 });
 
-test("a full disk and a reader that has left neither end the process nor prevent its end", async (t) => {
+test("neither a full disk nor a closed pipe ends the process or blocks its end", async (t) => {
   const full = run(openSync("/dev/full", "w"));
   t.after(() => full.kill("SIGKILL"));
   assert.deepEqual(await once(full, "exit"), [0, null]);

@@ -10,7 +10,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 
 const database = (country: string): Buffer => buildMmdb({ "192.0.2.0/24": { country: { iso_code: country } } });
 
-test("databases are read again when they are replaced; unreadable files change nothing and are reported once", async (t) => {
+test("GeoIP databases are reloaded when replaced, and an unreadable file is reported once and changes nothing", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-places-"));
   const path = join(directory, "places.mmdb");
   const warnings: string[] = [];

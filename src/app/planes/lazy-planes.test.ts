@@ -32,7 +32,7 @@ function planes(t: TestContext): {
   return { late, seen, starts };
 }
 
-test("they start once, whatever wakes them, and waiting callers learn when they serve", async (t) => {
+test("the planes start once, whatever wakes them, and waiting callers learn when they serve", async (t) => {
   const { late, seen, starts } = planes(t);
   assert.deepEqual([late.isWaking(), await late.awake(LONG_MS)], [false, false]);
   late.wake();
@@ -46,7 +46,7 @@ test("they start once, whatever wakes them, and waiting callers learn when they 
   assert.deepEqual(seen, ["start"]);
 });
 
-test("a start that fails is undone and tried again", async (t) => {
+test("a failed start is undone and repeated", async (t) => {
   const { late, seen, starts } = planes(t);
   late.wake();
   starts[0]?.reject(new Error("no memory"));
@@ -57,7 +57,7 @@ test("a start that fails is undone and tried again", async (t) => {
   assert.deepEqual(seen, ["start", "undo", "start"]);
 });
 
-test("after a stop they are not started, and a failed start is left to the caller of stop", async (t) => {
+test("after a stop the planes do not start, and the caller of stop gets a failed start", async (t) => {
   const { late, seen, starts } = planes(t);
   late.wake();
   late.stop();
@@ -70,7 +70,7 @@ test("after a stop they are not started, and a failed start is left to the calle
   assert.deepEqual(never.seen, []);
 });
 
-test("changes with a zone add zones, and missing changes may add some", () => {
+test("a delta with a zone adds zones, and missing deltas may add some", () => {
   const delta = (...ops: readonly unknown[]): Delta => ({ from: 1, rev: 2, ops: ops as readonly Op[] });
   assert.equal(mayContainZone(null), true);
   assert.equal(mayContainZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);

@@ -11,7 +11,7 @@ const op = (kind: string, value: object | null): Op => ({ kind, id: "1", value }
 const TOKEN = op("token", { name: 'a "kind":"zone" of its own' });
 const ZONE = op("zone", { name: "example.com" });
 
-test("a copy may contain zones if it names one, in the base file or in the journal, or is long", async (t) => {
+test("a snapshot copy may contain zones if its file or journal names one, or if it is long", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-glance-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "snapshot.last-good");

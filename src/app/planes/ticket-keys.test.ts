@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 
-test("a new key replaces the newest, and the former one stays for one period", async () => {
+test("a new ticket key becomes the newest, and the former one stays for one period", async () => {
   const seen: TicketKeys[] = [];
   const ring = await new Promise<ReturnType<typeof createTicketKeyRing>>((resolve) => {
     const made = createTicketKeyRing((keys) => {

@@ -59,7 +59,7 @@ test("an unneeded thread is not started, and counts as up", async (t) => {
   assert.equal(starts(), 0);
 });
 
-test("messages sent before the start arrive after it, from all senders that still exist", async (t) => {
+test("messages sent before the start arrive after it, from all existing senders", async (t) => {
   const { worker, starts } = late(t, thread());
   const [one, gone, two] = [talk(worker), talk(worker), talk(worker)];
   one.send("before");
@@ -76,7 +76,7 @@ test("messages sent before the start arrive after it, from all senders that stil
   await eventually(() => three.heard.length === 1);
 });
 
-test("a thread that cannot start at first is started again", async (t) => {
+test("a thread that fails to start at first is started again", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-late-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const once = `if (!existsSync(workerData.path)) { writeFileSync(workerData.path, ""); throw new Error("not yet"); }`;

@@ -12,7 +12,7 @@ const skip = pages === null;
 const kilobytes = (name: "RssFile" | "RssAnon"): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync("/proc/self/status", "latin1"))?.[1]);
 
-test("the program's pages from the start are released, and the process continues", { skip }, () => {
+test("pages used only at the start are released, and the process continues", { skip }, () => {
   const before = kilobytes("RssFile");
   pages?.giveBackProgram();
   const after = kilobytes("RssFile");
@@ -22,7 +22,7 @@ test("the program's pages from the start are released, and the process continues
   assert.ok(getHeapStatistics().used_heap_size > 0);
 });
 
-test("freed memory goes back to the system", { skip }, async () => {
+test("freed memory is returned to the system", { skip }, async () => {
   // Beside each other on the C library's heap, which keeps what lies below the last one.
   let buffers: Buffer[] = Array.from({ length: 4_000 }, () => Buffer.allocUnsafeSlow(16_384).fill(1));
   const last = buffers.pop();

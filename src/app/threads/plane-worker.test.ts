@@ -19,7 +19,7 @@ const thread = (loops: number): string =>
       parentPort.postMessage({ type: "listening", addresses: {} });
     `)}`;
 
-test("a thread in an endless loop is up, but does not answer", async (t) => {
+test("a thread in an endless loop is up but does not answer", async (t) => {
   const worker = startPlaneWorker({ name: "plane", script: thread(2), log, connect: () => ({ workerData: {}, transfer: [] }) });
   t.after(() => worker.stop(0));
   await worker.listening;

@@ -19,7 +19,7 @@ const echo = `data:text/javascript,${encodeURIComponent(`
 const startPlane = (name: string, early: ReturnType<typeof prestartThreads>, port: number) =>
   startPlaneWorker({ name, script: echo, log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
 
-test("a plane takes its preloaded thread once; others start new ones; unused ones are ended", async (t) => {
+test("a plane takes its prestarted thread once, others start new ones, and unused ones are ended", async (t) => {
   const early = prestartThreads({ first: echo, second: echo, third: echo });
   t.after(() => early.dismiss());
   const first = startPlane("first", early, 1);

@@ -60,7 +60,7 @@ test("a thread without CPU time may answer late, but not forever", async () => {
   assert.deepEqual(stuck.state.silent, [50]);
 });
 
-test("a thread that has ended, or is no longer watched, is not reported", async () => {
+test("a thread that ended, or is no longer watched, is not reported", async () => {
   const [ended, left] = [thread(), thread()];
   ended.state.answers = left.state.answers = false;
   ended.state.cpuMs = Number.NaN;

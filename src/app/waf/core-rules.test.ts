@@ -61,7 +61,7 @@ function open(
   return { memory, said, version: MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version };
 }
 
-test("a directory is compiled once, and on an error the last good one stays in use and the error's place is reported", () => {
+test("a rules directory is compiled once, and after an error the last good one stays and the error's place is logged", () => {
   const directory = write(join(folder, "a"), {
     "crs-setup.conf": SETUP,
     "rules/words.data": "attack\n",
@@ -83,7 +83,7 @@ test("a directory is compiled once, and on an error the last good one stays in u
   assert.equal(open(directory).version, "OWASP_CRS/942200");
 });
 
-test("planes in a process without control use the rules that control compiled, unless waf.crs_directory is set there", () => {
+test("planes without control use the rules that control compiled, unless waf.crs_directory is set", () => {
   const of = (id: number): string =>
     write(join(folder, `planes-${id}`), { "rules/words.data": "attack", "rules/REQUEST-1.conf": rule(id) });
   const copied = join(folder, "last-good-of-control");
@@ -105,7 +105,7 @@ test("another thread gets the same compiled form", () => {
   assert.equal(MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version, "OWASP_CRS/1");
 });
 
-test("without a rule set the log names the install command, and a directory without rules is reported", () => {
+test("without a rule set the log names the install command, and an empty directory is reported", () => {
   const none = open("none");
   assert.deepEqual([none.memory, none.version], [null, "own-1"]);
   assert.match(none.said.join(), /selvedge waf crs install/);
@@ -113,7 +113,7 @@ test("without a rule set the log names the install command, and a directory with
   assert.match(empty.said.join(), /rules contains no rules: expected files such as/);
 });
 
-test("plugins and settings are where the documentation has them", () => {
+test("plugins and settings are read from the documented places", () => {
   const at = (id: number): string => `SecAction "id:${id},phase:1,pass"\n`;
   const directory = write(join(folder, "d"), {
     "crs-setup.conf": at(1),
@@ -149,7 +149,7 @@ function archive(files: Readonly<Record<string, string>>): string {
   return path;
 }
 
-test("a release is installed completely or not at all, and the operator's settings survive", () => {
+test("a release is installed completely or not at all, and keeps the operator's settings", () => {
   const target = join(folder, "installed");
   const release = (rules: string): string =>
     archive({
@@ -188,7 +188,7 @@ const FOUND: readonly (readonly [text: string, rule: number])[] = [
   ["<?php eval($_GET[1]);", 933_100],
 ];
 
-test("Debian's rules give the same result with and without the filter", { skip: toolOrSkip("modsecurity-crs") }, () => {
+test("Debian's rules give the same result with and without the prefilter", { skip: toolOrSkip("modsecurity-crs") }, () => {
   const program = programFrom(readCoreRulesFiles("/usr/share/modsecurity-crs"));
   const [filtered, naive] = [true, false].map((isFiltered) => createEngine(program, { isFiltered }));
   const idsOf = (engine: SecLangEngine, value: string): readonly number[] => {
@@ -211,7 +211,7 @@ test("Debian's rules give the same result with and without the filter", { skip: 
 });
 
 test(
-  "Debian's rules and all other managed ones over honest bodies of 1 MiB leave some of the steps",
+  "Debian's rules and all other managed rules stay within the step limit on benign bodies of 1 MiB",
   { skip: toolOrSkip("modsecurity-crs") },
   () => {
     const core = createCoreRuleSet(programFrom(readCoreRulesFiles("/usr/share/modsecurity-crs")), "ab".repeat(32));

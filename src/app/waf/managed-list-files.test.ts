@@ -12,7 +12,7 @@ afterEach(() => useManagedLists([]));
 
 const PHASE = "http_request_firewall_custom";
 
-test("lists are read from files, one entry per line, and errors name file, line and column", (t) => {
+test("lists are read from files, one entry per line, and errors have file, line and column", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const write = (name: string, content: string): void => writeFileSync(join(directory, name), content);
@@ -35,7 +35,7 @@ test("lists are read from files, one entry per line, and errors name file, line 
   assert.throws(() => readManagedLists(join(directory, "nowhere")), /ENOENT/);
 });
 
-test("rules name known lists, filled or not, and others while there is a file", () => {
+test("rules can name the known lists, filled or not, and other lists that have a file", () => {
   const applies = compileExpression("ip.src in $cf.open_proxies", PHASE);
   const visitor = testRequest({ client_ip: "192.0.2.7" });
   assert.equal(applies(visitor, null), false);

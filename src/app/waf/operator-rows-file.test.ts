@@ -78,7 +78,7 @@ for (const [i, [text, says]] of WRONG.entries())
     );
   });
 
-test("rows match in their places, add to scores, and are listed after the built-in ones as the operator's", () => {
+test("rows match in their places, add to scores, and are listed after the built-in rules as the operator's", () => {
   const rows = readOperatorRows(
     file(
       rowText("orders", { places: '["path"]' }) +
@@ -115,7 +115,7 @@ test("rows match in their places, add to scores, and are listed after the built-
   assert.ok(!blocks(MANAGED_RULESET_ID, { path: "/export/orders.csv" }));
 });
 
-test("a pattern with exponential backtracking is matched in linear time, and its cost is counted", () => {
+test("a pattern with exponential backtracking takes linear time, and its steps are counted", () => {
   const rows = readOperatorRows(file(rowText("slow", { pattern: "'begin(a|aa|a?)+c'", hits: '["beginac"]', misses: '["begin"]' })));
   useOperatorRules({ core: null, rows });
   const body = `begin${"a".repeat(100_000)}`;
@@ -123,7 +123,7 @@ test("a pattern with exponential backtracking is matched in linear time, and its
   assert.equal(managedMatches(MANAGED_RULESET_ID, { headers: { "content-type": ["text/plain"] }, body: `${body}c` }).length, 1);
 });
 
-test("the file of rows in the guide is one", () => {
+test("the example file of rows in the guide is valid", () => {
   const guide = readFileSync(new URL("../../../docs/guides/rules.md", import.meta.url), "utf8");
   const [, text = ""] = /```toml rows\.toml\n([^`]+)```/.exec(guide) ?? [];
   assert.deepEqual(

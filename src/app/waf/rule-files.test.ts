@@ -27,7 +27,7 @@ function opened(t: TestContext): { readonly files: RuleFiles; readings(): number
   return { files, readings: () => readings };
 }
 
-test("a hundred requests to read the files again during a reading cost one more, of the newest configuration", async (t) => {
+test("a hundred concurrent reloads cause one more read, with the newest configuration", async (t) => {
   const { files, readings } = opened(t);
   const invalid = { ...config, rules: { ...config.rules, managed_lists_directory: "/nowhere" } };
   await Promise.all([...Array.from({ length: 99 }, () => files.reload(invalid)), files.reload(config)]);
@@ -36,7 +36,7 @@ test("a hundred requests to read the files again during a reading cost one more,
   assert.equal(readings(), 4);
 });
 
-test("a reading ends with the server, and no other one begins", async (t) => {
+test("closing ends the current read and starts no other", async (t) => {
   const { files, readings } = opened(t);
   const read = [files.reload(config), files.reload(config)];
   files.close();

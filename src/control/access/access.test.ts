@@ -72,7 +72,7 @@ function accessTest(name: string, body: (world: World) => Promise<void>): void {
 }
 
 accessTest(
-  "the first start makes one token with every permission, and the second start nothing",
+  "the first start creates one token with every permission, and the second start creates nothing",
   async ({ access, store, clock, account_id, owner, entry }) => {
     const again = () => bootstrap({ store, clock, sealer, email: "other@example.com" });
     const { token } = await again();
@@ -91,7 +91,7 @@ accessTest(
 );
 
 accessTest(
-  "the first token gets a new secret, is made again where it is gone, and is not told as it was",
+  "a reset gives the first token a new secret, or creates it again if it was deleted, and later starts print none",
   async ({ access, store, clock, owner }) => {
     const start = (token?: string) =>
       bootstrap({ store, clock, sealer, email: "owner@example.com", ...(token === undefined ? {} : { token }) });
@@ -115,12 +115,12 @@ accessTest(
   },
 );
 
-test("a preset token that could not be sent is refused", async () => {
+test("a preset token that no client can send is refused", async () => {
   await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "a@b", token: "short" }), /bootstrap token/);
   await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "nobody" }), /e-mail/);
 });
 
-accessTest("a secret is stored as a hash only and never shown again", async ({ access, store, owner, mint }) => {
+accessTest("a secret is stored only as a hash and never shown again", async ({ access, store, owner, mint }) => {
   const { id, secret } = await mint();
   const shown = await access.tokens.get({ user_id: owner.user_id ?? "" }, id);
   assert.ok(!JSON.stringify(shown).includes(secret));
@@ -132,7 +132,7 @@ accessTest("a secret is stored as a hash only and never shown again", async ({ a
   assert.ok(!JSON.stringify(tables).includes(secret));
 });
 
-accessTest("a deleted, disabled, rolled or expired token stops at once", async ({ access, clock, owner, call, mint }) => {
+accessTest("a deleted, disabled, rolled or expired token stops working at once", async ({ access, clock, owner, call, mint }) => {
   const user = { user_id: owner.user_id ?? "" };
   const use = (secret: string): Promise<Actor> => access.authenticate({ type: "token", secret }, IP);
   const deleted = await mint();
@@ -160,7 +160,7 @@ accessTest("a deleted, disabled, rolled or expired token stops at once", async (
   await assert.rejects(use(expiring.secret), isError("invalid_token"));
 });
 
-accessTest("a token counts only from its not_before on and from the addresses of its condition", async ({ access, clock, mint }) => {
+accessTest("a token works only from its not_before on and from the addresses in its condition", async ({ access, clock, mint }) => {
   const early = await mint({ not_before: "2026-01-01T01:00:00+01:00", expires_on: "2026-02-01T00:00:00Z" });
   await access.authenticate({ type: "token", secret: early.secret }, IP);
   const later = await mint({ not_before: "2026-01-01T00:00:05Z" });
@@ -173,7 +173,7 @@ accessTest("a token counts only from its not_before on and from the addresses of
     await assert.rejects(access.authenticate({ type: "token", secret: bound.secret }, ip), isError("token_location"));
 });
 
-accessTest("bad limits of a token are refused with their place", async ({ access, owner, call, mint }) => {
+accessTest("invalid limits of a token are refused with a pointer to the field", async ({ access, owner, call, mint }) => {
   const place = (source: string) => (error: unknown) =>
     error instanceof PlatformError && error.errorName === "invalid_input" && error.source === source;
   await assert.rejects(mint({ expires_on: "tomorrow" }), place("/expires_on"));
@@ -192,7 +192,7 @@ accessTest("bad limits of a token are refused with their place", async ({ access
 });
 
 accessTest(
-  "a token never grants more than its creator holds, nor does rolling hand out more",
+  "a token never grants more than its creator holds, and rolling it grants no more",
   async ({ access, account_id, owner, call, mint }) => {
     const user = { user_id: owner.user_id ?? "" };
     const minter = await mint({
@@ -224,7 +224,7 @@ accessTest(
   },
 );
 
-accessTest("gateways hear of every token that may run them, and of its end", async ({ access, account_id, owner, call, mint, entry }) => {
+accessTest("gateways get every token that may run them, and its end", async ({ access, account_id, owner, call, mint, entry }) => {
   const user = { user_id: owner.user_id ?? "" };
   const runner = await mint({ expires_on: "2027-01-01T00:00:00Z", condition: { request_ip: { in: ["10.0.0.0/8"] } } }, "AI Gateway Run");
   assert.deepEqual(await entry(runner.id), {
@@ -276,7 +276,7 @@ accessTest("an account's token reaches only that account and is not a user", asy
   await assert.rejects(access.tokens.get({ user_id: owner.user_id ?? "" }, created.id), isError("not_found"));
 });
 
-accessTest("e-mail and key stand for the user in full", async ({ access, account_id, owner }) => {
+accessTest("e-mail and key have all permissions of the user", async ({ access, account_id, owner }) => {
   const actor = await access.authenticate({ type: "key", email: "OWNER@example.com", key: "k".repeat(37) }, IP);
   assert.equal(actor.user_id, owner.user_id);
   await access.authorize(actor, { type: "account", account_id }, ["Account Settings Write"]);
@@ -286,7 +286,7 @@ accessTest("e-mail and key stand for the user in full", async ({ access, account
 });
 
 accessTest(
-  "accounts come and go with what belongs to them, and tokens with wildcards follow",
+  "deleting an account deletes its objects, and wildcard tokens cover new accounts",
   async ({ access, store, owner, call, entry, account_id }) => {
     const second = await access.accounts.create(call(), { name: "Second", type: "enterprise" });
     assert.deepEqual([...((await entry(owner.id))?.accounts ?? [])].sort(), [account_id, second.id].sort());
@@ -316,7 +316,7 @@ accessTest(
   },
 );
 
-accessTest("the last owner cannot leave, and a narrow token cannot create accounts", async ({ access, call, mint }) => {
+accessTest("the last owner cannot leave, and a limited token cannot create accounts", async ({ access, call, mint }) => {
   const [membership] = (await access.memberships.list(call(), {}, { page: 1, per_page: 20 })).items;
   assert.ok(membership);
   await assert.rejects(access.memberships.remove(call(), membership.id), isError("still_in_use"));
@@ -326,7 +326,7 @@ accessTest("the last owner cannot leave, and a narrow token cannot create accoun
   await assert.rejects(access.accounts.create(call(actor), { name: "x" }), isError("authentication_error"));
 });
 
-accessTest("changes of one node are noticed by another node", async ({ access, store, clock, mint, owner, call }) => {
+accessTest("a node notices changes of another node", async ({ access, store, clock, mint, owner, call }) => {
   const node = createAccess({ store: { ...store, onCommit: () => () => {} }, clock, sealer });
   const { id, secret } = await mint();
   await node.authenticate({ type: "token", secret }, IP);
@@ -336,7 +336,7 @@ accessTest("changes of one node are noticed by another node", async ({ access, s
   node.close();
 });
 
-accessTest("tokens created, changed or rolled by a limited token work no longer than it and from no other address", async (world) => {
+accessTest("a token created, changed or rolled by a limited token works no longer than it and from no other address", async (world) => {
   const { access, account_id, call, mint } = world;
   const condition = { request_ip: { in: ["192.0.2.0/24", "2001:db8::/32"], not_in: ["192.0.2.128/25"] } };
   const expires_on = "2026-06-01T00:00:00Z";

@@ -8,7 +8,7 @@ import { storeTest } from "../../../test/support/store.ts";
 
 const PAGE = { page: 1, per_page: 20 };
 
-storeTest("applications stand before one place each, are their owner's alone, and go with their zone", async ({ store }) => {
+storeTest("an application has a unique domain, belongs to its owner only, and is deleted with its zone", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { accessApps } = control;
   const zone = await control.zones.create(call(), { name: "acme.example", account: { id: account_id } });
@@ -35,7 +35,7 @@ storeTest("applications stand before one place each, are their owner's alone, an
   assert.equal((await ids(account)).length, 2);
 });
 
-storeTest("applications of an account are read some in each turn", async ({ store }) => {
+storeTest("one tick reads only some of an account's applications", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { accessApps } = control;
   const account = { account_id, zone_id: null };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 
-test("an unreadable store keeps the cached data, and is read again at once", async () => {
+test("an unreadable store leaves the cached data, and the cache retries at once", async () => {
   const clock = fixedClock(0);
   let read = async (): Promise<string | undefined> => "known";
   let reads = 0;

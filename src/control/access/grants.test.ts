@@ -33,7 +33,7 @@ const actor = (grants: readonly Grant[], accounts: readonly string[] = [A], user
   reach: new Map(accounts.map((id) => [id, ALL_PERMISSION_GROUPS])),
 });
 
-test("a grant counts only within its owner's reach, so a wildcard gives no access to other accounts", () => {
+test("a grant counts only within its owner's reach, so that a wildcard gives no access to other accounts", () => {
   const all = actor([{ effect: "allow", level: "zone", account: "*", id: "*", groups: groups("DNS Write") }]);
   assert.equal(holdsInZone(all, Z1, ["DNS Write"]), true);
   assert.equal(holdsInZone(all, FOREIGN, ["DNS Write"]), false);
@@ -51,7 +51,7 @@ test("the owner's role limits its tokens", () => {
   assert.equal(holdsInZone(limited, Z1, ["DNS Write"]), false);
 });
 
-test("a deny wins over every allow, at its own level and below", () => {
+test("a deny overrides every allow, at its own level and below", () => {
   const allow: Grant = { effect: "allow", level: "zone", account: A, id: "*", groups: groups("DNS Write") };
   const one: Grant = { effect: "deny", level: "zone", account: A, id: Z1.id, groups: groups("DNS Write") };
   assert.equal(holdsInZone(actor([allow, one]), Z1, ["DNS Write"]), false);
@@ -61,7 +61,7 @@ test("a deny wins over every allow, at its own level and below", () => {
   assert.equal(holdsInZone(actor([allow, account]), Z2, ["DNS Write"]), false);
 });
 
-test("any one of the groups suffices, and an empty list means any access at all", () => {
+test("any one of the groups is enough, and an empty list means any access", () => {
   const reader = actor([{ effect: "allow", level: "account", id: A, groups: groups("AI Gateway Read") }]);
   assert.equal(holdsInAccount(reader, A, ["AI Gateway Write", "AI Gateway Read"]), true);
   assert.equal(holdsInAccount(reader, A, ["AI Gateway Write"]), false);
@@ -79,7 +79,7 @@ test("only a user's own credential has rights on the user", () => {
   assert.equal(holdsForUser(actor([], [A], null), []), false);
 });
 
-test("the installation itself may do everything", () => {
+test("the installation itself may do anything", () => {
   const system = systemActor("test");
   assert.equal(holdsInZone(system, FOREIGN, ["DNS Write"]), true);
   assert.equal(zoneReach(system, ["Zone Read"]), null);
@@ -101,7 +101,7 @@ const anyGrant: fc.Arbitrary<Grant> = fc.oneof(
   }),
 ) as fc.Arbitrary<Grant>;
 
-test("property: a collection shows exactly the zones that the credential may read one by one", () => {
+test("property: a list contains exactly the zones that the credential may read one by one", () => {
   fc.assert(
     fc.property(
       fc.array(anyGrant, { maxLength: 6 }),

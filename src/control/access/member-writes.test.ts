@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test("an invited user gets nothing before accepting, then what the roles permit, and loses it with them", async () => {
+test("an invited user gets nothing before accepting, then the permissions of the roles, and loses them with the roles", async () => {
   const zones = async () =>
     (await ask(server, "POST", "/zones", { ...theirs, body: { name: `z${Date.now()}.test`, account: { id: server.account_id } } })).status;
   const invited = await ask(server, "POST", path, {

@@ -19,7 +19,7 @@ const policy = (resources: TokenPolicyWrite["resources"], ...names: PermissionGr
 const compile = (write: TokenPolicyWrite, zones: ReadonlyMap<string, string> = new Map([[Z, A]])): readonly Grant[] =>
   compileGrants(storedPolicies([write], newId), zones);
 
-test("resources are parsed in every known form and in no other", () => {
+test("resources are parsed in every known format and in no other", () => {
   assert.deepEqual(parseResource(`com.cloudflare.api.account.${A}`), { level: "account", id: A });
   assert.deepEqual(parseResource("com.cloudflare.api.account.*"), { level: "account", id: "*" });
   assert.deepEqual(parseResource(`com.cloudflare.api.account.zone.${Z}`), { level: "zone", account: "*", id: Z });
@@ -35,7 +35,7 @@ test("resources are parsed in every known form and in no other", () => {
     assert.equal(parseResource(bad), undefined, bad);
 });
 
-test("the zones of one account have their own form", () => {
+test("the zones of one account have their own resource format", () => {
   const [grant] = compile(policy({ [`com.cloudflare.api.account.${A}`]: { "com.cloudflare.api.account.zone.*": "*" } }, "DNS Write"));
   assert.deepEqual(grant, { effect: "allow", level: "zone", account: A, id: "*", groups: new Set(["DNS Write"]) });
   assert.throws(
@@ -44,14 +44,14 @@ test("the zones of one account have their own form", () => {
   );
 });
 
-test("a zone's grant knows its account, and a deleted zone grants nothing", () => {
+test("a zone's grant has its account, and a deleted zone grants nothing", () => {
   const write = policy({ [`com.cloudflare.api.account.zone.${Z}`]: "*" }, "DNS Write");
   assert.deepEqual(compile(write), [{ effect: "allow", level: "zone", account: A, id: Z, groups: new Set(["DNS Write"]) }]);
   assert.deepEqual(compile(write, new Map()), []);
   assert.deepEqual(namedZones([write]), [Z]);
 });
 
-test("groups count at their own level: an account's zones for a zone's group, nothing for a user's", () => {
+test("an account resource grants zone groups for its zones, and no user groups", () => {
   const grants = compile(policy({ [`com.cloudflare.api.account.${A}`]: "*" }, "DNS Write", "AI Gateway Run", "API Tokens Write"));
   assert.deepEqual(grants, [
     { effect: "allow", level: "account", id: A, groups: new Set(["AI Gateway Run"]) },
@@ -59,7 +59,7 @@ test("groups count at their own level: an account's zones for a zone's group, no
   ]);
 });
 
-test("unknown groups and empty policies are refused with their place", () => {
+test("unknown groups and empty policies are refused with a pointer to the field", () => {
   const bad = { effect: "allow", resources: { "com.cloudflare.api.account.*": "*" }, permission_groups: [{ id: "nope" }] } as const;
   assert.throws(
     () => storedPolicies([{ ...bad, permission_groups: [{ id: "nope" }] }], newId),

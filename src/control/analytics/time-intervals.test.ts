@@ -5,7 +5,7 @@ import { indexOf, intervalsOf } from "./time-intervals.ts";
 const ms = Date.parse;
 const days = (bounds: readonly number[]): string[] => bounds.map((bound) => new Date(bound).toISOString().slice(0, 10));
 
-test("intervals cover the period, and begin where calendars do", () => {
+test("intervals cover the period and start at calendar boundaries", () => {
   const [since, until] = [ms("2026-02-11T10:17:00Z"), ms("2026-07-01T00:00:00Z")];
   const bounds = (delta: "year" | "quarter" | "month" | "week") => days(intervalsOf(delta, since, until).bounds);
   assert.deepEqual(bounds("year"), ["2026-01-01", "2027-01-01"]);
@@ -15,7 +15,7 @@ test("intervals cover the period, and begin where calendars do", () => {
   assert.deepEqual(intervalsOf("all", since, until), { delta: "all", field: null, bounds: [since, until] });
 });
 
-test("auto takes an interval that suits the period, and the number of intervals is bounded", () => {
+test("auto chooses an interval that suits the period, and the number of intervals is bounded", () => {
   const until = ms("2026-02-11T10:17:00Z");
   const hours = (count: number) => intervalsOf("auto", until - count * 3_600_000, until);
   assert.deepEqual(
@@ -26,7 +26,7 @@ test("auto takes an interval that suits the period, and the number of intervals 
   assert.throws(() => intervalsOf("minute", until - 30 * 3_600_000, until), { source: "/time_delta" });
 });
 
-test("each time is in the interval that begins at or before it", () => {
+test("each time belongs to the interval that starts at or before it", () => {
   const { bounds } = intervalsOf("month", ms("2025-12-31T23:59:59Z"), ms("2026-04-02T00:00:00Z"));
   const at = (text: string): number => indexOf(bounds, ms(text));
   assert.deepEqual([at("2025-12-01"), at("2025-12-31T23:59:59Z"), at("2026-01-01"), at("2026-03-31"), at("2026-04-01")], [0, 0, 1, 3, 4]);

@@ -5,7 +5,7 @@ import { rebuildSnapshot } from "#control/rebuild.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("purges are numbered, and the newest stay with their zone until everything is purged", async ({ store }) => {
+storeTest("purges are numbered, and a zone keeps the newest until everything is purged", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "free" };
@@ -42,7 +42,7 @@ storeTest("purges are numbered, and the newest stay with their zone until everyt
   assert.equal(await entry(), undefined);
 });
 
-storeTest("a purge of nothing, of several kinds, of too much or of somebody else's is refused and changes nothing", async ({ store }) => {
+storeTest("an empty purge, a mixed one, a too large one and one of another zone are refused and change nothing", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const purge = (body: object, plan = "free") => control.cachePurges.purge(call(), { id, name, account_id, plan }, body);

@@ -3,7 +3,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createDeprecationCalls } from "./deprecation-calls.ts";
 
-storeTest("calls add up by day, and an account sees its own, newest day first", async ({ store }) => {
+storeTest("calls add up by day, and an account sees only its own, newest day first", async ({ store }) => {
   const calls = createDeprecationCalls({ store, clock: fixedClock("2024-11-02T10:00:00Z") });
   const row = { day: "2024-11-01", account_id: "one", deprecation_id: "dns-record-zone-fields", token_id: "t", route: "GET /x" };
   await calls.add([{ ...row, calls: 2 }]);
@@ -25,7 +25,7 @@ storeTest("calls add up by day, and an account sees its own, newest day first", 
   assert.deepEqual((await calls.list("one", { page: 3, per_page: 1 })).items, [], "past the end");
 });
 
-storeTest("counts are forgotten after a year", async ({ store }) => {
+storeTest("counts are deleted after a year", async ({ store }) => {
   const clock = fixedClock("2024-11-01T10:00:00Z");
   const calls = createDeprecationCalls({ store, clock });
   const row = { account_id: "one", deprecation_id: "firewall-rules", token_id: "t", calls: 1 };

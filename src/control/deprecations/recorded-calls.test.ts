@@ -9,7 +9,7 @@ const call: RecordedCall = {
   ...{ account_id: "one", day: "2026-05-06", token_id: "t", route: "GET /x", shape: '{"query":{}}', api_date: null, calls: 1 },
 };
 
-storeTest("forms add up, have a bound for each day, and are forgotten after 30 days", async ({ store }) => {
+storeTest("recorded calls add up, have a daily limit, and are deleted after 30 days", async ({ store }) => {
   const clock = fixedClock("2026-05-06T10:00:00Z");
   const account = { id: "one", name: "one", type: "standard", settings: "{}", created_on: "2026-01-01T00:00:00.000000Z" };
   await store.write(({ db }) => insertAccount(db, account));

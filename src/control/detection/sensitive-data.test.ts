@@ -12,7 +12,7 @@ const ZONE = { id: "a".repeat(32), account_id: "d".repeat(32) };
 
 const isRefused = (source: RegExp) => (error: unknown) => error instanceof PlatformError && source.test(error.source ?? "");
 
-storeTest("a text is looked through by every detector, and nothing of it comes back", async ({ store }) => {
+storeTest("every detector scans the text, and the result contains none of it", async ({ store }) => {
   const { control } = await controlOver(store);
   const result = await control.sensitiveData.scan(ZONE, { text: TEXT });
   assert.deepEqual(
@@ -33,7 +33,7 @@ storeTest("a text is looked through by every detector, and nothing of it comes b
   assert.notEqual(other.findings[0]?.value_hash, hash, "each zone has a key of its own");
 });
 
-storeTest("a dry run says where in JSON and how sure, as events do", async ({ store }) => {
+storeTest("a scan gives the JSON path and the confidence, like events", async ({ store }) => {
   const { scan } = (await controlOver(store)).control.sensitiveData;
   const card = "4716461583322103";
   const parts = ["Reisepass P1630837", "ssn 536904399", card];
@@ -49,7 +49,7 @@ storeTest("a dry run says where in JSON and how sure, as events do", async ({ st
   assert.deepEqual(await places(`card ${card}`), [undefined]);
 });
 
-storeTest("overrides decide what counts as enabled, and are refused where no rule could have them", async ({ store }) => {
+storeTest("overrides decide which detectors are enabled, and are refused if no rule could have them", async ({ store }) => {
   const { scan } = (await controlOver(store)).control.sensitiveData;
   const overrides = { enabled: false, categories: [{ category: "contact", enabled: true }] };
   assert.deepEqual(
@@ -104,7 +104,7 @@ storeTest("a zone's allowed data and patterns reach the detector, and are delete
   );
 });
 
-storeTest("overrides switch patterns of one's own by rule, tag and ruleset, in a dry run and in rules", async ({ store }) => {
+storeTest("overrides turn custom patterns on and off by rule, tag and ruleset, in a scan and in rules", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const { patterns, scan } = control.sensitiveData;
@@ -130,7 +130,7 @@ storeTest("overrides switch patterns of one's own by rule, tag and ruleset, in a
   await assert.rejects(deploy({ rules: [{ id: staff.id, action: "block" }] }), isRulesetError, "the action is always log");
 });
 
-storeTest("ids and times are the service's own: what a body says of them is not kept", async ({ store }) => {
+storeTest("IDs and times are set by the server, and those in a body are ignored", async ({ store }) => {
   const clock = fixedClock("2026-03-04T05:06:07Z");
   const { control, account_id, call } = await controlOver(store, { clock });
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
@@ -151,7 +151,7 @@ storeTest("ids and times are the service's own: what a body says of them is not 
   assert.deepEqual([entry.patterns[0]?.id, entry.allowed[0]?.id], [pattern.id, place.id]);
 });
 
-storeTest("patterns that could not be run are refused with the place of the mistake", async ({ store }) => {
+storeTest("invalid patterns are refused with the position of the error", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const create = (pattern: string) => control.sensitiveData.patterns.create(call(), { zone: { id, account_id } }, { name: "x", pattern });
@@ -185,7 +185,7 @@ storeTest("patterns that could not be run are refused with the place of the mist
   assert.deepEqual(await control.sensitiveData.patterns.list({ zone: { id, account_id } }), []);
 });
 
-storeTest("allowed data may be changed, a member removed, but never so that it matches nothing or everything", async ({ store }) => {
+storeTest("allowed data can be edited, but not so that it matches nothing or everything", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id: zoneId } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const { allowed } = control.sensitiveData;
@@ -210,7 +210,7 @@ storeTest("allowed data may be changed, a member removed, but never so that it m
   assert.deepEqual((await entry())?.allowed, [{ id, json_path: "$.order" }]);
 });
 
-storeTest("a pattern of an account holds in each of its zones, beside what the zones have themselves", async ({ store }) => {
+storeTest("an account's pattern applies to each of its zones, beside the zones' own patterns", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { patterns, scan } = control.sensitiveData;
   const zones: { readonly id: string; readonly account_id: string }[] = [];

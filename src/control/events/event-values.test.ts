@@ -47,7 +47,7 @@ async function openRows(t: TestContext) {
   return localReads(queries);
 }
 
-test("events are grouped by value: first and last seen, how often, and by which rules", async (t) => {
+test("events are grouped by value, with first and last time, count and rules", async (t) => {
   const reads = await openRows(t);
   const log = createSecurityEvents({ reads, clock: systemClock, sealer: createSealer(new Uint8Array(32)) });
   const { values, ...rest } = await log.values({ zone_id: "zone" }, {});
@@ -76,7 +76,7 @@ test("events are grouped by value: first and last seen, how often, and by which 
   await assert.rejects(ids("short"), /32 hexadecimal/);
 });
 
-test("analytics know every rule and value of an event, and the vendor's words for its source", async (t) => {
+test("analytics has every rule and value of an event, and the vendor's names of sources", async (t) => {
   const reads = await openRows(t);
   const access = { authorize: async () => undefined };
   const analytics = createAnalytics({ access, store: undefined as unknown as Store, reads } as unknown as Parameters<

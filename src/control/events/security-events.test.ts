@@ -51,7 +51,7 @@ async function openLog(t: TestContext) {
   return { database, reads, log: createSecurityEvents({ reads, clock: systemClock, sealer }) };
 }
 
-test("filters of the activity log", async (t) => {
+test("each filter of the activity log selects its rows", async (t) => {
   const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
 
@@ -95,7 +95,7 @@ test("filters of the activity log", async (t) => {
   }
 });
 
-test("a cursor is valid for its list only, and reveals nothing about other tenants' rows", async (t) => {
+test("a cursor is valid only for its list, and reveals nothing about other tenants' rows", async (t) => {
   const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const page = (scope: EventScope, cursor?: string) =>
@@ -150,7 +150,7 @@ test("counts match the existing rows, also after some rows of an hour were delet
   }
 });
 
-test("an estimated count is marked as one, and is at least the number of shown rows", async (t) => {
+test("an estimated count is marked, and is at least the number of rows on the page", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const sampledAs = (count: number): EventReads => ({
@@ -198,7 +198,7 @@ test("an export waits for a busy database, and aborts on a damaged one", async (
   await assert.rejects(exportOver(new PlatformError("database_damaged")), PlatformError);
 });
 
-test("followers of one account leave room for those of others", async () => {
+test("one account's followers do not use up the places of others", async () => {
   const log = createSecurityEvents({
     reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))),
     clock: systemClock,
@@ -217,7 +217,7 @@ test("followers of one account leave room for those of others", async () => {
   log.close();
 });
 
-test("exports of one account leave room for those of others, and release theirs when they end or are abandoned", async (t) => {
+test("one account's exports do not use up the places of others, and an ended or abandoned export releases its own", async (t) => {
   const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const open = (accountId: string) => log.export({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
@@ -233,7 +233,7 @@ test("exports of one account leave room for those of others, and release theirs 
   assert.throws(() => open("one"), isRefused);
 });
 
-test("many followers at once all get a place, even if the database takes few queries at a time", async (t) => {
+test("many concurrent followers all get a place, even if the database runs few queries at a time", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   let underWay = 0;
@@ -258,7 +258,7 @@ test("many followers at once all get a place, even if the database takes few que
   log.close();
 });
 
-test("a follower that leaves while no event occurs releases its place immediately", async () => {
+test("a follower that disconnects while no event occurs releases its place at once", async () => {
   const reads = localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db")));
   const log = createSecurityEvents({ reads, clock: fixedClock(0), sealer });
   for (let round = 0; round < 2; round++) {
@@ -308,7 +308,7 @@ test("a follower gets all events of any length, in chunks of limited length", as
   }
 });
 
-test("a follower that is too far behind gets the number of its skipped events, and the others", async () => {
+test("a follower that is too far behind gets the number of skipped events, and then the others", async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
   const database = openEventDatabase(join(directory, "events.db"));
   const local = localReads(openEventQueries(join(directory, "events.db")));

@@ -20,7 +20,7 @@ async function anotherAccount(store: Store): Promise<string> {
   return id;
 }
 
-storeTest("a name of one's own zone is a gateway's at once, in one form, until it is taken away", async ({ store }) => {
+storeTest("a gateway serves a hostname of the account's own zone at once, in one spelling, until it is removed", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { gatewayDomains } = control;
   for (const id of ["gw", "other"]) await control.gateways.create(call(), account_id, { id, ...PLAIN_GATEWAY });
@@ -60,7 +60,7 @@ storeTest("a name of one's own zone is a gateway's at once, in one form, until i
 });
 
 storeTest(
-  "names that lie in no zone of the account's, or in a nearer one, are refused; a zone takes its names along",
+  "hostnames outside the account's zones, or in a nearer zone of another, are refused, and deleting a zone removes its hostnames",
   async ({ store }) => {
     const { control, account_id, call } = await controlOver(store);
     const { gatewayDomains } = control;

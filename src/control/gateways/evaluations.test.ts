@@ -25,7 +25,7 @@ const SETTINGS = {
 };
 const PAGE = { page: 1, per_page: 20 };
 
-storeTest("datasets are kept and evaluated by cost, speed and feedback, within their gateway", async ({ store }) => {
+storeTest("datasets are stored and evaluated by cost, speed and feedback, within their gateway", async ({ store }) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-evaluations-"));
   const path = join(directory, "events.db");
   const logs = openGatewayLogStore(path);

@@ -54,7 +54,7 @@ storeTest("SPEC 2.9: a gateway is created without authentication, updated, liste
   await assert.rejects(gateways.update(call(), account_id, "mine", PLAIN_GATEWAY), failing(7002));
 });
 
-storeTest("protection that this version cannot give is refused instead of ignored", async ({ store }) => {
+storeTest("settings for protection that this version lacks are refused instead of ignored", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const body = { id: "mine", ...PLAIN_GATEWAY };
   await assert.rejects(
@@ -64,7 +64,7 @@ storeTest("protection that this version cannot give is refused instead of ignore
   await control.gateways.create(call(), account_id, { ...body, dlp: null } as typeof body);
 });
 
-storeTest("spend limits: every rule has an id, what is left out is filled in, and the gateway gets those in force", async ({ store }) => {
+storeTest("spend limits: every rule gets an ID and defaults, and the gateway gets the active rules", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const rules = [
     { id: "mine", limit: 5, limitType: "cost", window: 3600, technique: "fixed", metadata: { user: { mode: "partition" } } },
@@ -100,41 +100,38 @@ storeTest("spend limits: every rule has an id, what is left out is filled in, an
   );
 });
 
-storeTest(
-  "endpoints for spans: values of fields are sealed, shown to nobody, and kept where they are sent back hidden",
-  async ({ store }) => {
-    const { control, account_id, call, sealer } = await controlOver(store);
-    const { gateways } = control;
-    const url = "https://collector.example/v1/traces";
-    const otel = [{ url, headers: { "X-Team": "canary-team" }, authorization: "Bearer canary-secret" }];
-    const write = call();
-    const created = await gateways.create(write, account_id, { id: "mine", ...PLAIN_GATEWAY, otel });
-    const shown = [{ url, headers: { "x-team": "********" }, authorization: "********", content_type: "json" as const }];
-    assert.deepEqual(created.otel, shown);
-    const fieldsAfter = async ({ rev }: { readonly rev: number | null }): Promise<unknown> => {
-      const [delta] = (await store.changesSince((rev ?? 0) - 1, 1)) ?? [];
-      const entry = delta?.changes[0]?.value as GatewayEntry | undefined;
-      const [endpoint] = entry?.otel ?? [];
-      return endpoint && JSON.parse(sealer.open(endpoint.secret, `gateway-otel:${account_id}/mine`).toString());
-    };
-    assert.deepEqual(await fieldsAfter(write), { "x-team": "canary-team", authorization: "Bearer canary-secret" });
-    const again = call();
-    await gateways.update(again, account_id, "mine", { ...PLAIN_GATEWAY, otel: [{ ...shown[0], authorization: "Bearer other" }] as never });
-    assert.deepEqual(await fieldsAfter(again), { "x-team": "canary-team", authorization: "Bearer other" });
-    const rows = JSON.stringify([
-      await store.read.selectFrom("gateways").selectAll().execute(),
-      await store.read.selectFrom("changes").selectAll().execute(),
-      await store.read.selectFrom("audit_log").selectAll().execute(),
-    ]);
-    assert.doesNotMatch(rows, /canary/);
-    const updating = (body: object) => gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, ...body });
-    const moved = { ...shown[0], url: "https://elsewhere.example/v1/traces" };
-    await assert.rejects(updating({ otel: [moved] }), failing(7001, "/otel/0/headers/x-team"), "a secret goes to no other address");
-    await assert.rejects(updating({ otel: [{ url: "ftp://x.example/" }] }), failing(7001, "/otel/0/url"));
-    await assert.rejects(updating({ otel: [{ url: "https://user:pw@x.example/" }] }), failing(7001, "/otel/0/url"));
-    await assert.rejects(updating({ otel: [{ url, headers: { host: "x" } }] }), failing(7001, "/otel/0/headers/host"));
-    await assert.rejects(updating({ otel: [{ url, authorization: "a\r\nb: c" }] }), failing(7001, "/otel/0/authorization"));
-    assert.deepEqual((await updating({})).otel?.length, 1, "leaving them out keeps them");
-    assert.equal((await updating({ otel: null })).otel, null);
-  },
-);
+storeTest("span endpoints: header values are encrypted, never shown, and kept if sent back redacted", async ({ store }) => {
+  const { control, account_id, call, sealer } = await controlOver(store);
+  const { gateways } = control;
+  const url = "https://collector.example/v1/traces";
+  const otel = [{ url, headers: { "X-Team": "canary-team" }, authorization: "Bearer canary-secret" }];
+  const write = call();
+  const created = await gateways.create(write, account_id, { id: "mine", ...PLAIN_GATEWAY, otel });
+  const shown = [{ url, headers: { "x-team": "********" }, authorization: "********", content_type: "json" as const }];
+  assert.deepEqual(created.otel, shown);
+  const fieldsAfter = async ({ rev }: { readonly rev: number | null }): Promise<unknown> => {
+    const [delta] = (await store.changesSince((rev ?? 0) - 1, 1)) ?? [];
+    const entry = delta?.changes[0]?.value as GatewayEntry | undefined;
+    const [endpoint] = entry?.otel ?? [];
+    return endpoint && JSON.parse(sealer.open(endpoint.secret, `gateway-otel:${account_id}/mine`).toString());
+  };
+  assert.deepEqual(await fieldsAfter(write), { "x-team": "canary-team", authorization: "Bearer canary-secret" });
+  const again = call();
+  await gateways.update(again, account_id, "mine", { ...PLAIN_GATEWAY, otel: [{ ...shown[0], authorization: "Bearer other" }] as never });
+  assert.deepEqual(await fieldsAfter(again), { "x-team": "canary-team", authorization: "Bearer other" });
+  const rows = JSON.stringify([
+    await store.read.selectFrom("gateways").selectAll().execute(),
+    await store.read.selectFrom("changes").selectAll().execute(),
+    await store.read.selectFrom("audit_log").selectAll().execute(),
+  ]);
+  assert.doesNotMatch(rows, /canary/);
+  const updating = (body: object) => gateways.update(call(), account_id, "mine", { ...PLAIN_GATEWAY, ...body });
+  const moved = { ...shown[0], url: "https://elsewhere.example/v1/traces" };
+  await assert.rejects(updating({ otel: [moved] }), failing(7001, "/otel/0/headers/x-team"), "a secret goes to no other address");
+  await assert.rejects(updating({ otel: [{ url: "ftp://x.example/" }] }), failing(7001, "/otel/0/url"));
+  await assert.rejects(updating({ otel: [{ url: "https://user:pw@x.example/" }] }), failing(7001, "/otel/0/url"));
+  await assert.rejects(updating({ otel: [{ url, headers: { host: "x" } }] }), failing(7001, "/otel/0/headers/host"));
+  await assert.rejects(updating({ otel: [{ url, authorization: "a\r\nb: c" }] }), failing(7001, "/otel/0/authorization"));
+  assert.deepEqual((await updating({})).otel?.length, 1, "leaving them out keeps them");
+  assert.equal((await updating({ otel: null })).otel, null);
+});

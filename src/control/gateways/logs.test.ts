@@ -86,7 +86,7 @@ after(async () => {
 const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> =>
   (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
 
-test("a gateway's logs are listed newest first, with the contract's fields, and without other gateways or accounts", async () => {
+test("a gateway's logs are listed newest first, with the API's fields, and without other gateways or accounts", async () => {
   const { items, ...info } = await logs.list(account, "gw", {}, PAGE);
   assert.deepEqual(info, { page: 1, per_page: 20, total_count: 3 });
   assert.deepEqual(
@@ -128,7 +128,7 @@ test("a gateway's logs are listed newest first, with the contract's fields, and 
   });
 });
 
-test("lists are ordered, searched and paged", async () => {
+test("lists are sorted, searched and paged", async () => {
   assert.deepEqual(await ids({ order_by: "model", order_by_direction: "asc" }), ["01ROW3000", "01ROW2000", "01ROW1000"]);
   assert.deepEqual(await ids({ order_by: "success", direction: "asc" }), ["01ROW2000", "01ROW1000", "01ROW3000"]);
   assert.deepEqual(await ids({ direction: "desc", order_by_direction: "asc" }), ["01ROW1000", "01ROW2000", "01ROW3000"]);
@@ -139,7 +139,7 @@ test("lists are ordered, searched and paged", async () => {
   assert.deepEqual((await logs.list(account, "empty", {}, PAGE)).items, []);
 });
 
-test("a log is found by its id, only in its own gateway", async () => {
+test("a log is found by its ID only in its own gateway", async () => {
   const { id, request_size, response_size } = await logs.get(account, "gw", "01ROW1000");
   assert.deepEqual([id, request_size, response_size], ["01ROW1000", 100, 200]);
   const isMissing = (error: unknown): boolean => error instanceof PlatformError && error.code === 7002 && error.status === 404;
@@ -154,7 +154,7 @@ test("a log is found by its id, only in its own gateway", async () => {
   await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);
 });
 
-test("logs of a deleted gateway disappear at once, and late ones are not visible when its name is reused", async () => {
+test("logs of a deleted gateway disappear at once, and late ones stay invisible when its name is reused", async () => {
   const call = { actor: systemActor("test"), request_id: "r", rev: null };
   const settings = {
     cache_invalidate_on_update: false,

@@ -16,57 +16,60 @@ const ELEMENTS: GatewayRouteCreate["elements"] = [
   { id: "e", type: "end" },
 ];
 
-storeTest("keys for providers: sealed, never shown, one default a provider, gone with their gateway", async ({ store }) => {
-  const { control, account_id, call } = await controlOver(store);
-  await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
-  const { providerConfigs } = control;
-  const secret = "sk-proj-0123456789abcdef";
-  const body = { alias: "main", default_config: true, provider_slug: "openai", secret, rate_limit: 5 };
-  const first = await providerConfigs.create(call(), account_id, "gw", body);
-  assert.deepEqual([first.secret_preview, first.rate_limit_period, "secret" in first], ["sk-…cdef", 60, false]);
-  await assert.rejects(providerConfigs.create(call(), account_id, "gw", body), failing(7001, "/alias"));
-  const second = await providerConfigs.create(call(), account_id, "gw", { ...body, alias: "second" });
-  const listed = await providerConfigs.list(account_id, "gw", PAGE);
-  assert.deepEqual(
-    listed.items.map(({ alias, default_config }) => [alias, default_config]),
-    [
-      ["main", false],
-      ["second", true],
-    ],
-  );
-  const keys = async (): Promise<Op[]> => (await rebuildSnapshot(store)).ops.filter(({ kind }) => kind === "provider_key");
-  const [entry] = await keys();
-  const key = entry?.value as ProviderKeyEntry | undefined;
-  assert.deepEqual([key?.provider, key?.rate_limit], ["openai", { limit: 5, interval_seconds: 60 }]);
-  const rows = JSON.stringify(await store.read.selectFrom("gateway_objects").selectAll().execute());
-  const audit = JSON.stringify(await store.read.selectFrom("audit_log").selectAll().execute());
-  assert.ok(!(rows + audit + JSON.stringify(await keys())).includes(secret));
-  assert.equal((await providerConfigs.update(call(), account_id, "gw", second.id, "another-key-0123456")).secret_preview, "ano…3456");
-  for (const [provider_slug, bad] of [
-    ["openai", "two words"],
-    ["openai", ""],
-    ["aws-bedrock", '{"access_key_id":"a"}'],
-    ["google-vertex-ai", "{nonsense"],
-  ] as const)
-    await assert.rejects(
-      providerConfigs.create(call(), account_id, "gw", { ...body, alias: "bad", provider_slug, secret: bad }),
-      failing(7001, "/secret"),
+storeTest(
+  "provider keys are encrypted, never shown, have one default per provider, and are deleted with their gateway",
+  async ({ store }) => {
+    const { control, account_id, call } = await controlOver(store);
+    await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
+    const { providerConfigs } = control;
+    const secret = "sk-proj-0123456789abcdef";
+    const body = { alias: "main", default_config: true, provider_slug: "openai", secret, rate_limit: 5 };
+    const first = await providerConfigs.create(call(), account_id, "gw", body);
+    assert.deepEqual([first.secret_preview, first.rate_limit_period, "secret" in first], ["sk-…cdef", 60, false]);
+    await assert.rejects(providerConfigs.create(call(), account_id, "gw", body), failing(7001, "/alias"));
+    const second = await providerConfigs.create(call(), account_id, "gw", { ...body, alias: "second" });
+    const listed = await providerConfigs.list(account_id, "gw", PAGE);
+    assert.deepEqual(
+      listed.items.map(({ alias, default_config }) => [alias, default_config]),
+      [
+        ["main", false],
+        ["second", true],
+      ],
     );
-  await assert.rejects(
-    providerConfigs.create(call(), account_id, "gw", { ...body, alias: "lost", provider_slug: "opanai" }),
-    failing(7001, "/provider_slug"),
-  );
-  await assert.rejects(control.gateways.urlOf(account_id, "gw", "opanai"), failing(7001, "/provider"));
-  await assert.rejects(providerConfigs.delete(call(), "0".repeat(32), "gw", first.id), failing(7002));
-  await providerConfigs.delete(call(), account_id, "gw", first.id);
-  const write = call();
-  await control.gateways.delete(write, account_id, "gw");
-  const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
-  assert.ok(delta?.changes.some(({ kind, id, value }) => kind === "provider_key" && id === second.id && value === null));
-  assert.deepEqual(await keys(), []);
-});
+    const keys = async (): Promise<Op[]> => (await rebuildSnapshot(store)).ops.filter(({ kind }) => kind === "provider_key");
+    const [entry] = await keys();
+    const key = entry?.value as ProviderKeyEntry | undefined;
+    assert.deepEqual([key?.provider, key?.rate_limit], ["openai", { limit: 5, interval_seconds: 60 }]);
+    const rows = JSON.stringify(await store.read.selectFrom("gateway_objects").selectAll().execute());
+    const audit = JSON.stringify(await store.read.selectFrom("audit_log").selectAll().execute());
+    assert.ok(!(rows + audit + JSON.stringify(await keys())).includes(secret));
+    assert.equal((await providerConfigs.update(call(), account_id, "gw", second.id, "another-key-0123456")).secret_preview, "ano…3456");
+    for (const [provider_slug, bad] of [
+      ["openai", "two words"],
+      ["openai", ""],
+      ["aws-bedrock", '{"access_key_id":"a"}'],
+      ["google-vertex-ai", "{nonsense"],
+    ] as const)
+      await assert.rejects(
+        providerConfigs.create(call(), account_id, "gw", { ...body, alias: "bad", provider_slug, secret: bad }),
+        failing(7001, "/secret"),
+      );
+    await assert.rejects(
+      providerConfigs.create(call(), account_id, "gw", { ...body, alias: "lost", provider_slug: "opanai" }),
+      failing(7001, "/provider_slug"),
+    );
+    await assert.rejects(control.gateways.urlOf(account_id, "gw", "opanai"), failing(7001, "/provider"));
+    await assert.rejects(providerConfigs.delete(call(), "0".repeat(32), "gw", first.id), failing(7002));
+    await providerConfigs.delete(call(), account_id, "gw", first.id);
+    const write = call();
+    await control.gateways.delete(write, account_id, "gw");
+    const [delta] = (await store.changesSince((write.rev ?? 0) - 1, 1)) ?? [];
+    assert.ok(delta?.changes.some(({ kind, id, value }) => kind === "provider_key" && id === second.id && value === null));
+    assert.deepEqual(await keys(), []);
+  },
+);
 
-storeTest("an account's own providers: their slugs are their own, their fields sealed, their costs in order", async ({ store }) => {
+storeTest("custom providers have unique slugs in their account, encrypted fields and ordered costs", async ({ store }) => {
   const { control, account_id, call, sealer } = await controlOver(store);
   const { customProviders } = control;
   const body = { name: "Mine", slug: "mine", base_url: "https://models.example/v1", headers: '{"x-key":"very-secret"}' };
@@ -139,7 +142,7 @@ storeTest("an account's own providers: their slugs are their own, their fields s
   assert.equal((await customProviders.listCosts(account_id, {}, PAGE)).total_count, 0, "costs go with their provider");
 });
 
-storeTest("dynamic routes: a version is in force once it is deployed, and an old one may be again", async ({ store }) => {
+storeTest("dynamic routes: a version takes effect once deployed, and an older one can be deployed again", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const { gatewayRoutes } = control;
@@ -171,7 +174,7 @@ storeTest("dynamic routes: a version is in force once it is deployed, and an old
   assert.equal((await store.read.selectFrom("gateway_objects").selectAll().execute()).length, 0);
 });
 
-storeTest("elements that are not a route are refused with the reason", async ({ store }) => {
+storeTest("invalid elements of a route are refused with the reason", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   await control.gateways.create(call(), account_id, { id: "gw", ...PLAIN_GATEWAY });
   const [start, model, end] = ELEMENTS as unknown as [never, { outputs: object }, never];

@@ -30,7 +30,7 @@ async function world(store: Store) {
 }
 
 storeTest(
-  "SPEC 3.2, SPEC 8.5: a hostname that points to the zone is active at once, moves with its DNS, and goes after 7 days",
+  "SPEC 3.2, SPEC 8.5: a hostname that points to the zone is active at once, follows its DNS, and is deleted 7 days after it moved",
   async ({ store }) => {
     const { control, clock, call, saas, customer, point } = await world(store);
     const record = await point("shop", "origin.service.test");
@@ -64,7 +64,7 @@ storeTest(
   },
 );
 
-storeTest("SPEC 7, error 1016: hostnames show at once that the fallback origin or its record is missing", async ({ store }) => {
+storeTest("SPEC 7, error 1016: a hostname shows at once that the fallback origin or its record is missing", async ({ store }) => {
   const { control, clock, call, saas, point } = await world(store);
   await point("shop", "origin.service.test");
   await point("own", "origin.service.test");
@@ -91,7 +91,7 @@ storeTest("SPEC 7, error 1016: hostnames show at once that the fallback origin o
   assert.equal(await errors(), undefined);
 });
 
-storeTest("policies report a hostname's certificate, for the zones that they name", async ({ store }) => {
+storeTest("policies alert about a hostname's certificate in the zones that they name", async ({ store }) => {
   const { control, call, account_id, saas, customer, point } = await world(store);
   await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type", "universal_ssl_event_type"], { zones: [saas.id] });
   await wantAlerts({ control, call, account_id }, ["custom_ssl_certificate_event_type"], { zones: [customer.id] });
@@ -102,7 +102,7 @@ storeTest("policies report a hostname's certificate, for the zones that they nam
   ]);
 });
 
-storeTest("SPEC 7.7: a held zone blocks hostnames until its owner releases it and the hostname is tried again", async ({ store }) => {
+storeTest("SPEC 7.7: a held zone blocks hostnames until its owner releases it and the hostname is checked again", async ({ store }) => {
   const { control, clock, call, saas, customer, point } = await world(store);
   await point("shop", "origin.service.test");
   const hold = async (includeSubdomains: boolean) => control.zoneHolds.create(call(), customer.id, includeSubdomains);
@@ -128,7 +128,7 @@ storeTest("SPEC 7.7: a held zone blocks hostnames until its owner releases it an
   assert.equal((await control.customHostnames.create(call(), saas, { hostname: "other.customer.test" })).status, "active");
 });
 
-storeTest("other handshakes keep the certificate, and other names or another authority ask for another", async ({ store }) => {
+storeTest("changed TLS settings keep the certificate, and changed names or another authority order a new one", async ({ store }) => {
   const { control, call, saas, point } = await world(store);
   await point("shop", "origin.service.test");
   const made = await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test", ssl: DV });
@@ -144,7 +144,7 @@ storeTest("other handshakes keep the certificate, and other names or another aut
   assert.notEqual(wider?.serial_number, made.ssl?.serial_number);
 });
 
-storeTest("a hold that is off for a while comes back by itself", async ({ store }) => {
+storeTest("a hold that is paused for a time returns by itself", async ({ store }) => {
   const { control, clock, call, customer } = await world(store);
   const { zoneHolds } = control;
   assert.deepEqual(await zoneHolds.get(customer.id), { hold: false, hold_after: "", include_subdomains: false });
@@ -165,7 +165,7 @@ storeTest("a hold that is off for a while comes back by itself", async ({ store 
 });
 
 storeTest(
-  "SPEC 7.9, SPEC 8.1, SPEC 8.2: fifteen certificates a minute, then thirty seconds without; what fails is not counted",
+  "SPEC 7.9, SPEC 8.1, SPEC 8.2: an account gets fifteen certificates a minute, then none for thirty seconds; failures do not count",
   async ({ store }) => {
     const { control, clock, call, saas } = await world(store);
     const create = (hostname: string, ssl: typeof DV | null = DV) =>
@@ -192,7 +192,7 @@ storeTest(
   },
 );
 
-storeTest("the one that was validated last has the name", async ({ store }) => {
+storeTest("the hostname that was validated last owns the name", async ({ store }) => {
   const { control, call, saas, point, zoneOf } = await world(store);
   const rival = await zoneOf("rival.test");
   await control.dnsRecords.create(call(), rival, { type: "A", name: "origin", content: "192.0.2.2", proxied: true });
@@ -227,7 +227,7 @@ const zoneOfName = async (
     .filter((zone) => zone.name === name)
     .map((zone) => ({ id: zone.id, name, account_id: zone.account.id, plan: "free" }))[0];
 
-storeTest("required values of a hostname, and the code of each error", async ({ store }) => {
+storeTest("a hostname needs its required values, and each error has its code", async ({ store }) => {
   const { control, call, saas } = await world(store);
   const create = (body: object) => control.customHostnames.create(call(), saas, body);
   const long = `${"a".repeat(60)}.customer.test`;
@@ -289,7 +289,7 @@ storeTest("required values of a hostname, and the code of each error", async ({ 
   assert.deepEqual(await control.customHostnames.quota(saas), { allocated: 50_000, used: 4, exceeded: false, hard_cap: 50_000 });
 });
 
-storeTest("names of custom hostnames can be purged, others' cannot; held names make no zones for others", async ({ store }) => {
+storeTest("only own custom hostnames can be purged, and other accounts cannot create zones of held names", async ({ store }) => {
   const { control, call, saas, customer } = await world(store);
   await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test" });
   await control.customHostnames.create(call(), saas, { hostname: "wild.test", ssl: { ...DV, wildcard: true } });

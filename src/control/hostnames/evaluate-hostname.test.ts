@@ -20,7 +20,7 @@ const facts = (more: Partial<HostnameFacts> = {}): HostnameFacts => ({
   ...more,
 });
 
-test("proofs that a name was assigned to the zone, and non-proofs", () => {
+test("proofs that a name was assigned to the zone, and insufficient ones", () => {
   const valid: readonly Partial<HostnameFacts>[] = [
     { aliases: ["service.test"] },
     { aliases: ["elsewhere.test", "customers.service.test"], addresses: ["198.51.100.1"] },
@@ -49,7 +49,7 @@ test("proofs that a name was assigned to the zone, and non-proofs", () => {
   assert.deepEqual(evaluateHostname(facts({ aliases: ["service.test"], isHeld: true })), { verdict: "held", errors: [held] });
 });
 
-test("a failed lookup has no consequences", () => {
+test("a failed lookup changes nothing", () => {
   const known = fc.option(fc.array(fc.constantFrom("elsewhere.test", "198.51.100.1", "text"), { maxLength: 2 }));
   fc.assert(
     fc.property(known, known, known, (aliases, addresses, texts) => {

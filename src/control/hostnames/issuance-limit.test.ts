@@ -7,7 +7,7 @@ import { createIssuanceLimit } from "./issuance-limit.ts";
 
 const ROUNDS = 40;
 
-storeTest("SPEC 8.1: certificates that two nodes are asked for at once are all counted", async ({ store, open }) => {
+storeTest("SPEC 8.1: concurrent requests at two nodes are all counted", async ({ store, open }) => {
   const account_id = newId();
   await store.write(({ db }) => insertAccount(db, { id: account_id, name: "one", type: "standard", settings: "{}", created_on: "" }));
   const clock = fixedClock("2026-05-06T12:00:00Z");
@@ -24,7 +24,7 @@ storeTest("SPEC 8.1: certificates that two nodes are asked for at once are all c
   );
 });
 
-storeTest("SPEC 8.1 and SPEC 8.2: what exceeds the rate locks the account for 30 seconds, whoever is asked", async ({ store, open }) => {
+storeTest("SPEC 8.1 and SPEC 8.2: exceeding the rate locks the account for 30 seconds on every node", async ({ store, open }) => {
   const account_id = newId();
   await store.write(({ db }) => insertAccount(db, { id: account_id, name: "one", type: "standard", settings: "{}", created_on: "" }));
   const clock = fixedClock("2026-05-06T12:00:00Z");
@@ -41,7 +41,7 @@ storeTest("SPEC 8.1 and SPEC 8.2: what exceeds the rate locks the account for 30
   await first();
 });
 
-storeTest("SPEC 8.1: the minute slides, and a certificate touches no more rows however many came before it", async ({ store }) => {
+storeTest("SPEC 8.1: the minute slides, and counting a certificate reads a constant number of rows", async ({ store }) => {
   const account_id = newId();
   await store.write(({ db }) => insertAccount(db, { id: account_id, name: "one", type: "standard", settings: "{}", created_on: "" }));
   const clock = fixedClock("2026-05-06T12:00:00Z");

@@ -8,7 +8,7 @@ import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("lists: made, shown, described, deleted; names are the account's own", async ({ store }) => {
+storeTest("lists: create, get, describe and delete; names are unique in the account", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { ruleListLimits: { listsMax: 2 } });
   const { ruleLists } = control;
   const list = await ruleLists.create(call(), account_id, { name: "office", kind: "ip", description: "where we are" });
@@ -26,7 +26,7 @@ storeTest("lists: made, shown, described, deleted; names are the account's own",
   await assert.rejects(ruleLists.get("0".repeat(32), list.id), failing(10005));
 });
 
-storeTest("items: added, replaced, removed and found, under operations that end", async ({ store }) => {
+storeTest("items: add, replace, remove and search, as operations that complete", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { ruleListLimits: { itemsMax: 4 } });
   const { ruleLists, ruleListItems: items } = control;
   const { id } = await ruleLists.create(call(), account_id, { name: "l", kind: "ip" });
@@ -60,7 +60,7 @@ storeTest("items: added, replaced, removed and found, under operations that end"
     await assert.rejects(items.add(call(), account_id, id, [...written.slice(0, at), item]), failing(10006, `/${Math.min(at, 3)}`));
 });
 
-storeTest("a list goes at once, and its items some in each unit", async ({ store }) => {
+storeTest("a deleted list disappears at once, and its items are deleted some per transaction", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { ruleLists, ruleListItems: items } = control;
   const { id } = await ruleLists.create(call(), account_id, { name: "l", kind: "asn" });
@@ -95,7 +95,7 @@ storeTest("a list goes at once, and its items some in each unit", async ({ store
   assert.equal((await store.read.selectFrom("rule_list_items").select("id").execute()).length, 0);
 });
 
-storeTest("items of each kind are read into one form", async ({ store }) => {
+storeTest("items of each kind have one canonical form", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { ruleLists, ruleListItems: items } = control;
   const kinds = {
@@ -121,7 +121,7 @@ storeTest("items of each kind are read into one form", async ({ store }) => {
   }
 });
 
-storeTest("a list that a rule names stays, and a rule that names none is refused", async ({ store }) => {
+storeTest("a list in use by a rule cannot be deleted, and a rule that names an unknown list is refused", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { ruleLists, rulesets, zones } = control;
   const zone = await zones.create(call(), { name: "example.test", account: { id: account_id } });
@@ -141,7 +141,7 @@ storeTest("a list that a rule names stays, and a rule that names none is refused
   await ruleLists.delete(call(), account_id, id);
 });
 
-storeTest("a long list crosses in parts, of which a change resends its own", async ({ store }) => {
+storeTest("a long list reaches the planes in parts, and a change sends only its own part", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { ruleLists, ruleListItems: items } = control;
   const { id } = await ruleLists.create(call(), account_id, { name: "long", kind: "ip" });

@@ -8,7 +8,7 @@ const secret = fc.string({ unit: fc.constantFrom("s", "E", "9", "%2F", "="), min
 const address = fc.constantFrom("https://logs.example/ai", "s3://bucket/ai/{DATE}", "http://127.0.0.1:9000");
 const names = fc.uniqueArray(word, { maxLength: 4 });
 
-test("the displayed text has no secret, names the same place, and restores the original when sent back", () => {
+test("the redacted destination has no secret, names the same place, and restores the original when sent back", () => {
   fc.assert(
     fc.property(address, names, fc.array(secret, { minLength: 4, maxLength: 4 }), (at, parameters, secrets) => {
       const pairs = parameters.map((name, i) => `${name}=${secrets[i]}`);

@@ -138,7 +138,7 @@ const failing = (code: number, source: string, message: RegExp) => (error: unkno
   return true;
 };
 
-logpushTest("logs of gateways that say so are pushed, in order, with the fields and times that are asked for", async (given) => {
+logpushTest("logs of gateways with logpush are delivered in order, with the requested fields and times", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   await gateway("on");
   await gateway("off", { logpush: false });
@@ -186,7 +186,7 @@ logpushTest("logs of gateways that say so are pushed, in order, with the fields 
   assert.deepEqual([last_complete, last_error, error_message], ["2026-03-01T10:00:00.000000Z", null, null]);
 });
 
-logpushTest("bodies and metadata of a gateway with a public key are for the holder of its private key alone", async (given) => {
+logpushTest("only the private key decrypts bodies and metadata of a gateway with a public key", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await gateway("sealed", { logpush: true, logpush_public_key: publicKey.export({ type: "spki", format: "pem" }).toString() });
@@ -228,53 +228,50 @@ function decrypted(privateKey: KeyObject, value: unknown): string | null {
 const weakKey = (): string =>
   generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ type: "spki", format: "pem" }).toString();
 
-logpushTest(
-  "batches that a destination refuses are pushed again with growing delays, also after restarts, and accepted ones only once",
-  async (given) => {
-    const { gateway, job, push, clock, account_id, call, receiver: taker } = given;
-    await gateway("on");
-    const { id } = await job({ destination_conf: taker.url });
-    const shown = () => given.control.logpush.get(account_id, String(id));
-    const log = given.journal();
-    const append = async (name: string): Promise<void> => {
-      log.append(entry({ id: name, account_id, gateway_id: "on" }));
-      await turn();
-    };
-    await append("1");
-    taker.status = 503;
-    assert.match((await push()).failures.join(), /status 503/);
-    assert.deepEqual((await shown()).error_message, "the destination responded with status 503");
-    await append("2");
-    clock.advance(9_000);
-    assert.deepEqual(await push(), { pushed: 0, failures: [] }, "not yet");
-    clock.advance(1_000);
-    assert.equal((await push()).failures.length, 1);
-    taker.status = 200;
-    clock.advance(29_000);
-    assert.deepEqual(await push(), { pushed: 0, failures: [] }, "the second time it waits longer");
-    clock.advance(1_000);
-    assert.deepEqual(await push(), { pushed: 2, failures: [] });
-    const { last_error, error_message } = await shown();
-    assert.deepEqual([last_error, error_message], [null, null]);
-    await append("3");
-    assert.deepEqual(await push(), { pushed: 0, failures: [] }, "there are 30 seconds between two files");
-    const restarted = await given.again();
-    assert.deepEqual(await restarted.push(), { pushed: 1, failures: [] });
-    assert.deepEqual(ids(taker), ["1", "2", "3"]);
-
-    await given.control.logpush.update(call(), account_id, String(id), { enabled: false });
-    await append("while it is off");
-    clock.advance(60_000);
-    await push();
-    await given.control.logpush.update(call(), account_id, String(id), { enabled: true });
-    log.append(entry({ id: "4", account_id, gateway_id: "on", at_ms: clock.nowMs() }));
+logpushTest("refused batches are sent again with growing delays, also after restarts, and accepted ones only once", async (given) => {
+  const { gateway, job, push, clock, account_id, call, receiver: taker } = given;
+  await gateway("on");
+  const { id } = await job({ destination_conf: taker.url });
+  const shown = () => given.control.logpush.get(account_id, String(id));
+  const log = given.journal();
+  const append = async (name: string): Promise<void> => {
+    log.append(entry({ id: name, account_id, gateway_id: "on" }));
     await turn();
-    assert.deepEqual(await push(), { pushed: 1, failures: [] });
-    assert.deepEqual(ids(taker), ["1", "2", "3", "4"]);
-  },
-);
+  };
+  await append("1");
+  taker.status = 503;
+  assert.match((await push()).failures.join(), /status 503/);
+  assert.deepEqual((await shown()).error_message, "the destination responded with status 503");
+  await append("2");
+  clock.advance(9_000);
+  assert.deepEqual(await push(), { pushed: 0, failures: [] }, "not yet");
+  clock.advance(1_000);
+  assert.equal((await push()).failures.length, 1);
+  taker.status = 200;
+  clock.advance(29_000);
+  assert.deepEqual(await push(), { pushed: 0, failures: [] }, "the second time it waits longer");
+  clock.advance(1_000);
+  assert.deepEqual(await push(), { pushed: 2, failures: [] });
+  const { last_error, error_message } = await shown();
+  assert.deepEqual([last_error, error_message], [null, null]);
+  await append("3");
+  assert.deepEqual(await push(), { pushed: 0, failures: [] }, "there are 30 seconds between two files");
+  const restarted = await given.again();
+  assert.deepEqual(await restarted.push(), { pushed: 1, failures: [] });
+  assert.deepEqual(ids(taker), ["1", "2", "3"]);
 
-logpushTest("files have no more records than a job says, and deleted logs are not in them", async (given) => {
+  await given.control.logpush.update(call(), account_id, String(id), { enabled: false });
+  await append("while it is off");
+  clock.advance(60_000);
+  await push();
+  await given.control.logpush.update(call(), account_id, String(id), { enabled: true });
+  log.append(entry({ id: "4", account_id, gateway_id: "on", at_ms: clock.nowMs() }));
+  await turn();
+  assert.deepEqual(await push(), { pushed: 1, failures: [] });
+  assert.deepEqual(ids(taker), ["1", "2", "3", "4"]);
+});
+
+logpushTest("a file has at most the job's number of records, and no deleted logs", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   await gateway("on");
   await job({
@@ -298,7 +295,7 @@ logpushTest("files have no more records than a job says, and deleted logs are no
   );
 });
 
-logpushTest("bodies are pushed as they are kept, where a read of a segment ends within one as well", async (given) => {
+logpushTest("bodies are delivered as stored, even if a read of a segment ends within one", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   await gateway("on");
   await job({ destination_conf: taker.url, output_options: { field_names: ["LogID", "RequestBody", "ResponseBody"] } });
@@ -320,7 +317,7 @@ logpushTest("bodies are pushed as they are kept, where a read of a segment ends 
   assert.ok(isDeepStrictEqual(pushed, bodies), "other bodies than were kept");
 });
 
-logpushTest("a job is refused for a destination that is none or takes nothing, and beyond four that are enabled", async (given) => {
+logpushTest("a job with an invalid or failing destination is refused, and so is a fifth enabled job", async (given) => {
   const { job, account_id, call, control, receiver: taker } = given;
   const refused = (destination_conf: string, message: RegExp) =>
     assert.rejects(job({ destination_conf }), failing(10702, "/destination_conf", message));
@@ -354,7 +351,7 @@ logpushTest("a job is refused for a destination that is none or takes nothing, a
   assert.deepEqual(await control.logpush.exists(account_id, `${taker.url}/0`), { exists: false });
 });
 
-logpushTest("a caller that can read a destination can prove that it is theirs", async (given) => {
+logpushTest("a caller proves ownership of a destination by reading it", async (given) => {
   const { job, account_id, control, receiver: taker } = given;
   const { valid, filename } = await control.logpush.challenge(account_id, `${taker.url}?header_X=1`);
   assert.equal(valid, true);
@@ -372,7 +369,7 @@ logpushTest("a caller that can read a destination can prove that it is theirs", 
   assert.equal((await control.logpush.challenge(account_id, taker.url)).valid, false);
 });
 
-logpushTest("files become objects of a bucket, signed, and what is pushed again takes their place", async (given) => {
+logpushTest("files become signed objects of a bucket, and a repeated upload replaces them", async (given) => {
   const { gateway, job, push, clock, account_id, receiver: taker } = given;
   await gateway("on");
   const { host, origin } = new URL(taker.url);
@@ -428,7 +425,7 @@ logpushTest("files become objects of a bucket, signed, and what is pushed again 
     await assert.rejects(job({ destination_conf: wrong }), failing(10702, "/destination_conf", message), wrong);
 });
 
-logpushTest("after a job's position was lost, logs are pushed again, and none is left out", async (given) => {
+logpushTest("a job that lost its position delivers logs again and skips none", async (given) => {
   const { gateway, job, push, account_id, receiver: taker } = given;
   await gateway("on");
   await job({ destination_conf: taker.url });

@@ -22,7 +22,7 @@ function thread(answer: (request: BatchRequest, port: MessagePort) => void): { p
   return { port: port1, far: port2 };
 }
 
-test("orders go to the last connected thread; unreadable batches and its end are reported", async () => {
+test("a request goes to the thread that connected last, and unreadable batches and the thread's end are reported", async () => {
   const batches = createThreadBatches();
   await assert.rejects(batches.read(ORDER), /is not running/);
   const first = thread(({ request }, port) => port.postMessage({ request, error: "no such key" } satisfies BatchAnswer));

@@ -67,7 +67,7 @@ const opens = (sealer: Pick<typeof root, "open">, text: string): string | undefi
     }
   });
 
-test("each plane opens the secrets that it needs, and no others; the installation's own key opens none of a node's", () => {
+test("each plane can open the secrets that it needs and no others, and the installation's key opens none of a node's", () => {
   const texts = sealedTexts(sealedForNodes(root)(OPS));
   assert.equal(texts.length, CONTEXTS.length);
   for (const [plane, expected] of Object.entries(OPENED) as [keyof typeof OPENED, readonly string[]][]) {
@@ -84,13 +84,13 @@ test("each plane opens the secrets that it needs, and no others; the installatio
   );
 });
 
-test("purposes that all nodes share have control's own keys", () => {
+test("keys for purposes that all nodes share are derived from control's own", () => {
   assert.deepEqual(planeSealer(planeKeys(root, "edge")).derive("clearance"), Buffer.from(root.derive("clearance")));
   assert.deepEqual(planeSealer(planeKeys(root, "nameserver")).derive("dns cookies"), Buffer.from(root.derive("dns cookies")));
   assert.notDeepEqual(planeSealer(planeKeys(root, "gateway")).derive("gateway cache"), Buffer.from(root.derive("gateway cache")));
 });
 
-test("every sealed field that entries name is sealed again", () => {
+test("every encrypted field of the entries is encrypted again for nodes", () => {
   const text = readFileSync(new URL(import.meta.resolve("#snapshot/entries.ts")), "utf8").replaceAll(/\n\s+\*/g, "");
   const named = [...text.matchAll(/ealed with the context\s+`([a-z-]+):/g)].map(([, name]) => name);
   assert.deepEqual(new Set(named), new Set(CONTEXTS.map((context) => context.split(":")[0])));

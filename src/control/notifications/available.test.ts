@@ -132,13 +132,13 @@ const CAUSES: Readonly<Record<AlertTypeName, (store: Store) => Told>> = {
   },
 };
 
-storeTest("the list of available alerts is that of the types", async ({ store }) => {
+storeTest("the list of available alerts equals the list of types", async ({ store }) => {
   const { control } = await controlOver(store);
   const listed = Object.values(control.notifications.available()).flatMap((types) => types.map(({ type }) => type));
   assert.deepEqual(listed.toSorted(), Object.keys(CAUSES).toSorted());
 });
 
 for (const { type } of ALERT_TYPES)
-  storeTest(`an alert that is listed as available is told of when it happens: ${type}`, async ({ store }) => {
+  storeTest(`an available alert is sent when its event happens: ${type}`, async ({ store }) => {
     assert.deepEqual(await CAUSES[type](store), [type]);
   });

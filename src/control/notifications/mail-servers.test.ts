@@ -93,7 +93,7 @@ const faultOf = (sent: Promise<void>): Promise<DeliveryError> =>
     (error: unknown) => (error instanceof DeliveryError ? error : assert.fail(String(error))),
   );
 
-test("a remote server is used over TLS, with every login method", async (t) => {
+test("remote servers are used over TLS, with every login method", async (t) => {
   for (const method of ["PLAIN", "LOGIN"]) {
     const { taken, logins, port } = await mailServer(t, { ...certificate(trusted), authMethods: [method], authOptional: false });
     await send(at(port, LOGIN));
@@ -105,7 +105,7 @@ test("a remote server is used over TLS, with every login method", async (t) => {
   }
 });
 
-test("implicit TLS is TLS from the first byte", async (t) => {
+test("implicit TLS starts with the first byte", async (t) => {
   const { taken, port } = await mailServer(t, { ...certificate(trusted), secure: true });
   await createEmailSender(at(port), 60_000, port)("someone@example.net", ALERT, "01ABC");
   assert.equal(taken[0]?.secure, true);
@@ -131,7 +131,7 @@ test("neither message nor password is sent to a remote server without trusted TL
   }
 });
 
-test("a server on this machine may have a self-signed certificate, or none", async (t) => {
+test("a server on this machine may use a self-signed certificate or no TLS", async (t) => {
   for (const options of [certificate(distrusted), { disabledCommands: ["STARTTLS"] }]) {
     const { taken, port } = await mailServer(t, options);
     for (const host of ["127.0.0.1", "localhost"]) await send(at(port, { host, ...LOGIN, username: "" }));
@@ -142,7 +142,7 @@ test("a server on this machine may have a self-signed certificate, or none", asy
   }
 });
 
-test("a refused login is tried again later, and its password appears in no message", async (t) => {
+test("a refused login is retried later, and no message contains its password", async (t) => {
   const { taken, port } = await mailServer(t, { ...certificate(trusted), authOptional: false });
   const { message, logged, isFinal } = await faultOf(send(at(port, { username: "edge", password: "wrong-canary" })));
   assert.deepEqual([message, isFinal, taken], ["the mail server refuses the login of this installation", false, []]);
@@ -152,7 +152,7 @@ test("a refused login is tried again later, and its password appears in no messa
 
 const replying = (responseCode: number, text: string): Error => Object.assign(new Error(text), { responseCode });
 
-test("a 4xx is temporary, a 5xx final; the account gets the codes without the server's text", async (t) => {
+test("a 4xx is temporary and a 5xx permanent, and the account gets the code without the server's text", async (t) => {
   const cases: readonly (readonly [SMTPServerOptions, RegExp, boolean])[] = [
     [
       { onRcptTo: (_to, _s, done) => done(replying(451, "4.7.1 greylisted by mx.internal")) },
@@ -190,7 +190,7 @@ test("a 4xx is temporary, a 5xx final; the account gets the codes without the se
   }
 });
 
-test("a server that never answers, or sends no greeting, is abandoned in time", async (t) => {
+test("a server that never responds is abandoned at the timeout", async (t) => {
   const { port } = await mailServer(t, { ...certificate(trusted), onConnect: () => undefined });
   const { message, isFinal } = await faultOf(send(at(port), ALERT, 300));
   assert.deepEqual([message, isFinal], ["the mail server could not be reached or did not respond in time", false]);
@@ -199,7 +199,7 @@ test("a server that never answers, or sends no greeting, is abandoned in time", 
 });
 
 storeTest(
-  "messages that a server refuses permanently are not sent again, temporarily refused ones are; the history has both",
+  "permanently refused messages are not sent again, temporarily refused ones are, and the history shows both",
   async ({ store }) => {
     const clock = fixedClock("2026-01-15T10:00:00Z");
     const { account_id, call } = await controlOver(store, { clock });
@@ -260,7 +260,7 @@ const decoded = (run: string): string =>
     ),
   ).toString();
 
-test("names appear only in the subject, with any content, in lines that any server accepts", async (t) => {
+test("names with any content appear only in the subject, encoded in lines that every server accepts", async (t) => {
   const { taken, port } = await mailServer(t, { disabledCommands: ["STARTTLS"] });
   const sender = createEmailSender(at(port, { host: "127.0.0.1" }));
   const name = fc.oneof(

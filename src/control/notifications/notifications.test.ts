@@ -79,7 +79,7 @@ async function fixture(store: Store, smtpPort?: number) {
   return { ...over, clock, notifications, policy };
 }
 
-storeTest("a webhook gets a signed message, its outcome is shown, its secret never", async ({ store }) => {
+storeTest("a webhook gets a signed message, and its result is shown without the secret", async ({ store }) => {
   const ends: (() => Promise<void>)[] = [];
   try {
     const hook = await receiver((end) => ends.push(end));
@@ -113,7 +113,7 @@ storeTest("a webhook gets a signed message, its outcome is shown, its secret nev
   }
 });
 
-storeTest("a failed message is tried again, later each time, and ends as failed; redirects are not followed", async ({ store }) => {
+storeTest("a failed message is retried with growing delays and ends as failed, and redirects are not followed", async ({ store }) => {
   const ends: (() => Promise<void>)[] = [];
   try {
     const hook = await receiver((end) => ends.push(end));
@@ -148,7 +148,7 @@ storeTest("a failed message is tried again, later each time, and ends as failed;
   }
 });
 
-storeTest("e-mail goes through the operator's server, to one address only", async ({ store }) => {
+storeTest("e-mail goes through the operator's server to exactly one address", async ({ store }) => {
   const ends: (() => Promise<void>)[] = [];
   try {
     const mail = await mailServer((end) => ends.push(end));
@@ -179,7 +179,7 @@ storeTest("e-mail goes through the operator's server, to one address only", asyn
   }
 });
 
-storeTest("policies that cannot be carried out are refused, with the place of the fault", async ({ store }) => {
+storeTest("invalid policies are refused with a pointer to the field", async ({ store }) => {
   const { notifications, account_id, call, policy, control } = await fixture(store);
   const { id } = await notifications.webhooks.create(call(), account_id, { name: "hook", url: "https://example.com/" });
   const zone = await control.zones.create(call(), { name: "free.example", account: { id: account_id } });
@@ -207,7 +207,7 @@ storeTest("policies that cannot be carried out are refused, with the place of th
   assert.deepEqual(await notifications.policies.list(account_id), []);
 });
 
-test("webhooks use TLS to the Internet, and may reach the own network if the operator allows it", () => {
+test("webhooks on the Internet must use TLS, and private addresses need the operator's permission", () => {
   const anywhere = () => true;
   const nowhere = () => false;
   for (const url of ["https://example.com/a?b=1", "http://127.0.0.1:9000/", "http://[::1]/", "https://10.0.0.1/", "http://localhost/"])
@@ -233,7 +233,7 @@ test("webhooks use TLS to the Internet, and may reach the own network if the ope
     assert.throws(() => readWebhookUrl(url, nowhere), failing(10602, "/url"), url);
 });
 
-storeTest("a name that leads to an address of this machine is refused when it is connected to", async ({ store }) => {
+storeTest("a name that resolves to this machine is refused at connect time", async ({ store }) => {
   const over = await controlOver(store, { webhookAllowed: (address) => !address.startsWith("127.") && address !== "::1" });
   const { notifications } = over.control;
   const { id } = await notifications.webhooks.create(over.call(), over.account_id, { name: "hook", url: "https://localhost:8443/" });
@@ -249,7 +249,7 @@ storeTest("a name that leads to an address of this machine is refused when it is
   );
 });
 
-test("a secret is sent unchanged in a request field", () => {
+test("a secret is sent unchanged in its header field", () => {
   const taken = (secret: string): boolean => Value.Check(WebhookWrite, { name: "hook", url: "https://example.com/", secret });
   for (const secret of ["", "x", "whsec 1!~", "a".repeat(512)]) assert.ok(taken(secret), secret);
   for (const secret of [" ", "x ", " x", "x\r\nhost: y", "x\ty", "schlüssel", "€", "a".repeat(513)])

@@ -20,7 +20,7 @@ function interrupted(store: Store) {
   return { late, next };
 }
 
-storeTest("a policy that changes during a check is judged by its new version", async ({ store }) => {
+storeTest("a policy that changes during a check is evaluated in its new version", async ({ store }) => {
   const { late, next } = interrupted(store);
   const { one, two, minute, policy, policies, call, account_id, subjects } = await watching(store, late);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
@@ -34,7 +34,7 @@ storeTest("a policy that changes during a check is judged by its new version", a
   assert.deepEqual(await subjects(), ["Security events in two.example: 500 in 5 minutes"]);
 });
 
-storeTest("a policy whose destinations and name change during a check is notified there, under the new name", async ({ store }) => {
+storeTest("a policy whose destinations and name change during a check uses the new ones", async ({ store }) => {
   const { late, next } = interrupted(store);
   const { one, minute, policy, policies, control, call, account_id } = await watching(store, late);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
@@ -49,7 +49,7 @@ storeTest("a policy whose destinations and name change during a check is notifie
   );
 });
 
-storeTest("a policy that is given another alert type knows nothing of the spikes of the one before", async ({ store }) => {
+storeTest("a policy with a changed alert type ignores the spikes of the former type", async ({ store }) => {
   const { one, current, minute, policy, policies, call, account_id, subjects } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
   assert.equal(await minute(events(one, 500)), 1);
@@ -59,7 +59,7 @@ storeTest("a policy that is given another alert type knows nothing of the spikes
   assert.deepEqual(await subjects(), ["Security events in one.example: 500 in 5 minutes", "Edge errors in one.example: 300 in 5 minutes"]);
 });
 
-storeTest("a spike that comes after a policy was disabled and enabled is another one; its interval is kept", async ({ store }) => {
+storeTest("re-enabling a policy makes a later spike a new one, and its interval still applies", async ({ store }) => {
   const { one, minute, policy, policies, call, account_id } = await watching(store);
   // One that is always looked at, so that the node has looked all the time.
   await policy("clickhouse_alert_fw_ent_anomaly");
@@ -75,7 +75,7 @@ storeTest("a spike that comes after a policy was disabled and enabled is another
   assert.equal(await minute(events(one, 500, null)), 1);
 });
 
-storeTest("a change of filters is not another spike: no alert is repeated, and the interval is kept", async ({ store }) => {
+storeTest("changed filters do not make a new spike: no alert is repeated, and the interval still applies", async ({ store }) => {
   const { one, two, minute, policy, policies, call, account_id } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly", { zones: [one] });
   const about = (...zones: string[]) => policies.update(call(), account_id, id, { filters: { zones } });
@@ -95,7 +95,7 @@ storeTest("a change of filters is not another spike: no alert is repeated, and t
   );
 });
 
-storeTest("messages waiting for a disabled policy, or for a destination that it no longer names, are not sent", async ({ store }) => {
+storeTest("messages waiting for a disabled policy, or for a removed destination, are not sent", async ({ store }) => {
   const { one, minute, policy, policies, control, call, account_id, webhook, deliveries, sent } = await watching(store);
   const { id: other } = await control.notifications.webhooks.create(call(), account_id, { name: "new", url: "https://new.example/" });
   const both = { webhooks: [{ id: webhook }, { id: other }] };
@@ -117,7 +117,7 @@ storeTest("messages waiting for a disabled policy, or for a destination that it 
   ]);
 });
 
-storeTest("messages waiting for a deleted webhook are not tried again", async ({ store }) => {
+storeTest("messages waiting for a deleted webhook are not retried", async ({ store }) => {
   const { one, minute, policy, policies, control, call, account_id, webhook, deliveries, sent, clock } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
   const { id: other } = await control.notifications.webhooks.create(call(), account_id, { name: "new", url: "https://new.example/" });

@@ -90,7 +90,7 @@ const usualAt = (ms: number): number => {
   return (hour >= 8 && hour < 18 ? 400 : 20) + Math.round(uneven);
 };
 
-test("weeks of busy days and quiet nights: the first busy hour of an empty history is reported, then only spikes", async (t) => {
+test("busy days and quiet nights over weeks: the first busy hour without history is reported, then only spikes", async (t) => {
   const off: [from: number, to: number][] = [
     [START + 10 * DAY_MS + 7 * HOUR_MS, START + 13 * DAY_MS + 7 * HOUR_MS],
     [START + 17 * DAY_MS, START + 26 * DAY_MS + 9 * HOUR_MS],
@@ -124,7 +124,7 @@ test("weeks of busy days and quiet nights: the first busy hour of an empty histo
   ]);
 });
 
-test("a spike whose end was not observed is over: the one at the server's return is reported", async (t) => {
+test("a spike whose end was not observed counts as over, and the one at the server's return is reported", async (t) => {
   const attacks = [START + 2 * HOUR_MS, START + 3 * DAY_MS];
   let lengthMs = 20 * MINUTE_MS;
   const { clock, start, look, policy } = await watching(
@@ -166,7 +166,7 @@ test("a clock that was a year ahead does not suppress the report of a spike", as
   assert.equal(await look(watch), 1);
 });
 
-test("hours of the history are in UTC, independent of the machine's time zone", () => {
+test("hours of the history are in UTC, whatever the machine's time zone", () => {
   const before = process.env["TZ"];
   try {
     const starts = Array.from({ length: 24 * 120 }, (_, hour) => START + hour * HOUR_MS + 25 * MINUTE_MS);

@@ -4,7 +4,7 @@ import { failing } from "../../../test/support/failing.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("no tenant can have names that standards keep out of the DNS; the operator's account can", async ({ store }) => {
+storeTest("tenants cannot have names that standards reserve, and the operator's account can", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const tenant = "7".repeat(32);
   const row = { id: tenant, name: "tenant", type: "standard", settings: "{}", created_on: "2999-01-01T00:00:00.000000Z" };

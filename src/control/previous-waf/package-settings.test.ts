@@ -15,7 +15,7 @@ const override = (more: Partial<WafOverride>): WafOverride => ({
   ...more,
 });
 
-test("a traditional rule: the override for it, then for its group, then the zone's, and the rewritten actions", () => {
+test("traditional rules: the rule's override wins over its group's and the zone's, and actions are rewritten", () => {
   const group = CERTAIN.group_id;
   for (const [settings, said, expected] of [
     [{}, {}, "block"],
@@ -37,7 +37,7 @@ test("a traditional rule: the override for it, then for its group, then the zone
   assert.equal(traditionalAction(OTHER, NOTHING, null), "disable");
 });
 
-test("the anomaly package: its score by sensitivity, higher for scripts of pages; off does not run it", () => {
+test("anomaly package: sensitivity sets the score, higher for scripts of pages, and off does not run it", () => {
   const scores = (sensitivity?: string, action_mode?: string) => {
     const chosen = { ...(sensitivity ? { sensitivity } : {}), ...(action_mode ? { action_mode } : {}) };
     const overrides = packageOverrides(ANOMALY, { ...NOTHING, packages: new Map([[ANOMALY.id, chosen as never]]) }, null);
@@ -58,7 +58,7 @@ test("the anomaly package: its score by sensitivity, higher for scripts of pages
   assert.equal(scores("off"), null);
 });
 
-test("for any settings, the edge runs each traditional rule with exactly that action", () => {
+test("for any settings the edge runs each traditional rule with the expected action", () => {
   const mode = fc.constantFrom(...RULE_MODES);
   const some = fc.constantFrom(...TRADITIONAL.rules.slice(0, 20));
   const settings = fc.record({

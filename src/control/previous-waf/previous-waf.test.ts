@@ -38,7 +38,7 @@ async function slots(store: Store): Promise<Record<string, RulesetEntry>> {
 
 const PAGE = { page: 1, per_page: 100 };
 
-storeTest("firewall rules reach the edge in their order, and a filter or list that is needed stays", async ({ store }) => {
+storeTest("firewall rules reach the edge in order, and a filter or list in use cannot be deleted", async ({ store }) => {
   const { control, zone, call } = await world(store);
   const { filters, firewallRules } = control.previousWaf;
   await control.ruleLists.create(call(), zone.account_id, { name: "offices", kind: "ip" });
@@ -78,7 +78,7 @@ storeTest("firewall rules reach the edge in their order, and a filter or list th
   assert.equal((await filters.list(zone, {}, PAGE)).total_count, 0);
 });
 
-storeTest("invalid input is refused with its place, and none of it is kept", async ({ store }) => {
+storeTest("invalid input is refused with a pointer to the field and stored nowhere", async ({ store }) => {
   const { control, zone, call } = await world(store);
   const { filters, firewallRules, rateLimits, pageRules, packages, overrides } = control.previousWaf;
   const good = { action: "block", filter: { expression: "ssl" } } as const;
@@ -116,7 +116,7 @@ storeTest("invalid input is refused with its place, and none of it is kept", asy
   assert.equal((await filters.list(zone, {}, PAGE)).total_count, 0);
 });
 
-storeTest("SPEC 8: page rules and overrides together stay within what the edge should run", async ({ store }) => {
+storeTest("SPEC 8: page rules and overrides together stay within the edge's limit", async ({ store }) => {
   const { control, zone, call } = await world(store);
   const { overrides, pageRules } = control.previousWaf;
   const urls = (from: number) => Array.from({ length: 10 }, (_, n) => `older.test/${from}/${n}/*`);
@@ -129,7 +129,7 @@ storeTest("SPEC 8: page rules and overrides together stay within what the edge s
   assert.equal((await pageRules.list(zone, {})).length, 1);
 });
 
-storeTest("a zone that is deleted takes its slots along; another zone's objects are nobody else's", async ({ store }) => {
+storeTest("deleting a zone deletes its slots, and a zone cannot use another zone's objects", async ({ store }) => {
   const { control, zone, call } = await world(store);
   const other = {
     id: (await control.zones.create(call(), { name: "other.test", account: { id: zone.account_id } })).id,

@@ -292,7 +292,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("all data of the planes is restored unchanged, in a later history of the installation; and the API continues with it", async () => {
+test("all data of the planes is restored unchanged in a later history of the installation, and the API continues with it", async () => {
   const snapshot = createSnapshotState();
   const ops = (Object.keys(ENTRIES) as EntryKind[]).flatMap((kind) =>
     Object.entries(ENTRIES[kind]).map(([entryId, value]) => ({ kind, id: entryId, value }) as Op),
@@ -324,7 +324,7 @@ test("all data of the planes is restored unchanged, in a later history of the in
   assert.equal((await control.dnsRecords.list(ref, {}, { page: 1, per_page: 50 })).total_count, 3);
 });
 
-test("an entry of the firewall before rulesets is not restored, and is counted", async () => {
+test("an entry of the legacy firewall is not restored, and is counted", async () => {
   const path = join(directory, "slot.db");
   const other = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   try {

@@ -13,7 +13,7 @@ const large = (n: number) => ({
 });
 const larges = (count: number) => Array.from({ length: count }, (_, n) => large(n + 100));
 
-storeTest("a ruleset has a bound on its regular expressions, and a rule that would exceed it is refused by its name", async ({ store }) => {
+storeTest("a ruleset limits its regular expressions, and the error names the rule that would exceed it", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { rulesets } = control;
   const { id: zone_id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });

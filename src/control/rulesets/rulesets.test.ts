@@ -70,7 +70,7 @@ storeTest("SPEC 2.6, SPEC 4.5 and SPEC 7.10: entry point 404, then POST of a rul
   );
 });
 
-storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its level", async ({ store }) => {
+storeTest("SPEC 2.6: a phase has one entry point per level, and a ruleset belongs to its level", async ({ store }) => {
   const { rulesets, call, zone, account } = await scoped(store);
   const first = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
   await assert.rejects(rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE }), failing(20217, "/kind"));
@@ -95,7 +95,7 @@ storeTest("SPEC 2.6: a phase has one entry point a level; a ruleset knows its le
   assert.ok((await rulesets.get(zone, SENSITIVE_DATA_RULESET_ID)).rules.every(({ action }) => action === "log"));
 });
 
-storeTest("PUT creates the entry point, keeps rules by id or ref, and counts versions of what changed", async ({ store }) => {
+storeTest("PUT creates the entry point, keeps rules by ID or ref, and raises the version of changed rules", async ({ store }) => {
   const { rulesets, call, zone, account } = await scoped(store);
   // SPEC 4.6: id, version and ref may be empty strings.
   const empty = { id: "", version: "", ref: "" };
@@ -144,7 +144,7 @@ storeTest("PUT creates the entry point, keeps rules by id or ref, and counts ver
   await assert.rejects(rulesets.entryPoint(zone, CUSTOM_PHASE), failing(10003));
 });
 
-storeTest("rules are placed, moved, replaced and deleted", async ({ store }) => {
+storeTest("rules are added, moved, replaced and deleted", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
   const add = (name: string, position?: { before?: string; after?: string; index?: number }) =>
@@ -182,7 +182,7 @@ storeTest("rules are placed, moved, replaced and deleted", async ({ store }) => 
   await assert.rejects(rulesets.editRule(call(), zone, id, await idOf("a"), { enabled: false }), failing(20015, "/action"));
 });
 
-storeTest("rules that cannot run are refused with their place, and nothing is stored", async ({ store }) => {
+storeTest("invalid rules are refused with a pointer to the field, and nothing is stored", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   const before = await store.revision();
   const create = (phase: string, ...rules: object[]) => rulesets.create(call(), zone, { kind: "zone", phase, rules });
@@ -207,7 +207,7 @@ storeTest("rules that cannot run are refused with their place, and nothing is st
   assert.equal(await store.revision(), before);
 });
 
-storeTest("every write is a version; versions can be read, found by tag and deleted", async ({ store }) => {
+storeTest("every write is a version, and versions can be read, found by tag and deleted", async ({ store }) => {
   const { rulesets, versions, call, zone } = await scoped(store);
   const { id } = await rulesets.create(call(), zone, { name: "first", kind: "zone", phase: CUSTOM_PHASE, rules: [block("true")] });
   await rulesets.update(call(), zone, id, { name: "second", rules: [] });
@@ -237,7 +237,7 @@ storeTest("every write is a version; versions can be read, found by tag and dele
   assert.deepEqual(await store.read.selectFrom("ruleset_versions").select("version").where("ruleset_id", "=", id).execute(), []);
 });
 
-storeTest("so many versions are kept, and so many rules and custom rulesets taken, as the operator says", async ({ store }) => {
+storeTest("the operator's limits apply to stored versions, rules and custom rulesets", async ({ store }) => {
   const rulesetLimits = { rulesMax: 3, freeRulesMax: 1, customRulesetsMax: 1, versionsKept: 2 };
   const { rulesets, versions, call, zone, account } = await scoped(store, { rulesetLimits });
   const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
@@ -259,7 +259,7 @@ storeTest("so many versions are kept, and so many rules and custom rulesets take
     await assert.rejects(write, { message: /at most 3 rules/ }, "counted before any is parsed");
 });
 
-storeTest("a trial finds the errors of its write and changes nothing", async ({ store }) => {
+storeTest("a dry run finds the errors of its write and changes nothing", async ({ store }) => {
   const { rulesets, versions, call, zone } = await scoped(store);
   const { id, rules } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE, rules: [block("true"), block("false")] });
   await rulesets.update(call(), zone, id, { rules: [block("true")] });
@@ -278,7 +278,7 @@ storeTest("a trial finds the errors of its write and changes nothing", async ({ 
   assert.deepEqual([await rulesets.get(zone, id), await versions.list(zone, id), await store.revision()], before);
 });
 
-storeTest("the account executes its custom rulesets, which stay while they are executed", async ({ store }) => {
+storeTest("an account executes its custom rulesets, which cannot be deleted while in use", async ({ store }) => {
   const { rulesets, call, zone, account } = await scoped(store);
   const custom = await rulesets.create(call(), account, { name: "mine", kind: "custom", phase: CUSTOM_PHASE, rules: [block("true")] });
   const execute = { action: "execute", action_parameters: { id: custom.id }, expression: 'cf.zone.name eq "example.test"' };
@@ -304,7 +304,7 @@ storeTest("the account executes its custom rulesets, which stay while they are e
   await assert.rejects(rulesets.create(call(), account, { kind: "custom", phase: "http_request_late_transform" }), failing(20015, "/kind"));
 });
 
-storeTest("lists come in pages, and unknown members are refused with their place", async ({ store }) => {
+storeTest("lists are paged, and unknown fields are refused with a pointer", async ({ store }) => {
   const { rulesets, call, zone, account } = await scoped(store);
   for (const name of ["a", "b", "c"]) await rulesets.create(call(), account, { name, kind: "custom", phase: CUSTOM_PHASE });
   const seen: string[] = [];
@@ -329,7 +329,7 @@ storeTest("lists come in pages, and unknown members are refused with their place
   await assert.rejects(rulesets.putEntryPoint(call(), zone, CUSTOM_PHASE, { kind: "root" }), failing(20015, "/kind"));
 });
 
-storeTest("rules that are added at the same time are all there, each with a version of its own", async ({ store }) => {
+storeTest("rules added concurrently are all stored, each with its own version", async ({ store }) => {
   const { rulesets, call, zone } = await scoped(store);
   const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE });
   const written = await Promise.all(

@@ -4,7 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("a trace shows the path of a described request through every phase, account before zone, and why", async ({ store }) => {
+storeTest("a trace shows the path of a request through every phase, account before zone, with reasons", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { rulesets, ruleTraces, ruleLists, ruleListItems } = control;
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
@@ -82,7 +82,7 @@ storeTest("a trace shows the path of a described request through every phase, ac
     await assert.rejects(ruleTraces.trace(zone, input), (error) => error instanceof PlatformError && error.source === source);
 });
 
-storeTest("a stored rule that no longer compiles is told of, by the trace and to who looks at the ruleset", async ({ store }) => {
+storeTest("trace and ruleset show a stored rule that no longer compiles", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { rulesets, ruleTraces } = control;
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
@@ -112,7 +112,7 @@ storeTest("a stored rule that no longer compiles is told of, by the trace and to
   );
 });
 
-storeTest("a trace says what a managed rule found, and where", async ({ store }) => {
+storeTest("a trace shows the matched data of a managed rule and its position", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
   const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: call().actor } as const;
@@ -139,7 +139,7 @@ storeTest("a trace says what a managed rule found, and where", async ({ store })
   );
 });
 
-storeTest("a trace goes through the zone that serves the host as its custom hostname, with its metadata", async ({ store }) => {
+storeTest("a trace uses the zone that serves the host as a custom hostname, with its metadata", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const zoneOf = async (name: string) => {
     const { id } = await control.zones.create(call(), { name, account: { id: account_id } });
@@ -173,7 +173,7 @@ storeTest("a trace goes through the zone that serves the host as its custom host
   assert.equal((await elsewhere(null, "any.wild.test")).zone_name, "any.wild.test");
 });
 
-storeTest("a trace ends where the edge ends a request whose rules take too many steps", async ({ store }) => {
+storeTest("a trace ends where the edge stops a request whose rules exceed the step limit", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
   const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: call().actor } as const;

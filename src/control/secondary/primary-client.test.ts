@@ -37,7 +37,7 @@ const fetch = async (
 
 const failing = (message: RegExp) => (error: unknown) => error instanceof TransferError && message.test(error.message);
 
-test("property: any bytes from a primary give a whole zone or an error with a reason", async (t) => {
+test("property: any bytes from a primary give a complete zone or an error with a reason", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const changes = fc.array(fc.record({ message: fc.nat(8), at: fc.nat(400), byte: fc.nat(255) }), { minLength: 1, maxLength: 3 });
@@ -63,7 +63,7 @@ test("property: any bytes from a primary give a whole zone or an error with a re
   await fc.assert(property, { numRuns: 30 });
 });
 
-test("a turn of the event loop reads only a part of any amount of received data", async (t) => {
+test("one tick reads only a part of any amount of received data", async (t) => {
   const many = Array.from({ length: 20_000 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`);
   const primary = await startFakePrimary([zoneVersion(NAME, 5, many)]);
   primary.recordsAtOnce = 100;
@@ -104,7 +104,7 @@ test("bytes, records and time are limited", async (t) => {
 
 const SILENT = /^it sent no DNS response: nothing listens there, it uses another protocol, or it takes too long$/;
 
-test("silent targets in the own network are all reported in the same words", async (t) => {
+test("all unreachable targets in the private network give the same error", async (t) => {
   const soon: PrimaryLimits = { ...LIMITS, idleTimeoutMs: 300 };
   const gone = await startFakePrimary([]);
   await gone.close();
@@ -125,7 +125,7 @@ test("silent targets in the own network are all reported in the same words", asy
   }
 });
 
-test("no request is sent to an address that primaries may not have", async (t) => {
+test("no request is sent to a forbidden primary address", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const of = (listenHost: string, allow: readonly string[] = []): Promise<Transfer> =>

@@ -86,7 +86,7 @@ async function secondaryOver(
   };
 }
 
-storeTest("a secondary zone becomes what its primary has: records, apex and serial, as one version", async ({ store }) => {
+storeTest("a secondary zone gets records, apex and serial of its primary as one version", async ({ store }) => {
   const lines = [
     `www.${NAME} 300 A 192.0.2.1`,
     `1.${NAME} 1 A 192.0.2.2`,
@@ -141,7 +141,7 @@ storeTest("a secondary zone becomes what its primary has: records, apex and seri
   }
 });
 
-storeTest("differences are fetched where the peer is asked for them, and the whole zone where they do not fit", async ({ store }) => {
+storeTest("with IXFR enabled the differences are fetched, and the whole zone if they do not fit", async ({ store }) => {
   const first = version(5, [`www.${NAME} 300 A 192.0.2.1`, `old.${NAME} 300 TXT "x"`]);
   const primary = await startFakePrimary([first]);
   const secondary = await secondaryOver(store, primary, { ixfr: true });
@@ -193,7 +193,7 @@ const BESIDE_AN_ALIAS: readonly (readonly string[])[] = [
   [`d.${NAME} 300 DNAME a.${NAME}.`, alias("d", "b")],
 ];
 
-storeTest("a transfer that is broken, cut short, too long or not of the zone changes nothing", async ({ store }) => {
+storeTest("a transfer that is damaged, truncated, too long or of another zone changes nothing", async ({ store }) => {
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const secondary = await secondaryOver(store, primary, { recordsPerZoneMax: 6 });
   try {
@@ -248,7 +248,7 @@ storeTest("a transfer that is broken, cut short, too long or not of the zone cha
   }
 });
 
-storeTest("primaries of one account that never finish leave places and records for the checks of others", async ({ store }) => {
+storeTest("one account's primaries that never finish do not use up the places and records of other accounts", async ({ store }) => {
   const endless = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   endless.tamper = (messages, type) => (type === 252 ? [] : messages);
   const honest = await startFakePrimary([zoneVersion("honest.example", 5, [`honest.example 300 NS ns1.honest.example.`])]);
@@ -287,7 +287,7 @@ storeTest("primaries of one account that never finish leave places and records f
   }
 });
 
-storeTest("a peer with a key is trusted with its signature only, and the status says why not", async ({ store }) => {
+storeTest("a peer with a key needs its signature, and the status says what is wrong", async ({ store }) => {
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const key = createTsigKey("key.example", "hmac-sha256", SECRET);
   const secondary = await secondaryOver(store, primary, { tsig: true });
@@ -333,7 +333,7 @@ storeTest("a peer with a key is trusted with its signature only, and the status 
 });
 
 storeTest(
-  "SPEC 2.4: without its primary a zone is tried again, expires, and is answered from again once it is confirmed",
+  "SPEC 2.4: without its primary a zone is retried and expires, and is served again once the primary confirms it",
   async ({ store }) => {
     const clock = fixedClock("2026-05-01T00:00:00Z");
     const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`], "3600 600 86400 300")]);
@@ -385,7 +385,7 @@ storeTest(
   },
 );
 
-storeTest("all peers are tried, the one that answered last first", async ({ store }) => {
+storeTest("all peers are tried, starting with the one that answered last", async ({ store }) => {
   const primary = await startFakePrimary([version(5)]);
   const other = await startFakePrimary([version(6)], "127.0.0.2");
   const secondary = await secondaryOver(store, primary);
@@ -416,7 +416,7 @@ storeTest("all peers are tried, the one that answered last first", async ({ stor
 });
 
 storeTest(
-  "SPEC 2.5: callers write no records of a secondary zone, but proxy them and have a CNAME at its apex where overrides are on",
+  "SPEC 2.5: callers cannot write records of a secondary zone, but with overrides they can proxy them and add an apex CNAME",
   async ({ store }) => {
     const primary = await startFakePrimary([
       version(5, [`www.${NAME} 300 A 192.0.2.1`, `low.${NAME} 30 A 192.0.2.1`, `${NAME} 300 A 192.0.2.1`]),
@@ -475,7 +475,7 @@ storeTest(
   },
 );
 
-storeTest("a check is one node's, and what one node has done the next one knows", async ({ store, open }) => {
+storeTest("one node runs a check, and the others see its result", async ({ store, open }) => {
   const clock = fixedClock("2026-05-01T00:00:00Z");
   const primary = await startFakePrimary([version(5)]);
   const secondary = await secondaryOver(store, primary, { clock });
@@ -495,29 +495,36 @@ storeTest("a check is one node's, and what one node has done the next one knows"
   }
 });
 
-storeTest("a key that cannot be opened is said to be so, and what is broken here is told whoever starts checks", async ({ store }) => {
-  const primary = await startFakePrimary([version(5)]);
-  const secondary = await secondaryOver(store, primary, { tsig: true });
-  try {
-    const { id, value } = await store.read.selectFrom("transfer_objects").selectAll().where("kind", "=", "tsig").executeTakeFirstOrThrow();
-    const sealed = JSON.stringify({ ...(JSON.parse(value) as object), secret: "sv1.damaged" });
-    await store.write(({ db }) => db.updateTable("transfer_objects").set({ value: sealed }).where("id", "=", id).execute());
-    await secondary.notified();
-    assert.match((await secondary.status()).last_error ?? "", /cannot decrypt its TSIG key/);
+storeTest(
+  "a TSIG key that cannot be decrypted is in the zone's status, and the caller that starts checks gets internal failures",
+  async ({ store }) => {
+    const primary = await startFakePrimary([version(5)]);
+    const secondary = await secondaryOver(store, primary, { tsig: true });
+    try {
+      const { id, value } = await store.read
+        .selectFrom("transfer_objects")
+        .selectAll()
+        .where("kind", "=", "tsig")
+        .executeTakeFirstOrThrow();
+      const sealed = JSON.stringify({ ...(JSON.parse(value) as object), secret: "sv1.damaged" });
+      await store.write(({ db }) => db.updateTable("transfer_objects").set({ value: sealed }).where("id", "=", id).execute());
+      await secondary.notified();
+      assert.match((await secondary.status()).last_error ?? "", /cannot decrypt its TSIG key/);
 
-    await store.write(({ db }) => db.updateTable("zone_transfers").set({ settings: "no JSON" }).execute());
-    await secondary.control.secondaries.notified(secondary.zone.id);
-    await secondary.control.secondaries.idle();
-    await assert.rejects(secondary.control.secondaries.startDue(), SyntaxError);
-    await secondary.control.secondaries.startDue();
-  } finally {
-    await secondary.control.secondaries.close();
-    await primary.close();
-  }
-});
+      await store.write(({ db }) => db.updateTable("zone_transfers").set({ settings: "no JSON" }).execute());
+      await secondary.control.secondaries.notified(secondary.zone.id);
+      await secondary.control.secondaries.idle();
+      await assert.rejects(secondary.control.secondaries.startDue(), SyntaxError);
+      await secondary.control.secondaries.startDue();
+    } finally {
+      await secondary.control.secondaries.close();
+      await primary.close();
+    }
+  },
+);
 
 storeTest(
-  "a zone that becomes secondary serves what it has until it is fetched, and goes on behind its primary's serial afterwards",
+  "a secondary zone made full continues above the primary's serial, and made secondary again takes the primary's",
   async ({ store }) => {
     const primary = await startFakePrimary([version(3_000_000_000, [`www.${NAME} 300 A 192.0.2.1`])]);
     const secondary = await secondaryOver(store, primary);
@@ -544,7 +551,7 @@ storeTest(
   },
 );
 
-storeTest("a clock that was a year ahead for a while takes no secondary zone away for longer than that", async ({ store }) => {
+storeTest("a clock that was a year ahead does not expire a secondary zone for longer than that", async ({ store }) => {
   const clock = fixedClock("2026-05-01T00:00:00Z");
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const secondary = await secondaryOver(store, primary, { clock });
@@ -571,7 +578,7 @@ storeTest("a clock that was a year ahead for a while takes no secondary zone awa
   }
 });
 
-storeTest("a transfer of thousands of records is written in pieces, and the planes have all of it at once", async ({ store }) => {
+storeTest("a transfer of thousands of records is written in chunks, and the planes apply it at once", async ({ store }) => {
   const hosts = (count: number, address: string): string[] => Array.from({ length: count }, (_, i) => `h${i}.${NAME} 300 A ${address}`);
   const primary = await startFakePrimary([version(1, [`a.${NAME} 60 A 192.0.2.1`])]);
   primary.recordsAtOnce = 500;
@@ -615,7 +622,7 @@ storeTest("a transfer of thousands of records is written in pieces, and the plan
   }
 });
 
-storeTest("a set longer than sets may be here is refused, and the zone's status says so", async ({ store }) => {
+storeTest("an RRset above the size limit is refused, and the zone's status says so", async ({ store }) => {
   const lines = (count: number): string[] => Array.from({ length: count }, (_, i) => `many.${NAME} 300 A 10.0.${i >> 8}.${i & 255}`);
   const primary = await startFakePrimary([version(1, lines(2_048))]);
   primary.recordsAtOnce = 500;
@@ -633,7 +640,7 @@ storeTest("a set longer than sets may be here is refused, and the zone's status 
   }
 });
 
-storeTest("a transferred zone stays editable once it is not a secondary, and its export can be imported", async ({ store }) => {
+storeTest("a transferred zone stays editable after it stops being secondary, and its export can be imported", async ({ store }) => {
   const odd = [
     "3cx 300 A 192.0.2.3",
     "123 604800 CNAME u1.wl.sendgrid.example.",
@@ -673,42 +680,39 @@ storeTest("a transferred zone stays editable once it is not a secondary, and its
   }
 });
 
-storeTest(
-  "a zone that waits for a proof asks at most once an hour, and for few records; what there is comes when it is proved",
-  async ({ store }) => {
-    const primary = await startFakePrimary([version(5)]);
-    try {
-      const { control, call, clock, zone, account_id, check, notified, status } = await secondaryOver(store, primary);
-      assert.equal((await status()).status, "ok");
-      await store.write(({ db }) => updateZone(db, zone.id, { status: "pending", proof: "none" }));
-      const asked = (): number => primary.asked.length;
-      const before = asked();
-      primary.versions = [version(6)];
-      for (let i = 0; i < 5; i++) await notified();
-      clock.advance(3_500_000);
-      await notified();
-      assert.equal(asked(), before, "a NOTIFY within the hour leads to no question");
-      clock.advance(200_000);
-      await check();
-      assert.ok(asked() > before);
-      primary.versions = [
-        version(
-          7,
-          Array.from({ length: 50 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`),
-        ),
-      ];
-      clock.advance(3_700_000);
-      await notified();
-      assert.match((await status()).last_error ?? "", /records/);
-      await control.zoneSettling.prove(call(), NAME, account_id);
-      await check();
-      await control.secondaries.idle();
-      assert.deepEqual(
-        [(await status()).status, (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 5 })).total_count],
-        ["ok", 50],
-      );
-    } finally {
-      await primary.close();
-    }
-  },
-);
+storeTest("an unproved zone is fetched at most once an hour and with few records, and completely once proved", async ({ store }) => {
+  const primary = await startFakePrimary([version(5)]);
+  try {
+    const { control, call, clock, zone, account_id, check, notified, status } = await secondaryOver(store, primary);
+    assert.equal((await status()).status, "ok");
+    await store.write(({ db }) => updateZone(db, zone.id, { status: "pending", proof: "none" }));
+    const asked = (): number => primary.asked.length;
+    const before = asked();
+    primary.versions = [version(6)];
+    for (let i = 0; i < 5; i++) await notified();
+    clock.advance(3_500_000);
+    await notified();
+    assert.equal(asked(), before, "a NOTIFY within the hour leads to no question");
+    clock.advance(200_000);
+    await check();
+    assert.ok(asked() > before);
+    primary.versions = [
+      version(
+        7,
+        Array.from({ length: 50 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`),
+      ),
+    ];
+    clock.advance(3_700_000);
+    await notified();
+    assert.match((await status()).last_error ?? "", /records/);
+    await control.zoneSettling.prove(call(), NAME, account_id);
+    await check();
+    await control.secondaries.idle();
+    assert.deepEqual(
+      [(await status()).status, (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 5 })).total_count],
+      ["ok", 50],
+    );
+  } finally {
+    await primary.close();
+  }
+});

@@ -23,7 +23,7 @@ function fixture() {
   return { notices, tries, gaveUp, slept, settle, answer };
 }
 
-test("a change is sent at once, and further changes are sent once more, after a pause", async () => {
+test("a change is sent at once, and further changes are sent together after a pause", async () => {
   const { notices, tries, slept, settle, answer } = fixture();
   notices.give("k", "one");
   assert.equal(tries.length, 1);
@@ -46,7 +46,7 @@ test("a change is sent at once, and further changes are sent once more, after a 
   assert.equal(tries.at(-1)?.notice, "four");
 });
 
-test("retries have longer waits, and stop after the last", async () => {
+test("retries have growing delays and stop after the last", async () => {
   const { notices, tries, gaveUp, settle, answer } = fixture();
   notices.give("k", "one");
   tries[0]?.fail();
@@ -59,7 +59,7 @@ test("retries have longer waits, and stop after the last", async () => {
   assert.deepEqual([gaveUp, notices.open], [["one"], 0]);
 });
 
-test("a change during a wait ends it soon, and restarts the waits", async () => {
+test("a change during a wait ends it soon, and restarts the delays", async () => {
   const { notices, tries, gaveUp, slept, settle, answer } = fixture();
   notices.give("k", "one");
   await answer(false);
@@ -87,7 +87,7 @@ test("a change during a wait ends it soon, and restarts the waits", async () => 
   assert.deepEqual([gaveUp, notices.open], [[], 0]);
 });
 
-test("nothing is sent after the end", async () => {
+test("nothing is sent after close", async () => {
   const { notices, tries, gaveUp, answer } = fixture();
   notices.give("k", "one");
   notices.close();

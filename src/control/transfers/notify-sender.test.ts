@@ -65,7 +65,7 @@ async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null
 
 const ALL = [`told.example 192.0.2.1 53 ${SECRET}`, "told.example 192.0.2.2 5353 -"];
 
-storeTest("the peers with an address are told at the start, and of each change once the planes have it", async ({ store }) => {
+storeTest("peers with an address get a NOTIFY at the start, and for each change once the planes have it", async ({ store }) => {
   const { control, call, zone, notifier, publish, heard, release } = await fixture(store);
   await notifier.start();
   assert.deepEqual(await heard(2), ALL);
@@ -82,7 +82,7 @@ storeTest("the peers with an address are told at the start, and of each change o
   notifier.close();
 });
 
-storeTest("nobody is told of a zone that waits for its proof", async ({ store }) => {
+storeTest("no NOTIFY is sent for an unproved zone", async ({ store }) => {
   const { control, call, zone, notifier, publish, heard, release } = await fixture(store);
   await store.write(async ({ db }) => void (await db.updateTable("zones").set({ status: "pending" }).where("id", "=", zone.id).execute()));
   await notifier.start();
@@ -94,7 +94,7 @@ storeTest("nobody is told of a zone that waits for its proof", async ({ store })
   notifier.close();
 });
 
-storeTest("nobody is told of other zones, nor after transfers were turned off or the zone has gone", async ({ store }) => {
+storeTest("no NOTIFY is sent for other zones, or after transfers were turned off or the zone was deleted", async ({ store }) => {
   const { control, account_id, call, zone, notifier, publish, heard, release } = await fixture(store);
   await notifier.start();
   await heard(2);
@@ -113,14 +113,14 @@ storeTest("nobody is told of other zones, nor after transfers were turned off or
   notifier.close();
 });
 
-storeTest("missed notifications are sent later", async ({ store }) => {
+storeTest("missed NOTIFYs are sent later", async ({ store }) => {
   const { notifier, heard } = await fixture(store);
   notifier.published(null);
   assert.deepEqual(await heard(2), ALL);
   notifier.close();
 });
 
-storeTest("refusals are counted and logged, and not asked for again", async ({ store }) => {
+storeTest("refusals are counted and logged, and the NOTIFY is not repeated", async ({ store }) => {
   const { notifier, heard, logged, metrics } = await fixture(store, ({ key }) => (key ? 0 : 5));
   await notifier.start();
   assert.deepEqual(await heard(2), ALL);

@@ -40,7 +40,7 @@ const acknowledged = (packet: Buffer, rcode = 0): Buffer => {
   return reply;
 };
 
-test("a notification names the zone, and the code of its answer is returned", async (t) => {
+test("a NOTIFY names the zone, and the response code is returned", async (t) => {
   const notify = notifying(t);
   for (const host of LOOPBACKS) {
     let seen: Buffer | undefined;
@@ -67,7 +67,7 @@ test("invalid answers are ignored", async (t) => {
   assert.equal(await notify("127.0.0.1", silent, undefined, 50), null);
 });
 
-test("an address that is not this machine's is an error each time, and leaves nothing open", async () => {
+test("a foreign source address is an error each time, and leaves nothing open", async () => {
   const socket = createNotifySocket({ host: "192.0.2.1", clock });
   for (let i = 0; i < 2; i++)
     await assert.rejects(socket.notify(ZONE, { address: "127.0.0.1", port: 9, key: undefined }, 100), { code: "EADDRNOTAVAIL" });

@@ -17,7 +17,7 @@ const holding = (accountId: string, group: PermissionGroupName): Call => {
   return { actor: { type: "token", id: newId(), user_id: newId(), name: "", ip: "", grants, reach }, request_id: "test", rev: null };
 };
 
-storeTest("ACLs are ranges, made canonical, and not too wide", async ({ store }) => {
+storeTest("ACLs are canonical ranges of limited size", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { acls } = control.transfers;
   const acl = await acls.create(call(), account_id, { name: "office", ip_range: "192.0.2.77/28" });
@@ -33,7 +33,7 @@ storeTest("ACLs are ranges, made canonical, and not too wide", async ({ store })
   await assert.rejects(acls.get(call(), newId(), acl.id), failing(10404));
 });
 
-storeTest("a TSIG's secret is sealed, and shown to those only who may write it", async ({ store }) => {
+storeTest("a TSIG secret is encrypted, and shown only to callers who may write it", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { tsigs } = control.transfers;
   const tsig = await tsigs.create(call(), account_id, { name: "Key.Example", algo: "HMAC-SHA256", secret: SECRET });
@@ -55,7 +55,7 @@ storeTest("a TSIG's secret is sealed, and shown to those only who may write it",
   await assert.rejects(write({ name: "a..b" }), failing(10400, "/name"));
 });
 
-storeTest("peers and zones refer to what exists, and what is referred to stays", async ({ store }) => {
+storeTest("peers and zones can refer only to existing objects, and objects in use cannot be deleted", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { peers, tsigs, incoming, outgoing } = control.transfers;
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
@@ -85,7 +85,7 @@ storeTest("peers and zones refer to what exists, and what is referred to stays",
   assert.deepEqual(await tsigs.remove(call(), account_id, tsig.id), { id: tsig.id });
 });
 
-storeTest("an account's transfer objects are deleted with it", async ({ store }) => {
+storeTest("deleting an account deletes its transfer objects", async ({ store }) => {
   const { control, call } = await controlOver(store);
   const id = newId();
   await store.write(({ db }) =>
@@ -98,7 +98,7 @@ storeTest("an account's transfer objects are deleted with it", async ({ store })
     assert.deepEqual(await store.read.selectFrom(table).selectAll().execute(), []);
 });
 
-storeTest("outgoing transfers are off until they are turned on, and the planes know of them while they are on", async ({ store }) => {
+storeTest("outgoing transfers are off by default, and the planes know of them while they are on", async ({ store }) => {
   const { control, sealer, account_id, call } = await controlOver(store);
   const { transfers } = control;
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
@@ -130,7 +130,7 @@ storeTest("outgoing transfers are off until they are turned on, and the planes k
   assert.equal(await entry(), undefined);
 });
 
-storeTest("only a zone of type secondary is fetched from elsewhere", async ({ store }) => {
+storeTest("only a secondary zone is fetched from a primary", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { transfers } = control;
   const { id, name } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });

@@ -34,7 +34,7 @@ const bypass = (id: string, more: object = {}) => ({
   ...more,
 });
 
-test("SPEC 8: sensitivities of the OWASP package become a paranoia level and a score, its actions keep their names except Simulate", () => {
+test("SPEC 8: sensitivities of the OWASP package become a paranoia level and a score, and its actions keep their names except Simulate", () => {
   for (const [sensitivity, paranoia, threshold] of [
     ["high", 2, 40],
     ["medium", 1, 25],
@@ -71,7 +71,7 @@ test("SPEC 8: modes of the OWASP package's groups and rules are not migrated, an
   assert.deepEqual([lostModes(firewall), lostModes(NOTHING)], [2, 0]);
 });
 
-test("SPEC 8: the other package's groups and rules become overrides that leave the same rules with the same actions", () => {
+test("SPEC 8: groups and rules of the other package become overrides with the same rules and actions", () => {
   const [first, second] = TRADITIONAL.rules.filter(({ default_mode }) => default_mode === "block");
   const asleep = TRADITIONAL.rules.find(({ default_mode, group_id }) => default_mode === "disable" && group_id === first!.group_id)!;
   const off = TRADITIONAL.rules.find(({ group_id }) => group_id !== first!.group_id)!;
@@ -109,7 +109,7 @@ test("SPEC 8: the other package's groups and rules become overrides that leave t
   );
 });
 
-test("SPEC 8: firewall rules that bypass the WAF and page rules become skip rules, page rules that turn it on limit where it runs", () => {
+test("SPEC 8: bypass rules and page rules become skip rules, and page rules that turn the WAF on limit where it runs", () => {
   const firewall = {
     ...NOTHING,
     filters: [{ id: "f-a", paused: false, expression: "ip.src eq 192.0.2.1" }],
@@ -150,7 +150,7 @@ test("SPEC 8: firewall rules that bypass the WAF and page rules become skip rule
   for (const rule of rules) assert.deepEqual(ruleProblems(rule, "http_request_firewall_managed", around), []);
 });
 
-test("SPEC 7.11, SPEC 7.12: eligibility in both phases, and too large configurations", () => {
+test("SPEC 7.11, SPEC 7.12: eligibility in both phases, and configurations that are too large", () => {
   const override = { id: "o", urls: ["*"], description: null, paused: true, priority: 1, groups: {}, rules: {}, rewrite_action: {} };
   const blocked = (firewall: Partial<PreviousFirewall>, isOn = true) =>
     [false, true].map((phaseTwo) => migrationBlockers({ ...NOTHING, ...firewall }, isOn, phaseTwo).length > 0);

@@ -32,7 +32,7 @@ async function world(store: Store) {
   return { control, clock, id, call, edit, told };
 }
 
-storeTest("settings reach the planes as what differs from the defaults, and do not touch the zone's serial", async ({ store }) => {
+storeTest("only settings that differ from the defaults reach the planes, and the zone's serial does not change", async ({ store }) => {
   const { control, id, edit, told } = await world(store);
   assert.deepEqual(await control.zoneSettings.get(id, "ssl"), { id: "ssl", value: "flexible", editable: true, modified_on: null });
   const changed = await edit({ ssl: "strict", websockets: "off", min_tls_version: "1.3", browser_cache_ttl: 0 });
@@ -51,7 +51,7 @@ storeTest("settings reach the planes as what differs from the defaults, and do n
   ]);
 });
 
-storeTest("each change leaves a row of what was and what is", async ({ store }) => {
+storeTest("each change writes an audit row with old and new values", async ({ store }) => {
   const { id, edit } = await world(store);
   await edit({ ssl: "full", websockets: "off" });
   await edit({ ssl: "full" });
@@ -68,7 +68,7 @@ storeTest("each change leaves a row of what was and what is", async ({ store }) 
   );
 });
 
-storeTest("several changes are made together or not at all", async ({ store }) => {
+storeTest("several changes are applied together or not at all", async ({ store }) => {
   const { control, id, edit, call } = await world(store);
   const before = await control.zoneSettings.list(id);
   const refused: [Readonly<Record<string, unknown>>, number, number][] = [
@@ -163,7 +163,7 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   });
 });
 
-storeTest("the parts of security_header that are left out stay", async ({ store }) => {
+storeTest("omitted parts of security_header keep their values", async ({ store }) => {
   const { edit } = await world(store);
   await edit({ security_header: { strict_transport_security: { enabled: true, max_age: 86_400 } } });
   const [value] = (await edit({ security_header: { strict_transport_security: { nosniff: true } } })).shown;
@@ -192,7 +192,7 @@ storeTest("development mode lasts three hours from when it was last turned on", 
   assert.deepEqual(await shown(), ["off", 0, 0]);
 });
 
-storeTest("a contradiction is pointed out", async ({ store }) => {
+storeTest("a response names contradictory settings", async ({ store }) => {
   const { edit } = await world(store);
   await edit({ always_use_https: "on" });
   assert.deepEqual((await edit({ ssl: "off" })).notes, ["always_use_https has no effect while ssl is off."]);

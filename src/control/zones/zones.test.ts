@@ -16,7 +16,7 @@ import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("a new zone is active, has name servers, a serial and a sealed certificate", async ({ store }) => {
+storeTest("a new zone is active and has name servers, a serial and an encrypted certificate", async ({ store }) => {
   const { control, sealer, account_id, call } = await controlOver(store);
   const created = call();
   const zone = await control.zones.create(created, { name: "Shop.Example.", account: { id: account_id } });
@@ -40,7 +40,7 @@ storeTest("a new zone is active, has name servers, a serial and a sealed certifi
   assert.match(sealer.open(value.private_key, `certificate:${certificate?.id}`).toString(), /BEGIN PRIVATE KEY/);
 });
 
-storeTest("a zone exists once, and a write that is refused leaves nothing", async ({ store }) => {
+storeTest("a zone name is unique, and a refused write leaves nothing", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const account = { id: account_id };
   await control.zones.create(call(), { name: "one.example", account });
@@ -57,7 +57,7 @@ storeTest("a zone exists once, and a write that is refused leaves nothing", asyn
   assert.equal(await store.revision(), before + 1);
 });
 
-storeTest("a zone is edited, and goes with everything in it", async ({ store }) => {
+storeTest("a zone is edited, and deleting it deletes everything in it", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const edited = await control.zones.edit(call(), id, {
@@ -94,7 +94,7 @@ storeTest("a zone is edited, and goes with everything in it", async ({ store }) 
   await assert.rejects(control.dnsRecords.create(call(), zone, { type: "A", name: "late", content: "192.0.2.1" }), failing(1001));
 });
 
-storeTest("zones are listed by their filters, any or all of them, in order and by page", async ({ store }) => {
+storeTest("zones are listed by any or all of their filters, in order and by page", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   await insertOther(store.write);
   for (const name of ["b.example", "a.example", "c-d.test", "shop.test"])
@@ -128,7 +128,7 @@ async function insertOther(write: Parameters<Parameters<typeof storeTest>[1]>[0]
   );
 }
 
-storeTest("a zone goes with all of its records, however many they are", async ({ store }) => {
+storeTest("deleting a zone deletes all its records, however many", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "large.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "enterprise" };
@@ -160,7 +160,7 @@ storeTest("a zone goes with all of its records, however many they are", async ({
 });
 
 storeTest(
-  "a zone's custom hostnames end with it, and are deleted some in each unit, with their certificates and orders",
+  "deleting a zone ends its custom hostnames, and deletes them some per transaction with certificates and orders",
   async ({ store }) => {
     const { control, account_id, call } = await controlOver(store);
     const { id, name } = await control.zones.create(call(), { name: "saas.example", account: { id: account_id } });
@@ -212,7 +212,7 @@ storeTest(
   },
 );
 
-storeTest("leftovers from the end of the program are deleted by the next one", async ({ store }) => {
+storeTest("the next server deletes the data that an ended one left", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "large.example", account: { id: account_id } });
   await control.zoneFiles.import(call(), { id, name, account_id, plan: "enterprise" }, "a 300 A 192.0.2.1", { proxied: false });
@@ -225,23 +225,26 @@ storeTest("leftovers from the end of the program are deleted by the next one", a
   assert.deepEqual(await store.read.selectFrom("dns_versions").select("version").execute(), []);
 });
 
-storeTest("zones below a domain and single labels are created by who owns what is above and below them", async ({ store }) => {
-  const { control, account_id, call } = await controlOver(store, { ownership: { activation: "at_once" } });
-  const other = "b".repeat(32);
-  await store.write(({ db }) =>
-    insertAccount(db, { id: other, name: "other", type: "standard", settings: "{}", created_on: "2099-01-01T00:00:00Z" }),
-  );
-  const create = (name: string, id = account_id) => control.zones.create(call(), { name, account: { id } });
-  for (const name of ["lab.example.com", "example.com", "deep.lab.example.com", "lan", "internal"])
-    assert.equal((await create(name)).status, "active", name);
-  await assert.rejects(create("www.example.com", other), failing(1116));
-  await assert.rejects(create("x.deep.lab.example.com", other), failing(1116));
-  await assert.rejects(create("printer.lan", other), failing(1116));
-  await create("sub.example.net", other);
-  // The first account's word counts, another's does not.
-  assert.equal((await create("example.net")).status, "active");
-  await create("a.b.example.org");
-  await assert.rejects(create("example.org", other), failing(1097));
-  await assert.rejects(create("b.example.org", other), failing(1097));
-  assert.equal((await create("bb.example.org", other)).status, "active");
-});
+storeTest(
+  "a tenant cannot create a zone below or above another account's, and the operator's account can create one above",
+  async ({ store }) => {
+    const { control, account_id, call } = await controlOver(store, { ownership: { activation: "at_once" } });
+    const other = "b".repeat(32);
+    await store.write(({ db }) =>
+      insertAccount(db, { id: other, name: "other", type: "standard", settings: "{}", created_on: "2099-01-01T00:00:00Z" }),
+    );
+    const create = (name: string, id = account_id) => control.zones.create(call(), { name, account: { id } });
+    for (const name of ["lab.example.com", "example.com", "deep.lab.example.com", "lan", "internal"])
+      assert.equal((await create(name)).status, "active", name);
+    await assert.rejects(create("www.example.com", other), failing(1116));
+    await assert.rejects(create("x.deep.lab.example.com", other), failing(1116));
+    await assert.rejects(create("printer.lan", other), failing(1116));
+    await create("sub.example.net", other);
+    // The first account's word counts, another's does not.
+    assert.equal((await create("example.net")).status, "active");
+    await create("a.b.example.org");
+    await assert.rejects(create("example.org", other), failing(1097));
+    await assert.rejects(create("b.example.org", other), failing(1097));
+    assert.equal((await create("bb.example.org", other)).status, "active");
+  },
+);

@@ -16,7 +16,7 @@ function stage() {
   return { clock, replica, refusal, told };
 }
 
-test("an address that guesses tokens is limited; tokens that it used before keep working, also when other tokens change", () => {
+test("an address that guesses tokens is limited, and tokens that it used before keep working after other tokens change", () => {
   const { clock, replica, refusal, told } = stage();
   assert.equal(told("good"), "good");
   for (let i = 0; i < 3; i++) assert.equal(told(`guess-${i}`), "aig_unauthorized");
@@ -33,7 +33,7 @@ test("an address that guesses tokens is limited; tokens that it used before keep
   assert.deepEqual([told("third"), told("good")], ["good", "aig_unauthorized"]);
 });
 
-test("a token that nobody can guess is good from its first use, however many others were tried from its address", () => {
+test("a token too long to guess works at its first use, however many others its address tried", () => {
   const { clock, replica, told } = stage();
   const long = "k".repeat(40);
   replica.apply([gatewayTokenOp(long)]);
@@ -43,7 +43,7 @@ test("a token that nobody can guess is good from its first use, however many oth
   assert.equal(told("new"), "good");
 });
 
-test("a missing token, an expired one and one of another account do not count as guesses", () => {
+test("missing tokens, expired ones and ones of another account do not count as guesses", () => {
   const { replica, refusal, told } = stage();
   replica.apply([
     { ...gatewayTokenOp("ended"), value: { ...(gatewayTokenOp("ended").value as object), expires_on: "2025-01-01T00:00:00Z" } } as never,
@@ -55,7 +55,7 @@ test("a missing token, an expired one and one of another account do not count as
   assert.equal(told("new"), "good");
 });
 
-test("one network of IPv6 is one guesser", () => {
+test("an IPv6 /64 counts as one guesser", () => {
   const { told } = stage();
   for (let i = 0; i < 3; i++) told("guess", `2001:db8:1:2::${i}`);
   assert.deepEqual([told("guess", "2001:db8:1:2:ffff::1"), told("guess", "2001:db8:1:3::1")], ["aig_rate_limited", "aig_unauthorized"]);

@@ -43,7 +43,7 @@ async function ask(
   return { status: answer.headers.get("svc-aig-cache-status") ?? "", text };
 }
 
-test("a kept answer is given again, byte for byte, at no cost, until its time is over", async (t) => {
+test("a cached response is served again byte for byte, at no cost, until its TTL ends", async (t) => {
   const { base, provider, rows, clock } = await stage(t);
   const first = await ask(base);
   const again = await ask(base);
@@ -60,7 +60,7 @@ test("a kept answer is given again, byte for byte, at no cost, until its time is
   assert.deepEqual((await ask(base)).status, "MISS");
 });
 
-test("everything that may change the answer is part of the key: body, model, credential, place, gateway", async (t) => {
+test("body, model, credential, region and gateway are part of the cache key", async (t) => {
   const { base, provider, replica } = await stage(t);
   replica.apply([gatewayOp("other", { cache: { ttl_seconds: 60 } })]);
   const asks: readonly Parameters<typeof ask>[] = [
@@ -79,7 +79,7 @@ test("everything that may change the answer is part of the key: body, model, cre
   assert.equal(provider.seen.length, asks.length);
 });
 
-test("fields of the request count before the gateway's setting; a time of 0 keeps nothing", async (t) => {
+test("cache fields of the request override the gateway's setting, and a TTL of 0 stores nothing", async (t) => {
   const { base, clock } = await stage(t);
   const off = "/off/openai/chat/completions";
   for (const headers of [{}, { "svc-aig-cache-ttl": "0" }, { "cf-skip-cache": "true", "cf-aig-cache-ttl": "60" }])
@@ -93,7 +93,7 @@ test("fields of the request count before the gateway's setting; a time of 0 keep
   assert.equal((await ask(base, { "cf-aig-cache-ttl": "600" }, TEST_CHAT, off)).status, "MISS");
 });
 
-test("a key of the request's own is shared by different bodies, for five minutes where nothing says how long; streams apart", async (t) => {
+test("a custom cache key is shared by different bodies, for five minutes by default, and not by streams", async (t) => {
   const { base, clock } = await stage(t);
   const off = "/off/openai/chat/completions";
   const key = { "svc-aig-cache-key": "greeting" };
@@ -105,7 +105,7 @@ test("a key of the request's own is shared by different bodies, for five minutes
   assert.equal((await ask(base, key, TEST_CHAT, off)).status, "MISS");
 });
 
-test("a stream is kept and played again as a stream; one that was cut, or that stops without its end, is not", async (t) => {
+test("a stream is cached and replayed as a stream, and a truncated one is not cached", async (t) => {
   const events = ['data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n', 'data: {"usage":{"prompt_tokens":3,"completion_tokens":1}}\n\n'];
   const ends: Record<string, string> = { whole: "data: [DONE]\n\n", short: "", cut: "" };
   const provider = await testProvider(t, (res, { body }) => {
@@ -134,7 +134,7 @@ test("a stream is kept and played again as a stream; one that was cut, or that s
   );
 });
 
-test("failures are never kept, nor answers of what makes something at the provider", async (t) => {
+test("errors, and responses that create something at the provider, are never cached", async (t) => {
   const provider = await testProvider(t, (res, { url }, number) =>
     url.endsWith("/files") || number > 0 ? answerChat(res, `answer ${number}`) : answerChat(res, "no", {}, 404),
   );
@@ -145,7 +145,7 @@ test("failures are never kept, nor answers of what makes something at the provid
   for (let i = 0; i < 2; i++) assert.equal((await ask(base, {}, { purpose: "x" }, "/gw/openai/files")).status, "MISS");
 });
 
-test("of equal requests that come together one is asked, and the others get its answer", async (t) => {
+test("concurrent equal requests make one provider request, and all get its response", async (t) => {
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "once"), 60));
   const { base, rows } = await gatewayFront(t, { ops: [KEEPING], providers: { openai: provider.url } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(base)));
@@ -154,7 +154,7 @@ test("of equal requests that come together one is asked, and the others get its 
   assert.equal(rows.filter(({ cached }) => !cached).length, 1);
 });
 
-test("a client that leaves does not take the others' answer with it", async (t) => {
+test("a client that disconnects does not cancel the shared response of the others", async (t) => {
   let answerFirst: (() => void) | undefined;
   const provider = await testProvider(t, (res) => {
     if (answerFirst !== undefined) return answerChat(res, "there");
@@ -179,7 +179,7 @@ test("a client that leaves does not take the others' answer with it", async (t) 
   assert.match((await other).text, /there/);
 });
 
-test("a write of the gateway makes it forget its answers, where it is set so", async (t) => {
+test("an update of the gateway invalidates its cache, if the gateway is set so", async (t) => {
   const { base, replica } = await stage(t);
   assert.equal((await ask(base)).status, "MISS");
   replica.apply([gatewayOp("gw", { cache: { ttl_seconds: 60 }, cache_epoch: "2026-01-01T00:00:01Z" })]);
@@ -189,7 +189,7 @@ test("a write of the gateway makes it forget its answers, where it is set so", a
   assert.equal((await ask(base)).status, "MISS");
 });
 
-test("memory stays within its bound, and the oldest answers go first", async (t) => {
+test("memory stays within its limit, and the oldest responses are evicted first", async (t) => {
   const { base, metric } = await stage(t, { limits: { cacheMemoryBytesMax: 8192 } });
   for (let i = 0; i < 40; i++) await ask(base, {}, { ...TEST_CHAT, seed: i });
   assert.ok(metric("selvedge_gateway_cache_bytes") <= 8192);
@@ -197,7 +197,7 @@ test("memory stays within its bound, and the oldest answers go first", async (t)
   assert.equal((await ask(base, {}, { ...TEST_CHAT, seed: 0 })).status, "MISS");
 });
 
-test("answers on disk outlive the process; a torn file is as if it were not there", async (t) => {
+test("responses on disk survive a restart, and a truncated file is treated as missing", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-answers-"));
   t.after(() => removeDirectory(directory));
   const config = { cacheDisk: { directory, bytesMax: 1_000_000 } };

@@ -7,7 +7,7 @@ import { createPrices } from "./prices.ts";
 
 const NOW = "2026-11-01T12:00:00Z";
 
-test("an answer costs its tokens at the provider's prices", async () => {
+test("a response costs its tokens at the provider's prices", async () => {
   const prices = createPrices({ clock: fixedClock(NOW) });
   assert.equal(prices.cost("openai", "gpt-4o-mini", { tokensIn: 1, tokensOut: 1 }), null, "before the table is there");
   await prices.load();
@@ -32,7 +32,7 @@ test("an answer costs its tokens at the provider's prices", async () => {
   );
 });
 
-test("the short way to a price gives what the table's own calculation gives", async () => {
+test("the fast price calculation equals the price table's own", async () => {
   const prices = createPrices({ clock: fixedClock(NOW) });
   await prices.load();
   const models = fc.constantFrom(
@@ -63,7 +63,7 @@ test("the short way to a price gives what the table's own calculation gives", as
   );
 });
 
-test("a table that cannot be loaded leaves costs unknown, and nothing else fails", async () => {
+test("a price table that fails to load leaves costs unknown and breaks nothing else", async () => {
   const prices = createPrices({ clock: fixedClock(NOW), importTable: () => Promise.reject(new Error("no such package")) });
   for (let i = 0; i < 2; i++) {
     await prices.load();
@@ -71,7 +71,7 @@ test("a table that cannot be loaded leaves costs unknown, and nothing else fails
   }
 });
 
-test("listed prices are written without what divisions leave", async () => {
+test("listed prices are rounded to remove floating-point errors", async () => {
   const prices = createPrices({ clock: fixedClock("2026-01-01T00:00:00Z") });
   await prices.load();
   const listed = prices.listed("openai").flatMap(({ input, output }) => [input, output].filter((price) => price !== null));

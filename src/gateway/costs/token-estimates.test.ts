@@ -44,7 +44,7 @@ test("reported token counts are used, except interim counts of a stream without 
   assert.deepEqual(await guessed("a", "one two three four", told, "cut", ANTHROPIC_USAGE), { tokensIn: 7, tokensOut: 4 });
 });
 
-test("names of special tokens and words without end are text like any other", async () => {
+test("special token names and endless words are counted as ordinary text", async () => {
   const hostile = fc.oneof(
     fc.constantFrom("<|endoftext|>", "<|im_start|>", "a".repeat(40_000), "เ".repeat(40_000), " ".repeat(40_000)),
     fc.string(),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { hasCredential } from "./credential-fields.ts";
 
-test("a field with nothing in it, or nothing behind the scheme, is not a credential", () => {
+test("an empty field, or a scheme without a value, is not a credential", () => {
   for (const value of ["", "  ", "Bearer", " bearer ", "Token\t", "\u00a0Key", "basic"])
     assert.equal(hasCredential(["Authorization", value], "/"), false, value);
   for (const value of ["x", "Bearer x", "bearertoken", "  x", " Bearer Bearer"])
@@ -11,7 +11,7 @@ test("a field with nothing in it, or nothing behind the scheme, is not a credent
   assert.equal(hasCredential(["accept", "x"], "/?key=1"), true);
 });
 
-test("white space in a credential costs no more than its length", () => {
+test("reading white space in a credential takes linear time", () => {
   for (const piece of [" ", "\u00a0", "bearer "])
     assertGrowsLinearly(piece, (length) => {
       const value = `${piece.repeat(length / piece.length)}x`;

@@ -47,7 +47,7 @@ const ask = (url: string, headers: Record<string, string> = {}, body: unknown = 
 const askOpenly = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-test("a kept key is sent where the request brings none, or names its alias; each provider gets it in its own field", async (t) => {
+test("a stored key is sent if the request has none or names its alias, in the field of its provider", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const ops = [
     keyOp("main", "openai", "sk-main", { is_default: true }),
@@ -86,7 +86,7 @@ test("a kept key is sent where the request brings none, or names its alias; each
   assert.ok(!JSON.stringify(rows).includes("sk-"));
 });
 
-test("a key's own rate limit refuses with the seconds to wait, and leads to the next step where there is one", async (t) => {
+test("a key's rate limit refuses with the seconds to wait, or moves on to the next step", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const ops = [keyOp("main", "openai", "sk-main", { is_default: true, rate_limit: { limit: 2, interval_seconds: 60 } })];
   const { base, clock } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url, groq: provider.url } }));
@@ -100,7 +100,7 @@ test("a key's own rate limit refuses with the seconds to wait, and leads to the 
   assert.equal((await ask(url)).status, 200);
 });
 
-test("requests for bedrock are signed with the kept key, for the region in their path", async (t) => {
+test("requests to Bedrock are signed with the stored key for the region in their path", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const secret = JSON.stringify({ access_key_id: "AKID", secret_access_key: "secret", session_token: "session" });
   const { base, clock } = await gatewayFront(
@@ -127,7 +127,7 @@ test("requests for bedrock are signed with the kept key, for the region in their
   for (const [name, value] of Object.entries(expected)) assert.equal(headers[name], value);
 });
 
-test("a service account is exchanged for a token once, and again when that ends", async (t) => {
+test("a service account is exchanged for an access token once, and again when that expires", async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   let issued = 0;
   const provider = await testProvider(t, (res, { url, body }) => {
@@ -164,7 +164,7 @@ test("a service account is exchanged for a token once, and again when that ends"
   assert.equal(await token(), "Bearer token-2");
 });
 
-test("a key that cannot be opened or used is refused, and nothing is asked", async (t) => {
+test("a key that cannot be decrypted or used gives an error, and no provider request", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const foreign = createSealer(Buffer.alloc(32, 8)).seal("sk", "provider-key:foreign");
   const ops = [
@@ -185,7 +185,7 @@ const codeOf = async (answer: Response): Promise<readonly [status: number, code:
   return [answer.status, internalCode];
 };
 
-test("SPEC 3.1: with authentication off requests succeed with any token or none, and a stored key is spent for a valid one alone", async (t) => {
+test("SPEC 3.1: without authentication requests succeed with any token or none, and only a valid token uses a stored key", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const ops = [keyOp("main", "openai", "sk-main", { is_default: true }), keyOp("second", "groq", "sk-second")];
   const { base } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url, groq: provider.url } }));
@@ -219,7 +219,7 @@ test("SPEC 3.1: with authentication off requests succeed with any token or none,
   assert.equal(provider.seen.at(-1)?.headers.authorization, "Bearer sk-main");
 });
 
-test("the stored fields of an account's own provider are its keys as well", async (t) => {
+test("a custom provider's stored fields that hold a key are sent only for a valid token", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const own = (id: string, fields: object): Op => ({
     kind: "custom_provider",
@@ -251,7 +251,7 @@ test("the stored fields of an account's own provider are its keys as well", asyn
   assert.deepEqual(seen(), [undefined, undefined, "b"]);
 });
 
-test("a provider that repeats a stored key, in any status, coding and form and over any chunks, does not show it to the client or the log", async (t) => {
+test("a stored key that a provider repeats, in any status, encoding or chunks, reaches neither the client nor the log", async (t) => {
   const KEY = "sk-stored/0123456789+";
   const codings: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
     identity: (bytes) => bytes,

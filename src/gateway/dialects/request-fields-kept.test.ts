@@ -10,7 +10,7 @@ const asked = (more: object): ReturnType<typeof readChat> => readChat({ model: "
 const anthropic = (more: object, model = "claude-opus-4-5") => anthropicRequest(asked(more), model);
 const google = (more: object, model: string) => googleRequest(asked(more), model);
 
-test("thinking stays below the answer's bound", () => {
+test("the thinking budget stays below the output limit", () => {
   const thinking = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });
   for (const [request, max, budget] of [
     [thinking(10_000), 14_096, 10_000],
@@ -23,7 +23,7 @@ test("thinking stays below the answer's bound", () => {
   assert.throws(() => anthropic({ ...thinking(2000), max_tokens: 500 }), /max_tokens/);
 });
 
-test("effort is asked only of models that have it", () => {
+test("effort is sent only to models that support it", () => {
   for (const [model, has] of [
     ["claude-opus-4-5", true],
     ["claude-opus-4-6", true],
@@ -37,7 +37,7 @@ test("effort is asked only of models that have it", () => {
     assert.deepEqual(anthropic({ reasoning_effort: "high" }, model)["output_config"], has ? { effort: "high" } : undefined, model);
 });
 
-test("marks for the prompt cache are kept on tools, messages, parts and results, and texts of white space alone are left out", () => {
+test("prompt cache marks are kept on tools, messages, parts and results, and blank texts are dropped", () => {
   const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
   const sent = anthropic({
     messages: [
@@ -64,7 +64,7 @@ test("marks for the prompt cache are kept on tools, messages, parts and results,
   ]);
 });
 
-test("addresses in Google's storage reach Google, and are refused elsewhere", () => {
+test("Google Storage URLs are sent to Google and refused for other providers", () => {
   const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url: "gs://bucket/a.png" } }] }];
   assert.deepEqual(google({ messages }, "gemini-2.5-pro")["contents"], [
     { role: "user", parts: [{ fileData: { mimeType: "image/png", fileUri: "gs://bucket/a.png" } }] },
@@ -72,7 +72,7 @@ test("addresses in Google's storage reach Google, and are refused elsewhere", ()
   assert.throws(() => anthropic({ messages }), /gs:/);
 });
 
-test("thinking is asked of Gemini as each generation has it, and its thoughts with it", () => {
+test("thinking is requested from each Gemini generation in its own form, including thoughts", () => {
   for (const [model, effort, expected] of [
     ["gemini-2.5-pro", "high", { thinkingBudget: 24_576, includeThoughts: true }],
     ["gemini-2.5-flash", "none", { thinkingBudget: 0 }],

@@ -5,7 +5,7 @@ import { createTokenEstimates } from "#gateway/costs/token-estimates.ts";
 import { Exchange, type ExchangeOptions } from "./exchange.ts";
 import type { Step } from "#gateway/request/plan.ts";
 
-test("the provider hears of a client that leaves before the row is written, whatever that takes", () => {
+test("a disconnecting client ends the provider's request before its row is written", () => {
   const order: string[] = [];
   const answer = { watcher: undefined, isGone: false, hasBegun: false } as unknown as ClientAnswer;
   const options = {

@@ -4,7 +4,7 @@ import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider 
 
 const FAST = { "svc-aig-retry-delay": "0" };
 
-test("a provider that fails is asked again as often as the request says, and the last answer counts", async (t) => {
+test("a failing provider is retried as often as the request says, and the client gets the last response", async (t) => {
   const provider = await testProvider(t, (res, _seen, number) => (number < 2 ? res.writeHead(503).end("no") : answerChat(res, "yes")));
   const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
   const url = `${base}/gw/openai/chat/completions`;
@@ -15,7 +15,7 @@ test("a provider that fails is asked again as often as the request says, and the
   assert.deepEqual([rows.length, rows[0]?.status_code, rows[0]?.tokens_in], [1, 200, 10]);
 });
 
-test("without a wish nothing is asked twice; a gateway's setting is one, and a request's field counts before it", async (t) => {
+test("without a retry setting nothing is retried, and the request's field overrides the gateway's setting", async (t) => {
   const provider = await testProvider(t, (res) => res.writeHead(500, { "content-type": "text/plain" }).end("broken"));
   const retrying = gatewayOp("retrying", { retry: { max_attempts: 3, delay_ms: 0 } });
   const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw"), retrying], providers: { openai: provider.url } });
@@ -39,7 +39,7 @@ test("a client error of the provider is not retried", async (t) => {
   assert.equal(provider.seen.length, 1);
 });
 
-test("nothing is sent again once the client has the first byte", async (t) => {
+test("a request is not retried after the client has received the first byte", async (t) => {
   const provider = await testProvider(t, (res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });
     res.write("data: one\n\n", () => res.destroy());
@@ -56,7 +56,7 @@ test("nothing is sent again once the client has the first byte", async (t) => {
   assert.deepEqual([rows.length, rows[0]?.success], [1, false]);
 });
 
-test("a provider that is silent longer than the request allows is given up, and asked again", async (t) => {
+test("a provider that exceeds the request's timeout is abandoned, and the request is retried", async (t) => {
   const provider = await testProvider(t, (res, _seen, number) => void (number > 0 && answerChat(res, "late but there")));
   const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
   const url = `${base}/gw/openai/chat/completions`;
@@ -73,7 +73,7 @@ test("a provider that is silent longer than the request allows is given up, and 
   assert.deepEqual([rows.length, rows[0]?.status_code, again.rows.length], [1, 504, 1]);
 });
 
-test("a client that leaves between two attempts ends them", async (t) => {
+test("a client that disconnects between two attempts ends the retries", async (t) => {
   const provider = await testProvider(t, (res) => res.writeHead(503).end());
   const { base, rows, metric } = await gatewayFront(t, { providers: { openai: provider.url } });
   const leaving = new AbortController();
@@ -91,7 +91,7 @@ test("a client that leaves between two attempts ends them", async (t) => {
   assert.deepEqual([provider.seen.length, rows.length, rows[0]?.status_code], [1, 1, 499]);
 });
 
-test("a chat in the common shape goes to the provider that its model names", async (t) => {
+test("a chat completion is routed to the provider in its model name", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const { base, rows } = await gatewayFront(t, { providers: { groq: `${provider.url}/openai/v1` } });
   const answer = await postJson(`${base}/gw/compat/chat/completions`, { ...TEST_CHAT, model: "groq/llama-3.1-8b-instant" });

@@ -61,7 +61,7 @@ const pieces = (text: string, size: number): readonly string[] => text.match(new
 const PROSE = "The mills of the town were built by its weavers, and each kept its own books. ".repeat(12);
 
 describe("data loss prevention in streams", () => {
-  test("no byte of a value that a detector finds is sent, wherever the stream is split", () => {
+  test("no byte of a detected value is sent, wherever the stream is split", () => {
     const samples = DETECTORS.flatMap(({ hits }) => hits.filter((hit) => /^[\x20-\x7e]+$/.test(hit)));
     fc.assert(
       fc.property(fc.constantFrom(...samples), fc.integer({ min: 1, max: 40 }), fc.nat(800), fc.nat(700), (secret, size, before, after) => {
@@ -80,7 +80,7 @@ describe("data loss prevention in streams", () => {
     );
   });
 
-  test("a code that begins with letters: not one of them, wherever the scanner has got to", () => {
+  test("no letter of a code's prefix is sent, at any scanner position", () => {
     const secret = "HEGG560427MVZRRL04";
     for (let before = 250; before < 450; before++) {
       const text = `${PROSE.slice(0, before)} ${secret} ${PROSE}`;
@@ -90,7 +90,7 @@ describe("data loss prevention in streams", () => {
     }
   });
 
-  test("a card's number: not one digit of it", () => {
+  test("no digit of a card number is sent", () => {
     for (const size of [1, 3, 7, 50]) {
       const text = `${PROSE}Pay with 4012 8888 8888 1881, thanks.${PROSE}`;
       const { text: sent, refusal } = streamed(inspection("BLOCK"), pieces(text, size));
@@ -100,7 +100,7 @@ describe("data loss prevention in streams", () => {
     }
   });
 
-  test("prose goes on while it comes: at most 64 bytes and an event wait", () => {
+  test("prose is sent as it arrives, and at most 64 bytes and one event are held back", () => {
     const transform = inspection("BLOCK").transforms[0]?.(HEAD);
     let [sent, given] = [0, 0];
     for (const piece of pieces(PROSE, 4)) {
@@ -110,7 +110,7 @@ describe("data loss prevention in streams", () => {
     }
   });
 
-  test("a text that is done does not keep back the one that follows it", () => {
+  test("the end of a text releases its held bytes when another text begins", () => {
     const thought = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { reasoning: "a 1 " } }] })}\n\n`;
     const transform = inspection("BLOCK").transforms[0]?.(HEAD);
     let sent = transform?.chunk(Buffer.from(thought))?.toString() ?? "";
@@ -118,21 +118,21 @@ describe("data loss prevention in streams", () => {
     assert.ok(sent.length > 2000, `${sent.length} bytes went out`);
   });
 
-  test("texts that come in turns are each one text", () => {
+  test("interleaved texts are each scanned as one text", () => {
     const turn = (content: string, index: number): string => `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
     const [card, prose] = ["4012888888881881 ", "abcdefghijklmnopq"];
     const chunks = Array.from({ length: card.length }, (_, i) => turn(card[i] ?? "", 1) + turn(prose[i] ?? "", 0));
     assert.equal(streamed(inspection("BLOCK"), chunks).refusal, "aig_dlp_response_blocked");
   });
 
-  test("a flag changes nothing of the stream", () => {
+  test("the action FLAG does not change the stream", () => {
     const actions: string[] = [];
     const chunks = pieces(`${PROSE} 4012 8888 8888 1881 ${PROSE}`, 9);
     assert.deepEqual(streamed(inspection("FLAG", ["RESPONSE"], actions), chunks), { text: chunks.join(""), refusal: undefined });
     assert.deepEqual(actions, ["FLAG"]);
   });
 
-  test("a stream that cannot be read does not pass", () => {
+  test("an unreadable stream is blocked", () => {
     const deep = `data: ${'{"a":'.repeat(100)}1${"}".repeat(100)}\n\n`;
     assert.equal(streamed(inspection("BLOCK"), [deep]).refusal, "aig_answer_unreadable");
     assert.throws(() =>
@@ -152,7 +152,7 @@ describe("data loss prevention in requests", () => {
     }
   };
 
-  test("an escape within a number hides nothing, nor does a text within a text", async () => {
+  test("escapes within a number and nested JSON texts do not hide a value", async () => {
     const card = "4012888888881881";
     const inner = JSON.stringify({ card });
     for (const body of [
@@ -166,7 +166,7 @@ describe("data loss prevention in requests", () => {
     assert.equal(await refused(JSON.stringify({ messages: [{ content: "my card 4012888888881882" }] })), undefined);
   });
 
-  test("a body that is too deeply nested or too long to inspect does not pass", async () => {
+  test("a body that is nested too deeply or too long to inspect is blocked", async () => {
     assert.equal(await refused(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`), "aig_dlp_request_blocked");
     const stream = {
       kind: "stream",
@@ -178,7 +178,7 @@ describe("data loss prevention in requests", () => {
     await inspection("FLAG").checkRequest(stream);
   });
 
-  test("the field names profiles and entries, and nothing of what was found", async () => {
+  test("the response field names profiles and entries, and not the matched data", async () => {
     const flagged = inspection("FLAG");
     await flagged.checkRequest({ kind: "whole", bytes: Buffer.from('{"a":"4012 8888 8888 1881"}') });
     const [name, value = ""] = flagged.fields();
@@ -220,7 +220,7 @@ test("a streamed body is not buffered for flagging", () => {
   assert.equal(beginning("application/x-ndjson", '{"a":1}\n'), '{"a":1}\n');
 });
 
-test("a long answer is scanned in parts, other work has its turns between them, and the finding at its end blocks it", async (t) => {
+test("a long response is scanned in slices between other work, and a finding at its end blocks it", async (t) => {
   const turns = itemsPerTurn();
   const push = BodyScanner.prototype.push;
   t.mock.method(BodyScanner.prototype, "push", function (this: BodyScanner, chunk: Uint8Array) {

@@ -31,7 +31,7 @@ test("pushed chunks are returned in order, wherever they lie in memory", () => {
   );
 });
 
-test("pieces that lie side by side are kept as one", () => {
+test("adjacent chunks are stored as one", () => {
   const memory = Buffer.from("one two three");
   const kept = new ChunkList();
   for (const [from, to] of [

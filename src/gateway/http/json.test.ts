@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parsedJson, parseJson, scannedJson, TooManyContainersError } from "./json.ts";
 
-test("a text with more objects and arrays than the thread may spend time on is not parsed", () => {
+test("a text with more objects and arrays than the limit is not parsed", () => {
   const most = 250_000;
   const flat = (count: number): string => `[${"{},".repeat(count - 2)}{}]`;
   assert.equal((parseJson(flat(most)) as object[]).length, most - 1);
@@ -30,7 +30,7 @@ const OWN_TEXTS = [
   ...["request/request-model", "streams/json-strings"],
 ].map((name) => `${name}.ts`);
 
-test("JSON of clients and providers is parsed by parseJson alone", () => {
+test("the gateway parses JSON of clients and providers only with parseJson", () => {
   const gateway = join(import.meta.dirname, "../");
   const files = globSync("**/*.ts", { cwd: gateway, exclude: (name) => name.endsWith(".test.ts") || name === "testing" });
   const parsing = files.filter((file) => readFileSync(join(gateway, file), "utf8").includes("JSON.parse("));

@@ -31,8 +31,8 @@ function through(text: string | Buffer, cuts: readonly number[], key = KEY): Buf
 const read = (text: string): string =>
   text + text.replaceAll(/[A-Za-z0-9+/_=-]{8,}/g, (part) => Buffer.from(part, "base64").toString("latin1"));
 
-describe("a mask of keys", () => {
-  test("property: no form of a key passes, however it is cut, and all other bytes do, in their places", () => {
+describe("the key mask", () => {
+  test("property: every form of a key is masked, however it is cut, and all other bytes pass unchanged", () => {
     const chunks = fc.array(fc.oneof(fc.constantFrom(...FORMS), fc.string(), fc.constantFrom(KEY.slice(0, 4), KEY.slice(3))), {
       maxLength: 8,
     });
@@ -50,7 +50,7 @@ describe("a mask of keys", () => {
     );
   });
 
-  test("of a key in base64 only the bits at its ends are left", () => {
+  test("a base64 key leaves only the bits at its ends", () => {
     for (const form of FORMS.slice(-12)) {
       const shown = through(form, []).toString();
       assert.match(shown, /\*{24}/, shown);
@@ -58,7 +58,7 @@ describe("a mask of keys", () => {
     }
   });
 
-  test("text that holds no key is the same buffer, and waits only while it may begin one", () => {
+  test("text without a key is returned as the same buffer, and is held only while it may begin a key", () => {
     const body = maskOf("sk-0123456789").body();
     const event = Buffer.from('data: {"a":"It is this"}\n\n');
     assert.equal(body.push(event), event);
@@ -67,12 +67,12 @@ describe("a mask of keys", () => {
     assert.equal(body.push(Buffer.from("a sk-0123"), true).toString(), "a sk-0123", "a message that is over waits for nothing");
   });
 
-  test("the end of a body shows the beginning of a key, and not most of it", () => {
+  test("at the end of a body a short beginning of a key is shown, and a long one is masked", () => {
     assert.equal(through("a sk-", [], "sk-0123456789").toString(), "a sk-");
     assert.equal(through("a sk-012345678", [], "sk-0123456789").toString(), `a ${"*".repeat(12)}`);
   });
 
-  test("fields are masked, and are the same object without secrets; words are not keys", () => {
+  test("header fields are masked, stay the same object without secrets, and short words are not keys", () => {
     const mask = maskOf("short", "sk-0123456789");
     const headers = { a: "short", b: ["x", "y"] };
     assert.equal(mask.fields(headers), headers);

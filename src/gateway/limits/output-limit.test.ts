@@ -8,7 +8,7 @@ const bound = (path: string, body: unknown) => {
   return [tokens, answers];
 };
 
-test("a request is bound by the fields of its dialect, the largest of them, times its answers", () => {
+test("the output limit of a request is the largest of its dialect's fields times its number of choices", () => {
   for (const [path, body, expected] of [
     ["/chat/completions", { max_tokens: 5 }, [5, 1]],
     ["/v1/chat/completions?x=1", { max_completion_tokens: 7, max_tokens: 5, n: 3 }, [7, 3]],
@@ -33,7 +33,7 @@ test("a request is bound by the fields of its dialect, the largest of them, time
   assert.deepEqual(answerBound("/chat/completions", Buffer.from("{nope")), UNBOUND);
 });
 
-test("for any body, the token bound is absent or positive, and the number of choices is from 1 to 128", () => {
+test("for any body the output limit is absent or positive, and the number of choices is from 1 to 128", () => {
   fc.assert(
     fc.property(fc.constantFrom("/chat/completions", "/v1/messages", "/x:generateContent", "/other"), fc.json(), (path, text) => {
       const { tokens, answers } = answerBound(path, Buffer.from(text));

@@ -17,7 +17,7 @@ const gateway = (rate_limit: Limit | undefined, gateway_id = "gw"): GatewayEntry
 
 const START = "2026-01-01T00:00:30Z";
 
-test("a fixed window begins at a multiple of its interval", () => {
+test("a fixed window starts at a multiple of its interval", () => {
   const clock = fixedClock(START);
   const limits = createRateLimits({ clock });
   const limited = gateway({ limit: 2, interval_seconds: 60, technique: "fixed" });
@@ -30,7 +30,7 @@ test("a fixed window begins at a multiple of its interval", () => {
   assert.equal(limits.take(gateway(undefined)), 0);
 });
 
-test("a sliding window counts what is left of the one before", () => {
+test("a sliding window counts the remaining share of the previous window", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const limits = createRateLimits({ clock });
   const limited = gateway({ limit: 10, interval_seconds: 60, technique: "sliding" });
@@ -44,7 +44,7 @@ test("a sliding window counts what is left of the one before", () => {
   assert.equal(limits.take(limited), 0);
 });
 
-test("a client that waits as told passes, and no interval admits more than its limit", () => {
+test("a client that waits the given time passes, and no interval admits more than its limit", () => {
   const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 200 });
   const limit = fc.record({
     limit: fc.integer({ min: 1, max: 8 }),

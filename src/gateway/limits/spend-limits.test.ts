@@ -30,7 +30,7 @@ function directory(t: TestContext): string {
   return path;
 }
 
-test("a burst spends what the limit allows and no more; the next window begins again", async (t) => {
+test("a burst spends only what the limit allows, and the next window starts again", async (t) => {
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "hello"), 20));
   const { base, rows, clock } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 1.05 })] }), gatewayOp("free")],
@@ -52,7 +52,7 @@ test("a burst spends what the limit allows and no more; the next window begins a
   assert.equal((await ask()).status, 200);
 });
 
-test("a request that bounds nothing may be the last one, but only alone", async (t) => {
+test("a request without an output limit may exceed the spend limit only if it runs alone", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 100_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a long answer", usage), 20));
   // 0.06 dollars each, which is unknown before the answer.
@@ -67,7 +67,7 @@ test("a request that bounds nothing may be the last one, but only alone", async 
   assert.equal(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0).toFixed(2), "0.18");
 });
 
-test("of a model nobody has heard a burst sets aside what most models can say at once", async (t) => {
+test("a burst to an unknown model reserves the output limit that most models have", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 16_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a long answer", usage), 20));
   // 0.0096 dollars each, which is unknown before the answer.
@@ -82,7 +82,7 @@ test("of a model nobody has heard a burst sets aside what most models can say at
   assert.ok(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0) < 0.03 + 0.01);
 });
 
-test("nor does a first burst at a model of which nobody knows how much it says", async (t) => {
+test("concurrent first requests to a model without a known output limit exceed the spend limit by at most one request", async (t) => {
   const usage = { prompt_tokens: 0, completion_tokens: 100_000 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "a very long answer", usage), 20));
   // A dollar each, which is unknown before the answer.
@@ -97,7 +97,7 @@ test("nor does a first burst at a model of which nobody knows how much it says",
   assert.ok(spent >= 1 && spent <= 4, `${spent} dollars`);
 });
 
-test("tokens that a provider adds to requests are reserved as well, once they are known", async (t) => {
+test("tokens that a provider adds to requests are reserved once they are known", async (t) => {
   const usage = { prompt_tokens: 100_000, completion_tokens: 0 };
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "", usage), 20));
   // 0.015 dollars each; the bytes of the request do not show it.
@@ -112,7 +112,7 @@ test("tokens that a provider adds to requests are reserved as well, once they ar
   assert.equal(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0).toFixed(3), "0.045");
 });
 
-test("rules are about providers, models and metadata; a partition counts each value apart", async (t) => {
+test("spend rules match providers, models and metadata, and a partition counts each value separately", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const rules: readonly SpendRuleEntry[] = [
     rule({ id: "provider", provider: ["groq"], limit: 0 }),
@@ -136,7 +136,7 @@ test("rules are about providers, models and metadata; a partition counts each va
   assert.deepEqual([await ask({}), await ask({})], ["", "each"], "requests without the value are a value of their own");
 });
 
-test("failed requests and cached responses cost nothing; a client that leaves is charged the reserved amount", async (t) => {
+test("failed requests and cached responses cost nothing, and a client that disconnects is charged the reserved amount", async (t) => {
   const provider = await testProvider(t, (res, { body }) => {
     if (body.includes("fail")) return void res.writeHead(500).end();
     if (body.includes("hang")) return undefined;
@@ -170,7 +170,7 @@ test("failed requests and cached responses cost nothing; a client that leaves is
   );
 });
 
-test("a step beyond its limit is passed over for the next one", async (t) => {
+test("a step above its spend limit is skipped for the next one", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const { base } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ provider: ["openai"], limit: 0 })] })],
@@ -182,7 +182,7 @@ test("a step beyond its limit is passed over for the next one", async (t) => {
   assert.equal((await postJson(`${base}/gw`, [step("openai")])).status, 429);
 });
 
-test("spent amounts outlive the process, and what was under way when it died counts as spent", (t) => {
+test("spent amounts survive a restart, and requests active at a crash count as spent", (t) => {
   const path = join(directory(t), "deeper", "spend.journal");
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const bound: SpendBound = { key: "k", limit: 10, windowMs: 60_000, technique: "fixed" };
@@ -206,7 +206,7 @@ test("spent amounts outlive the process, and what was under way when it died cou
   assert.equal(readFileSync(path, "utf8"), "", "what counts no more is gone");
 });
 
-test("a sliding window forgets the one before it bit by bit", () => {
+test("a sliding window releases the previous window's spending gradually", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const ledger = createSpendLedger({ clock, journal: NO_JOURNAL });
   const bound: SpendBound = { key: "k", limit: 10, windowMs: 60_000, technique: "sliding" };

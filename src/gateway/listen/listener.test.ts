@@ -100,7 +100,7 @@ async function told(port: number, bytes: string): Promise<string> {
 
 const END = "GET /end HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
-test("requests of one connection are answered in their order, also those that came ahead, however they are cut", async (t) => {
+test("requests on one connection are answered in order, also if pipelined, and in any chunks", async (t) => {
   const { port, seen } = await stage(t);
   const bytes =
     "POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc\r\nPOST /b HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\ndef\r\n2;x=y\r\ngh\r\n0\r\nx-t: 1\r\n\r\n" +
@@ -143,7 +143,7 @@ test("ambiguous requests are refused and not forwarded", async (t) => {
   assert.deepEqual(seen, ["gone"]);
 });
 
-test("a client that waits for leave gets it when its body is wanted", async (t) => {
+test("a client that sends Expect gets 100 Continue when its body is wanted", async (t) => {
   const { port } = await stage(t);
   const { socket, until, closed } = client(port);
   socket.write("POST /a HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\nconnection: close\r\ncontent-length: 2\r\n\r\n");
@@ -152,7 +152,7 @@ test("a client that waits for leave gets it when its body is wanted", async (t) 
   assert.match(await closed, /POST \/a ok$/);
 });
 
-test("answers without a length are chunked, end with the connection for HTTP/1.0, and bodiless ones have no body", async (t) => {
+test("responses without a length are chunked, end with the connection for HTTP/1.0, and have no body for HEAD, 204 and 304", async (t) => {
   const { port } = await stage(t, (req, answer) => {
     const [, status = "", withLength] = req.target.split("/");
     answer.begin(Number(status), withLength === undefined ? [] : ["content-length", "5", "x-bad", "a\r\nb: c"]);
@@ -170,7 +170,7 @@ test("answers without a length are chunked, end with the connection for HTTP/1.0
   assert.match(await ask("GET /204/5 HTTP/1.1"), /^(?!.*(?:content-length|transfer-encoding)).*\r\n\r\n$/s);
 });
 
-test("a request that has its answer gets no body, and leaves that of the next request alone", async (t) => {
+test("a request that has its response gets no more body, and the next request's body is unaffected", async (t) => {
   const requests: ClientRequest[] = [];
   const taken: string[] = [];
   const receiver = (name: string): BodyReceiver => ({
@@ -198,7 +198,7 @@ test("a request that has its answer gets no body, and leaves that of the next re
   assert.deepEqual(taken, ["first gone", "second def", "second end"]);
 });
 
-test("pieces that are flushed in one turn arrive together and before the end is known, on each connection its own", async (t) => {
+test("chunks flushed in one tick arrive together, before the response ends, and on their own connection", async (t) => {
   const answers = new Map<string, AnswerSink>();
   const { port } = await stage(t, (req, answer) => void answers.set(req.target, answer));
   const clients = ["/a", "/b"].map((target) => ({ target, ...client(port) }));
@@ -225,7 +225,7 @@ test("pieces that are flushed in one turn arrive together and before the end is 
   assert.match(cut, /4\r\nlast\r\n3\r\nwhy\r\n$/);
 });
 
-test("an answer that is cut never looks whole", async (t) => {
+test("a truncated response never looks complete", async (t) => {
   const { port } = await stage(t, (_req, answer) => {
     answer.begin(200, []);
     answer.write(Buffer.from("begun"));
@@ -242,7 +242,7 @@ test("an answer that is cut never looks whole", async (t) => {
   assert.equal(await reset, "ECONNRESET");
 });
 
-test("a client that leaves before or during its response is noticed once", async (t) => {
+test("the gateway notices once that a client disconnected before or during its response", async (t) => {
   let gone = 0;
   const answers: AnswerSink[] = [];
   const { port } = await stage(t, (req, answer) => {
@@ -279,7 +279,7 @@ test("silent clients and incomplete requests time out", async (t) => {
   assert.match(await toldIn(301_000, `${FIRST}POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n1`), /GET \/first HTTP\/1\.1 400 /);
 });
 
-test("closing ends idle connections at once, and others with their answer", async (t) => {
+test("closing ends idle connections at once, and others with their response", async (t) => {
   const waiting: AnswerSink[] = [];
   const { front, port } = await stage(t, (req, answer) => {
     if (req.target === "/idle") echo(req, answer, "");
@@ -298,7 +298,7 @@ test("closing ends idle connections at once, and others with their answer", asyn
   await closing;
 });
 
-test("a WebSocket's socket is handed over with what came behind the head; other upgrades are passed over", async (t) => {
+test("a WebSocket handler gets the socket with the bytes after the head, and other upgrades are ignored", async (t) => {
   const { port } = await stage(t);
   const upgrade = (protocol: string): string =>
     `GET /ws HTTP/1.1\r\nhost: a\r\nconnection: upgrade${protocol === "h2c" ? ", close" : ""}\r\nupgrade: ${protocol}\r\n\r\n`;
@@ -306,7 +306,7 @@ test("a WebSocket's socket is handed over with what came behind the head; other 
   assert.match(await told(port, upgrade("h2c")), /^HTTP\/1\.1 200 OK.*GET \/ws $/s);
 });
 
-test("over TLS it is the same", async (t) => {
+test("requests over TLS get the same responses", async (t) => {
   const { chain, privateKey } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(["gateway.test"]);
   const { port } = await stage(t, echo, { certificate: chain, key: privateKey });
   const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });

@@ -16,7 +16,7 @@ test("a body without secrets is returned unchanged", () => {
   assert.equal(mask.mask(parts, ["sk-else"]), parts);
 });
 
-test("every kind of key that the detectors know is masked, in place and over the ends of parts", () => {
+test("every kind of key known to the detectors is masked in place, also across chunk boundaries", () => {
   for (const detector of DETECTORS.filter(({ category, context }) => category === "secrets" && context === undefined))
     for (const hit of detector.hits) {
       const body = JSON.stringify({ messages: [{ role: "user", content: `it is ${hit} as agreed` }] });
@@ -30,7 +30,7 @@ test("every kind of key that the detectors know is masked, in place and over the
     }
 });
 
-test("fields named after what they hold lose their values, whatever these look like", () => {
+test("fields with secret names lose their values, whatever these look like", () => {
   for (const text of [
     '{"api_key":"CANARY-value"}',
     '{"x":{"OPENAI_API_KEY" : "CANARY-value"}}',
@@ -47,7 +47,7 @@ test("fields named after what they hold lose their values, whatever these look l
   assert.deepEqual(JSON.parse(masked('{"api_key":"CANARY-value","model":"m"}')), { api_key: "************", model: "m" });
 });
 
-test("credentials of the request are masked wherever they come back", () => {
+test("credentials of the request are masked wherever they appear again", () => {
   const headers = {
     authorization: "Bearer k-1234567",
     "x-api-key": "plain-key",
@@ -77,7 +77,7 @@ const DIALECTS: Readonly<Record<string, (piece: string, i: number) => object>> =
 };
 
 for (const [name, event] of Object.entries(DIALECTS))
-  test(`a secret that a stream of ${name} brings in pieces is masked in each of them, and nothing else`, () => {
+  test(`a secret that a stream of ${name} splits over events is masked in each of them, and other text is not`, () => {
     const secret = "my-own-provider-key-0123456789";
     const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
     assert.ok(found.length > 12);
@@ -107,7 +107,7 @@ for (const [name, event] of Object.entries(DIALECTS))
     }
   });
 
-test("pieces of several choices are told apart", () => {
+test("chunks of several choices are masked separately", () => {
   const secret = "my-own-provider-key-0123456789";
   const events = [...secret].flatMap((letter) => [
     { choices: [{ index: 0, delta: { content: letter } }] },
@@ -118,7 +118,7 @@ test("pieces of several choices are told apart", () => {
   assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
 });
 
-test("a secret that all events of a stream repeat is masked in each, and one in the text only there", () => {
+test("a secret in the metadata of all events is masked in each, and one in the text only there", () => {
   const secret = "my-own-provider-key-0123456789";
   const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
   const words = ["so ", "it ", "is", found, "isn't ", "it"];
@@ -133,7 +133,7 @@ test("a secret that all events of a stream repeat is masked in each, and one in 
   assert.equal(mask.mask(plain, [secret]), plain);
 });
 
-test("backslashes before a quote are one run, however many there are, and cost no more than their number", () => {
+test("any number of backslashes before a quote is masked correctly, in linear time", () => {
   const depth = "\\".repeat(7);
   assert.equal(masked(`{${depth}"api_key${depth}":${depth}"CANARY${depth}"}`), `{${depth}"api_key${depth}":${depth}"******${depth}"}`);
   assert.equal(masked(String.raw`\\\ \"secret": "CANARY"`), String.raw`\\\ \"secret": "******"`);

@@ -16,7 +16,7 @@ const inAnyCase = fc
   .tuple(fc.constantFrom(...WORDS), fc.array(fc.boolean(), { minLength: 16, maxLength: 16 }))
   .map(([word, upper]) => Array.from(word, (character, i) => (upper[i] === true ? character.toUpperCase() : character)).join(""));
 
-test("every word is found in any case and at any place", () => {
+test("every secret word is found in any case and at any position", () => {
   for (const word of WORDS) assert.ok(SECRET_WORDS.test(word) && hasWord(Buffer.from(word)), word);
   fc.assert(
     fc.property(filler, inAnyCase, filler, (before, word, after) => {
@@ -26,7 +26,7 @@ test("every word is found in any case and at any place", () => {
   );
 });
 
-test("a text has a word where the expression says so", () => {
+test("hasWord finds a word exactly where the regular expression does", () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(filler, fc.constantFrom("tokens", "key", "auth_", "_token", "completion_tokens", "pass")), { maxLength: 6 }),
@@ -39,7 +39,7 @@ test("a text has a word where the expression says so", () => {
   );
 });
 
-test("a long text is looked at to its end, also where a word lies over two parts of it", () => {
+test("a long text is searched to its end, also across chunk boundaries", () => {
   for (const length of [131_060, 131_066, 131_070, 131_072, 131_080, 262_138, 400_000]) {
     const text = Buffer.alloc(length + 20, "x");
     assert.ok(!hasWord(text));

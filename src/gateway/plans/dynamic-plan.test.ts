@@ -57,7 +57,7 @@ async function stage(t: Parameters<typeof gatewayFront>[0], op: Op): Promise<Sta
   return { ...front, ask, failing };
 }
 
-test("a provider that has no words for the request is passed over, and told where no other one is left", async (t) => {
+test("a provider whose dialect cannot express the request is skipped, and the error says so if no other is left", async (t) => {
   const route = [model("first", "openai", "second"), model("second", "anthropic", "third"), model("third", "groq")];
   const { base, failing, rows } = await stage(t, routeOp(route));
   const ask = async (): Promise<readonly unknown[]> => {
@@ -72,7 +72,7 @@ test("a provider that has no words for the request is passed over, and told wher
   assert.deepEqual([rows.length, alone.rows.length], [1, 0]);
 });
 
-test("conditions choose the model, and a model that fails leads to its fallback", async (t) => {
+test("conditions choose the model, and a failing model leads to its fallback", async (t) => {
   const { ask, failing, rows, replica } = await stage(
     t,
     routeOp([
@@ -105,7 +105,7 @@ test("conditions choose the model, and a model that fails leads to its fallback"
   assert.deepEqual((await ask()).code, 2908);
 });
 
-test("a limit of requests counts each value of its key apart, and what is above goes to its fallback", async (t) => {
+test("a request limit counts each value of its key separately, and requests above it take the fallback", async (t) => {
   const rate: RouteElement = {
     id: "first",
     type: "rate",
@@ -119,7 +119,7 @@ test("a limit of requests counts each value of its key apart, and what is above 
   assert.equal(await of("a"), "openai");
 });
 
-test("a budget is spent by the models behind it, and then the fallback is taken; one that leads nowhere refuses", async (t) => {
+test("a budget counts the models behind it and then takes the fallback, and one without a fallback refuses", async (t) => {
   const rate: RouteElement = {
     id: "first",
     type: "rate_limit",
@@ -133,7 +133,7 @@ test("a budget is spent by the models behind it, and then the fallback is taken;
   assert.equal(rows.length, 2, "nobody was asked, so there is no row");
 });
 
-test("shares are kept, and the rest goes to else", () => {
+test("traffic is split by the percentages, and the rest goes to else", () => {
   const outputs = { "10%": to("a"), "30%": to("b"), else: to("c") };
   assert.deepEqual(
     [0, 9.99, 10, 39.9, 40, 99].map((point) => shareOf(outputs, point)?.elementId),
@@ -141,7 +141,7 @@ test("shares are kept, and the rest goes to else", () => {
   );
 });
 
-test("a route that runs in a circle or leads to nothing ends in a clear refusal", async (t) => {
+test("a circular route, or one without an end, gives a clear error", async (t) => {
   const circle: RouteElement = { id: "first", type: "percentage", outputs: { "100%": to("first") } };
   const { ask, rows } = await stage(t, routeOp([circle]));
   assert.deepEqual((await ask()).code, 2019);

@@ -24,7 +24,7 @@ const OWN: readonly Op[] = [
   },
 ];
 
-test("the models of all providers, of one's own and routes; with kept keys those of their providers", async (t) => {
+test("the list has models of all providers, or of those with stored keys, and always custom models and routes", async (t) => {
   const { base, replica, rows } = await gatewayFront(t, { ops: [gatewayOp("gw"), ...OWN] });
   const client = new OpenAI({ baseURL: `${base}/gw/compat`, apiKey: "any" });
   const list = async (): Promise<ReadonlyMap<string, ListedModel>> =>
@@ -58,7 +58,7 @@ test("the models of all providers, of one's own and routes; with kept keys those
   assert.equal(rows.length, 0, "nobody was asked, so there is no row");
 });
 
-test("a gateway that asks for a token does so here too", async (t) => {
+test("the model list requires a token if the gateway does", async (t) => {
   const { base } = await gatewayFront(t, { ops: [gatewayOp("gw", { authentication: true }), gatewayTokenOp("secret")] });
   const status = async (headers: Record<string, string>): Promise<number> =>
     (await fetch(`${base}/gw/compat/v1/models`, { headers })).status;

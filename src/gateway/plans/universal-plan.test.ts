@@ -10,7 +10,7 @@ const item = (provider: string, more: object = {}): object => ({
   ...more,
 });
 
-test("the universal endpoint asks the next provider when one fails, and says which step answered", async (t) => {
+test("the universal endpoint calls the next provider when one fails, and names the step that responded", async (t) => {
   const failing = await testProvider(t, (res) => res.writeHead(500).end("down"));
   const working = await testProvider(t, (res) => answerChat(res, "here"));
   const { base, rows } = await gatewayFront(t, { providers: { openai: `${failing.url}/v1`, groq: `${working.url}/openai/v1` } });
@@ -35,7 +35,7 @@ test("the universal endpoint asks the next provider when one fails, and says whi
   );
 });
 
-test("any failure of a step leads to the next one: a wrong key, silence, no connection; the last answer counts", async (t) => {
+test("any failure of a step leads to the next one: a wrong key, a timeout, no connection; the last response counts", async (t) => {
   const refusing = await testProvider(t, (res) => res.writeHead(401).end("who are you"));
   const silent = await testProvider(t, () => undefined);
   const working = await testProvider(t, (res) => answerChat(res, "here"));
@@ -49,7 +49,7 @@ test("any failure of a step leads to the next one: a wrong key, silence, no conn
   assert.equal(rows.length, 2);
 });
 
-test("a step that has begun to answer is the last one", async (t) => {
+test("a step that has started its response is the last one", async (t) => {
   const breaking = await testProvider(t, (res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });
     res.write("data: one\n\n", () => res.destroy());
@@ -120,7 +120,7 @@ test("invalid option fields are refused by name; numbers out of bounds are set t
   );
 });
 
-test("a request that was refused, here or by its provider, costs nothing, whatever it says of itself", async (t) => {
+test("a refused request costs nothing, even if it states its own cost", async (t) => {
   const provider = await testProvider(t, (res, { body }) => answerChat(res, "here", {}, body.includes("bad") ? 500 : 200));
   const spend_rules = [{ id: "each", limit: 1, window_seconds: 60, technique: "fixed" as const }];
   const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw", { spend_rules })], providers: { openai: provider.url } });

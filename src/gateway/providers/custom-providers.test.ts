@@ -20,7 +20,7 @@ const providerOp = (id: string, base_url: string, more: Partial<CustomProviderEn
   value: { account_id: GATEWAY_ACCOUNT, slug: id, base_url, costs: [], ...more },
 });
 
-test("an account's own provider is reached below its address, with its fields and at its prices", async (t) => {
+test("a custom provider is called below its URL, with its fields and at its prices", async (t) => {
   const provider = await testProvider(t, (res) =>
     answerChat(res, "hello", {
       prompt_tokens: 10,
@@ -55,7 +55,7 @@ test("an account's own provider is reached below its address, with its fields an
   assert.equal((await postJson(`${base}/gw/custom-mine/chat/completions`, TEST_CHAT)).status, 400);
 });
 
-test("a provider that an account has added is not reached at an address that the operator does not allow", async (t) => {
+test("the gateway does not connect to a custom provider at an address that the operator forbids", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "secret"));
   const port = new URL(provider.url).port;
   const ops = [
@@ -84,7 +84,7 @@ test("a provider that an account has added is not reached at an address that the
   assert.equal(await statusOf(onLoopback.base, "literal"), 200);
 });
 
-test("a step at an address that may not be reached is passed over for the next one", async (t) => {
+test("a step with a forbidden address is skipped for the next one", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const ops = [gatewayOp("gw"), providerOp("inner", "http://10.0.0.1:9")];
   const { base, rows } = await gatewayFront(t, { ops, config: { host: "0.0.0.0" }, providers: { openai: provider.url } });
@@ -95,7 +95,7 @@ test("a step at an address that may not be reached is passed over for the next o
   assert.deepEqual([refused.status, rows.length], [400, 2]);
 });
 
-test("an account's own provider is asked for the counts of a stream, and a client that did not ask is not told", async (t) => {
+test("the gateway requests usage of a custom provider's stream, and removes it if the client did not", async (t) => {
   const counts = { prompt_tokens: 10, completion_tokens: 5 };
   const provider = await testProvider(t, (res) => {
     res.writeHead(200, { "content-type": "text/event-stream" });
@@ -120,7 +120,7 @@ test("an account's own provider is asked for the counts of a stream, and a clien
   );
 });
 
-test("a provider whose address leads back to the gateway gets one request and no endless row of them", async (t) => {
+test("a provider whose URL leads back to the gateway gets one request and no endless loop", async (t) => {
   const { base, replica, rows, metric } = await gatewayFront(t, { deps: { sealer: SEALER } });
   const steps = { provider: "custom-loop", endpoint: "x", query: {} };
   const hiding = SEALER.seal('{"cdn-loop":"nobody","connection":"cdn-loop"}', "custom-provider:hides");
@@ -142,7 +142,7 @@ test("a provider whose address leads back to the gateway gets one request and no
   assert.equal(next.status, 508, "what others have added stands before it");
 });
 
-test("a provider learns no session of the management API, and sets none", async (t) => {
+test("a provider neither gets nor sets the session cookie of the management API", async (t) => {
   const provider = await testProvider(t, (res) => {
     res.setHeader("set-cookie", ["selvedge=theirs; Path=/", "__Host-selvedge=theirs; Path=/; Secure", "selvedge2=kept"]);
     answerChat(res, "hello");
@@ -155,7 +155,7 @@ test("a provider learns no session of the management API, and sets none", async 
   assert.equal(provider.seen.at(-1)?.headers.cookie, "a=b; selvedge=xxxxxx; __Host-selvedge=xxxxxx; c=d");
 });
 
-test("a way back to the gateway through the edge is found as well, and one through another edge or gateway is none", async (t) => {
+test("a loop back through the edge is detected, and a path through another edge or gateway is not a loop", async (t) => {
   const provider = await testProvider(t, (res) => answerChat(res, "hello"));
   const ops = [gatewayOp("gw"), providerOp("mine", provider.url)];
   const { base, edgePort } = await gatewayFront(t, { ops, config: { edgePort: 0 } });

@@ -87,7 +87,7 @@ function ask(pool: ProviderPool, request: { method?: string; target?: string; he
 
 const WHOLE = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-test("a connection is used again, but not after an answer that ends it, and not one that spoke unasked", async (t) => {
+test("a connection is reused, but not after Connection: close or unexpected data", async (t) => {
   const used: number[] = [];
   const port = await rawProvider(t, (socket, _text, connection) => {
     used.push(connection);
@@ -114,7 +114,7 @@ for (const [way, loop] of WAYS) {
     });
   const whole = (events: number): string => Array.from({ length: events }, (_, i) => `data: ${i} .\n\n`).join("");
 
-  test(`by ${way}, fast events are read together, slow ones each as it comes, and a connection serves the next stream`, async (t) => {
+  test(`by ${way}, fast events are read together, slow ones as they arrive, and the connection serves the next stream`, async (t) => {
     const fast = poolTo(t, `http://127.0.0.1:${await streaming(t, 40, () => turn())}`, {}, loop);
     for (let i = 0; i < 3; i++) {
       const { body, failure, pieces } = await ask(fast).done;
@@ -129,7 +129,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual([body, pieces], [whole(8), 8]);
   });
 
-  test(`by ${way}, a fast stream that nobody wants any more is left at once, and one that breaks off fails`, async (t) => {
+  test(`by ${way}, an abandoned fast stream is closed at once, and a truncated one fails`, async (t) => {
     const gone = Promise.withResolvers<void>();
     const port = await rawProvider(t, (socket) => {
       socket.write(HEAD);
@@ -185,7 +185,7 @@ test("a request with an invalid method, target or field is not sent", async (t) 
   assert.equal(asked, 0);
 });
 
-test("the chunks of one read are one piece, trailers and interim answers are passed over", async (t) => {
+test("the chunks of one read become one buffer, and trailers and interim responses are ignored", async (t) => {
   const port = await rawProvider(t, (socket) => {
     socket.write(
       "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n\r\n3\r\nabc\r\n3;x=y\r\ndef\r\n0\r\nx-t: 1\r\n\r\n",
@@ -195,7 +195,7 @@ test("the chunks of one read are one piece, trailers and interim answers are pas
   assert.deepEqual([status, body, pieces, headers["set-cookie"]], [200, "abcdef", 1, ["a=1", "b=2"]]);
 });
 
-test("answers that two readers could read differently, or that break off, fail", async (t) => {
+test("ambiguous and truncated responses fail", async (t) => {
   const answers = [
     "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc",
@@ -212,13 +212,13 @@ test("answers that two readers could read differently, or that break off, fail",
   for (; at < answers.length; at++) assert.equal((await ask(pool).done).failure, "aig_upstream_failed", answers[at]);
 });
 
-test("an answer without a length ends with its connection", async (t) => {
+test("a response without a length ends with its connection", async (t) => {
   const port = await rawProvider(t, (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nall of it"));
   const { body, failure } = await ask(poolTo(t, `http://provider.test:${port}`)).done;
   assert.deepEqual([body, failure], ["all of it", ""]);
 });
 
-test("a streamed body without a length is chunked; one that breaks off never looks whole", async (t) => {
+test("a streamed body without a length is chunked, and a truncated one never looks complete", async (t) => {
   let text = "";
   const port = await rawProvider(t, (socket, more) => {
     text += more;
@@ -246,7 +246,7 @@ test("a streamed body without a length is chunked; one that breaks off never loo
   assert.ok(!text.includes("0\r\n\r\n"));
 });
 
-test("above the bound of connections requests wait for one; who leaves the queue is not asked for", async (t) => {
+test("requests above the connection limit wait, and one that leaves the queue is not sent", async (t) => {
   const asked: Socket[] = [];
   const port = await rawProvider(t, (socket) => void asked.push(socket));
   const pool = poolTo(t, `http://provider.test:${port}`, { upstreamConnectionsMax: 1 });
@@ -275,7 +275,7 @@ test("the gateway's own requests have a timeout and a size limit", async (t) => 
   await assert.rejects(fetchBuffered(pool, request("/silent"), bounds), /50 ms/);
 });
 
-test("over TLS a provider must have a certificate for its name from somebody who is trusted; sessions are resumed", async (t) => {
+test("over TLS a provider needs a trusted certificate for its name, and sessions are resumed", async (t) => {
   const root = await createRoot(systemClock);
   const before = getCACertificates("default");
   setDefaultCACertificates([...before, root.certificate]);

@@ -12,7 +12,7 @@ const openai = (base: string) => {
   return upstream;
 };
 
-test("both path forms reach the same place, whatever the base address's version", () => {
+test("both path forms give the same URL, whatever version the base URL has", () => {
   for (const [base, rest, expected] of [
     ["https://api.openai.com/v1", "/chat/completions", "/v1/chat/completions"],
     ["https://api.openai.com/v1", "/v1/chat/completions", "/v1/chat/completions"],
@@ -31,12 +31,12 @@ test("control knows the same providers by name", () => {
   for (const name of ["opanai", "compat", "", "custom-"]) assert.equal(isModelProvider(name), false, name);
 });
 
-test("unknown providers and addresses of other schemes are refused at the start", () => {
+test("unknown providers and URLs with other schemes are refused at the start", () => {
   assert.throws(() => createUpstreams({ opanai: "http://127.0.0.1" }), /unknown provider: opanai \(known: openai/);
   assert.throws(() => createUpstreams({ openai: "file:///etc/passwd" }), /not a valid base URL for openai/);
 });
 
-test("usage is read under both namings, and only from whole numbers", () => {
+test("usage is read under both names, and only from integers", () => {
   const read = PROVIDERS.get("openai")?.usage.read;
   const counts = (told: ReportedUsage): readonly unknown[] => {
     const usage = read?.(told);
@@ -49,7 +49,7 @@ test("usage is read under both namings, and only from whole numbers", () => {
   assert.equal(read?.({ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 6 } }).tokensReasoning, 6);
 });
 
-test("a gateway path is taken apart without decoding", () => {
+test("a gateway path is split without decoding", () => {
   assert.deepEqual(parseRequestPath("/v1/acc/gw/openai/chat/completions?a=%2F"), {
     accountId: "acc",
     gatewayId: "gw",
@@ -93,7 +93,7 @@ test("every accepted path stays below the base path when a server resolves dot s
   );
 });
 
-test("providers with an address for each region or customer are reached there, and nowhere else", () => {
+test("providers with a URL per region or customer are called only there", () => {
   const upstreams = createUpstreams({});
   const at = (name: string, rest: string): string | undefined => {
     const upstream = upstreams.find("", name);
@@ -134,6 +134,6 @@ test("providers with an address for each region or customer are reached there, a
   });
 });
 
-test("every provider's address is one, and is spoken to over TLS", () => {
+test("every provider's base URL is valid and uses TLS", () => {
   for (const { name, baseAddress } of PROVIDERS.values()) assert.match(baseAddress, /^https:\/\/[a-z0-9.-]+(\/[a-z0-9/]+)?$/, name);
 });

@@ -23,7 +23,7 @@ function inParts(message: Buffer, parts: number, between: readonly Buffer[]): Bu
   return Buffer.concat([frames[0]!, ...between, ...frames.slice(1)]);
 }
 
-test("the usage of a response is counted however its message is fragmented, with any control frames in between", () => {
+test("a response's usage is counted however its message is fragmented, with any control frames in between", () => {
   const control = fc.tuple(fc.constantFrom("ping", "pong"), fc.uint8Array({ maxLength: 125 }));
   const answer = fc.tuple(fc.nat({ max: 999 }), fc.nat({ max: 999 }), fc.integer({ min: 1, max: 5 }), fc.array(control, { maxLength: 3 }));
   fc.assert(

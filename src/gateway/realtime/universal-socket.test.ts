@@ -36,7 +36,7 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0x80 | opcode), length, Buffer.alloc(4), payload]);
 }
 
-test("a client that takes nothing of its answer has its time", async (t) => {
+test("a client that does not read its response is disconnected at the timeout", async (t) => {
   let answer: AnswerSink | undefined;
   const { client, server } = await open(t, 100, (_req, given) => void (answer = given));
   client.write(frame(1, Buffer.from(JSON.stringify({ type: "universal.create", request: {} }))));
@@ -47,7 +47,7 @@ test("a client that takes nothing of its answer has its time", async (t) => {
   await eventually(() => server.destroyed && answer?.isGone === true);
 });
 
-test("pings of a client that takes no pong wait in its own socket, not in memory", async (t) => {
+test("pongs for a client that does not read wait in its socket, not in memory", async (t) => {
   const { client, server } = await open(t, 60_000, () => undefined);
   const pings = Buffer.concat(Array.from({ length: 1000 }, () => frame(9, Buffer.alloc(125))));
   let sent = 0;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { fc } from "../../../test/support/property.ts";
 import { readModel, readModelFromHead } from "./request-model.ts";
 
-test("the model is the top-level string, and anything but an object is malformed", () => {
+test("the model is the top-level string, and a body that is not an object is malformed", () => {
   assert.deepEqual(readModel(Buffer.from('{"messages":[{"model":"inner"}],"model":"gpt-4o"}')), { kind: "object", model: "gpt-4o" });
   assert.deepEqual(readModel(Buffer.from('{"model":7}')), { kind: "object", model: "" });
   for (const text of ["", "[]", "null", '"model"', "{", '{"model":"x"} extra'])
@@ -44,7 +44,7 @@ test("the beginning of a body gives the same model as the whole", () => {
   );
 });
 
-test("a beginning that ends before the model gives none", () => {
+test("a beginning that ends before the model gives no model", () => {
   for (const text of ['{"messages":[', '{"model', '{"model":"gpt', '{"a":{"model":"x"', "not json"])
     assert.equal(readModelFromHead(Buffer.from(text)), "", text);
 });

@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
 import { JsonEdges } from "./json-end.ts";
 
-test("a JSON text is whole with its last brace or bracket, and cut before it", () => {
+test("a JSON text is complete at its last brace or bracket, and truncated before it", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.object(), fc.array(fc.jsonValue())),
@@ -28,7 +28,7 @@ test("a JSON text is whole with its last brace or bracket, and cut before it", (
   );
 });
 
-test("an answer without a length whose JSON stops in its middle is broken off, has no success and is not kept", async (t) => {
+test("a response without a length whose JSON is truncated is cut, unsuccessful and not cached", async (t) => {
   const parts = ['[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}', '\n,{"candidates":[{"finishReason":"STOP"}]}]'];
   const provider = await testProvider(t, (res, _seen, number) => {
     res.writeHead(200, { "content-type": "application/json" });

@@ -15,7 +15,7 @@ function textOf(json: string): string | undefined {
 const escapedAll = (text: string): string =>
   `"${Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`).join("")}"`;
 
-test("property: the text of any value is what reading it at once gives, however it is written", () => {
+test("property: the text read in chunks equals the text of the whole value, in any notation", () => {
   const texts = fc.oneof(
     fc.string({
       unit: fc.constantFrom("a", "4", '"', "\\", "/", "\n", "\u0001", "\u2028", "é", "😀", "\ud83d", "{", "]", ",", ":"),
@@ -49,7 +49,7 @@ test("property: the text of any value is what reading it at once gives, however 
   );
 });
 
-test("strings of any length, with escapes and characters of several bytes at any place, are read whole", () => {
+test("strings of any length are read completely, with escapes and multi-byte characters at any position", () => {
   for (const filling of ["a", "é", "😀", "\\", '"', "\n"])
     for (let before = 1015; before < 1030; before++) {
       const text = "b".repeat(before) + filling.repeat(2_000);
@@ -58,7 +58,7 @@ test("strings of any length, with escapes and characters of several bytes at any
     }
 });
 
-test("text that is not an object or an array in JSON gives nothing", () => {
+test("invalid JSON, and JSON that is not an object or array, gives no text", () => {
   for (const json of [
     ...[
       "",
@@ -87,12 +87,12 @@ test("text that is not an object or an array in JSON gives nothing", () => {
   }
 });
 
-test("JSON that is too deep, has too many parts or a very long number cannot be inspected", () => {
+test("JSON that is too deep, too large or has a very long number cannot be inspected", () => {
   for (const json of [`${"[".repeat(70)}1${"]".repeat(70)}`, `[${"[],".repeat(250_001)}1]`, `[${"1".repeat(2_000)}]`])
     assert.throws(() => textOf(json), UninspectableError);
 });
 
-test("a turn reads a part of a long text: of blanks, of strings, of numbers and of keys", async () => {
+test("one tick reads only a part of a long text of blanks, strings, numbers or keys", async () => {
   for (const unit of [" ", '"a",', `"${"prose ".repeat(5_000)}",`, "1,", `"${"\\n".repeat(5_000)}",`, `{"${"k".repeat(3_000)}":"a"},`]) {
     const turns = itemsPerTurn();
     const json = Buffer.from(`[${unit.repeat(Math.ceil(1_000_000 / unit.length))}1]`);

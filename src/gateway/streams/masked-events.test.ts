@@ -22,7 +22,7 @@ function passed(chunks: readonly (string | Buffer)[]): readonly string[] {
   return [...chunks.map((chunk) => mask.push(Buffer.from(chunk)).toString()), mask.end().toString()];
 }
 
-test("property: a key in any pieces is masked but for two characters, and all other text passes as it came", () => {
+test("property: a key in any chunks is masked except for two characters, and all other text is unchanged", () => {
   const part = fc.oneof(
     fc.constant(KEY),
     fc.string({ maxLength: 12 }),
@@ -53,7 +53,7 @@ test("property: a key in any pieces is masked but for two characters, and all ot
   );
 });
 
-test("an event waits only while its text may begin a key", () => {
+test("an event is held only while its text may begin a key", () => {
   const steps = passed([event("It is"), event(" sk"), event("-"), event("ate"), event(" on")]);
   assert.deepEqual(
     steps.map((step) => said(step)),
@@ -61,7 +61,7 @@ test("an event waits only while its text may begin a key", () => {
   );
 });
 
-test("text that is not JSON, in lines of any kind, is masked as well, and an event without an end does not wait", () => {
+test("non-JSON lines with any line end are masked too, and an unfinished event is not held", () => {
   for (const line of ["\n", "\r\n", "\r"]) {
     const lines = [KEY.slice(0, 9), KEY.slice(9)].map((piece) => `event: e${line}data: ${piece}${line}${line}`);
     assert.doesNotMatch(passed(lines).join(""), /Ab|0123/);

@@ -23,7 +23,7 @@ test("the text of a choice is joined for any line ends and any lines between eve
     assert.equal(said(words.map((word) => chunk(word) + end + between).join("")), written, JSON.stringify([end, between]));
 });
 
-test("a line without an end, a huge one and one that is split within a character do no harm", () => {
+test("unfinished lines, huge ones and ones split within a character are handled", () => {
   const huge = "x".repeat(300_000);
   const stream = Buffer.from([chunk("a "), chunk("b "), chunk(huge), chunk("c "), chunk("🌊")].join("\n\n"));
   const { joined, said: all } = textsOfStream(stream.subarray(0, stream.length - 40));
@@ -43,7 +43,7 @@ const line = fc.oneof(
   fc.constantFrom("", "\r", ": ping", "data", "data:", "data: [DONE]", 'data: {"x":"y"}', "event: x", 'data:{"content":"z"}'),
 );
 
-test("nothing that is said is lost, and each place holds what was joined", () => {
+test("all text of a stream is read, and each position has the joined text", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.boolean(), (lines, isWhole) => {
       const stream = Buffer.from(lines.join("\n") + (isWhole ? "\n" : ""));

@@ -23,17 +23,17 @@ const DOCUMENT = JSON.stringify({
   tail: true,
 });
 
-test("a document's usage is read, not what the text says about it", () => {
+test("usage is read from the document's field, not from its text", () => {
   assert.deepEqual(read("application/json; charset=utf-8", [DOCUMENT]), [11, 7]);
   assert.deepEqual(read("application/json", [JSON.stringify({ usage: { prompt_tokens: 2, completion_tokens: 1 } }, null, 2)]), [2, 1]);
 });
 
-test("an impossible number is not a token count", () => {
+test("impossible numbers are not token counts", () => {
   const told = (count: number) => read("application/json", [JSON.stringify({ usage: { prompt_tokens: count, completion_tokens: 1 } })])[0];
   assert.deepEqual([1e9, 1e9 + 1, Number.MAX_SAFE_INTEGER, -1, 1.5].map(told), [1e9, null, null, null, null]);
 });
 
-test("an event stream's last usage counts, and null before it does not", () => {
+test("the last usage of an event stream counts, and null before it does not", () => {
   const events = [
     'data: {"choices":[],"usage":null}\n\n',
     'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n',
@@ -44,7 +44,7 @@ test("an event stream's last usage counts, and null before it does not", () => {
   assert.deepEqual(read("text/event-stream", responses), [8, 9]);
 });
 
-test("a key that merely ends like the one for counts has none, and hides none", () => {
+test("a key that only ends like the usage key has no usage and hides none", () => {
   const others = Array.from({ length: 40 }, (_, i) => `"disk${i}_usage":{"prompt_tokens":${i},"completion_tokens":${i}}`).join();
   const counted = '"usage":{"prompt_tokens":3,"completion_tokens":4}';
   for (const object of [`{${counted},${others}}`, `{${others},${counted}}`]) {
@@ -54,14 +54,14 @@ test("a key that merely ends like the one for counts has none, and hides none", 
   assert.deepEqual(read("application/json", ['usage":{"prompt_tokens":3}']), [null, null]);
 });
 
-test("other types, compressed answers and answers without usage have no counts", () => {
+test("other content types, compressed responses and responses without usage have no token counts", () => {
   assert.deepEqual(read("audio/mpeg", [DOCUMENT]), [null, null]);
   assert.deepEqual(read("application/json", [DOCUMENT], "gzip"), [null, null]);
   assert.deepEqual(read("application/json", ['{"usage":']), [null, null]);
   assert.deepEqual(read("text/event-stream", ["data: hello\n\n"]), [null, null]);
 });
 
-test("the counts do not depend on how the bytes are cut", () => {
+test("token counts do not depend on chunk boundaries", () => {
   const stream = `data: {"usage":null,"c":"é"}\r\n\r\n${'data: {"usage":null}\n\n'.repeat(5)}data: {"usage":{"prompt_tokens":21,"completion_tokens":34}}\n\ndata: [DONE]\n\n`;
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ test("the counts do not depend on how the bytes are cut", () => {
   );
 });
 
-test("long answers and endless lines are read with bounded memory, and usage at their end is found", () => {
+test("long responses and endless lines use bounded memory, and usage at their end is found", () => {
   const filler = Buffer.alloc(10_007, "x");
   const tail = Buffer.from(',"usage":{"prompt_tokens":1,"completion_tokens":2}}');
   for (const type of ["application/json", "text/event-stream"]) {
@@ -88,7 +88,7 @@ test("long answers and endless lines are read with bounded memory, and usage at 
   }
 });
 
-test("usage at the start and the end of a long stream counts however it is split, and the last of repeated values", () => {
+test("usage at the start and the end of a long stream counts in any chunks, with the last of repeated values", () => {
   const anthropic = PROVIDERS.get("anthropic");
   assert.ok(anthropic);
   const start =
@@ -107,7 +107,7 @@ test("usage at the start and the end of a long stream counts however it is split
   );
 });
 
-test("no bytes whatever make it throw", () => {
+test("no bytes make the reader throw", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("application/json", "text/event-stream"),
@@ -124,7 +124,7 @@ test("no bytes whatever make it throw", () => {
   );
 });
 
-test("each provider's own way of telling tokens is read, in documents and in streams", () => {
+test("each provider's usage format is read, in documents and in streams", () => {
   const through = (name: string, type: string, chunks: readonly string[]): readonly [number | null, number | null] => {
     const provider = PROVIDERS.get(name);
     assert.ok(provider);
@@ -145,7 +145,7 @@ test("each provider's own way of telling tokens is read, in documents and in str
   assert.deepEqual(through("replicate", "application/json", ['{"usage":{"prompt_tokens":2}}']), [null, null]);
 });
 
-test("objects of usage that never end cost no more than their length, and those behind them count", () => {
+test("endless usage objects take linear time, and usage after them counts", () => {
   const usage = 'data: {"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n';
   for (const piece of ['data: {"usage":{\n', '{"usage":{', '"usage":', '"usage":{"', '"usage":{"usage":', '{"usage":{}}', "\n"]) {
     const stream = (length: number): string => `data: ${piece.repeat(length / piece.length)}\n`;
@@ -163,7 +163,7 @@ test("objects of usage that never end cost no more than their length, and those 
   assert.deepEqual(read("text/event-stream", ['data: {"usage":{"prompt_tokens":1\n', usage]), [5, 6]);
 });
 
-test("costs that a request states are numbers from 0 to a bound, so that sums stay finite", () => {
+test("costs stated by a request are numbers from 0 to a limit, so that sums stay finite", () => {
   assert.deepEqual(parseCustomCost('{"total_cost":"1000000"}'), { total: COST_MAX });
   for (const cost of ["-1", "1e308", "1000000.01", '"Infinity"', '"NaN"', "null", '""', "[]"])
     assert.throws(() => parseCustomCost(`{"total_cost":${cost}}`), RangeError, cost);

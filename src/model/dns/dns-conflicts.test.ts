@@ -78,7 +78,7 @@ test("at the apex a CNAME may coexist with records other than addresses", () => 
   assert.equal(codeOf(apex("A"), apex("NS")), 0);
 });
 
-test("identical records are refused, quotes and the case of names aside; the case of text counts", () => {
+test("duplicate records are refused, whatever their quotes and the case of names, but text is case-sensitive", () => {
   assert.equal(codeOf(record("A"), record("A")), 81058);
   assert.equal(codeOf(record("A", { content: "192.0.2.2" }), record("A")), 0);
   assert.equal(codeOf(record("TXT", { content: '"te" "xt"' }), record("TXT")), 81058);
@@ -87,13 +87,13 @@ test("identical records are refused, quotes and the case of names aside; the cas
   assert.equal(codeOf(record("MX", { priority: 20 }), record("MX")), 0);
 });
 
-test("records of one name and type together have a limit", () => {
+test("the records of one name and type have a total size limit", () => {
   const long = (letter: string): PreparedRecord => record("TXT", { content: letter.repeat(3900) });
   assert.equal(codeOf(long("a"), long("b")), 0);
   assert.equal(codeOf(long("a"), long("b"), long("c")), 83011);
 });
 
-test("glue is allowed at a cut unless it is proxied", () => {
+test("glue is allowed at a zone cut unless it is proxied", () => {
   for (const type of ["A", "AAAA"]) {
     assert.equal(codeOf(record(type), record("NS"), record("DS")), 0);
     assert.equal(codeOf(record("NS"), record(type), record("DS")), 0);
@@ -102,7 +102,7 @@ test("glue is allowed at a cut unless it is proxied", () => {
   }
 });
 
-test("a proxied CNAME may coexist with records that clients do not see through it, a visible one with none", () => {
+test("a proxied CNAME may coexist with records that clients cannot see through it, a visible one with none", () => {
   const hidden = record("CNAME", { proxied: true });
   for (const type of ["MX", "TXT", "DS"]) {
     assert.equal(codeOf(record(type), hidden), 0);

@@ -13,7 +13,7 @@ const refused = (input: string | undefined, type: string): void => {
   );
 };
 
-test("names are accepted relative, absolute, as the apex, with a final dot, in upper case and in Unicode", () => {
+test("names are accepted relative, absolute, as the apex, with a trailing dot, in upper case and in Unicode", () => {
   const rows: readonly (readonly [input: string, name: string])[] = [
     ["www", "www.example.com"],
     ["www.example.com", "www.example.com"],
@@ -34,7 +34,7 @@ test("names are accepted relative, absolute, as the apex, with a final dot, in u
   for (const [input, name] of rows) assert.equal(ownerName(input, ZONE, "A"), name);
 });
 
-test("SPEC 2.2 and SPEC 8.3: names of A, AAAA and CNAME start with a letter, end with a letter or digit and have at most 63 characters a label", () => {
+test("SPEC 2.2 and SPEC 8.3: names of A, AAAA and CNAME start with a letter, end with a letter or digit and have at most 63 characters per label", () => {
   const label63 = `a${"b".repeat(62)}`;
   assert.equal(ownerName(label63, ZONE, "A"), `${label63}.${ZONE}`);
   for (const type of ["A", "AAAA", "CNAME"]) {
@@ -46,7 +46,7 @@ test("other types accept the names of services and reverse zones", () => {
   for (const input of ["_sip._tcp", "1", "0/25", "a*b", "1-2_3"]) assert.equal(ownerName(input, ZONE, "TXT"), `${input}.${ZONE}`);
 });
 
-test("SRV names begin with a service and a protocol (SPEC 2.2), DS is only at delegations (RFC 4035 §2.4)", () => {
+test("SRV names start with a service and a protocol (SPEC 2.2), and DS is only at delegations (RFC 4035 §2.4)", () => {
   for (const input of ["_sip._tcp", "_ldap._tcp.dc._msdcs", "_sip._tcp.example.com", "*._tcp"]) ownerName(input, ZONE, "SRV");
   for (const input of ["@", "sip", "_sip", "_sip.tcp", "sip._tcp", "x._sip._tcp", "*"]) refused(input, "SRV");
   assert.equal(ownerName("child", ZONE, "DS"), `child.${ZONE}`);
@@ -80,7 +80,7 @@ test("names that are invalid in DNS are refused for every type", () => {
     refused(input, "TXT");
 });
 
-test("any text is refused with its code or gives a name inside the zone that parses to itself", () => {
+test("any text is refused with a code or gives a name inside the zone that parses to itself", () => {
   const types = fc.constantFrom("A", "CNAME", "TXT", "SRV");
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom(..."abc-_.*@É。1/") })), types, (input, type) => {
@@ -101,7 +101,7 @@ test("any text is refused with its code or gives a name inside the zone that par
 
 const DIGITS = ["3cx", "4705", "123", "1www.a", "*.1", "0", "9-9"] as const;
 
-test("names that start with a digit: refused by SPEC 2.2, accepted by RFC 1123; the other rules stay", () => {
+test("names that start with a digit are refused by SPEC 2.2 and accepted by RFC 1123, under otherwise equal rules", () => {
   for (const type of ["A", "AAAA", "CNAME"])
     for (const input of DIGITS) {
       refused(input, type);
@@ -120,14 +120,14 @@ test("reverse zones accept numbers and the slashes of RFC 2317 under every rule"
       for (const type of ["A", "CNAME", "PTR", "NS"]) assert.equal(ownerName(input, zone, type), `${input}.${zone}`);
 });
 
-test("SRV records of other servers may have any name", () => {
+test("SRV records of other nameservers may have any name", () => {
   for (const input of ["sip", "@", "_sip"]) {
     refused(input, "SRV");
     ownerName(input, ZONE, "SRV", "any");
   }
 });
 
-test("names of other servers may contain any byte, and parse to themselves", () => {
+test("names of other nameservers may contain any byte, and parse to themselves", () => {
   for (const [input, name] of [
     [String.raw`a\032b.example.com.`, String.raw`a\032b.example.com`],
     [String.raw`A\.B.example.com`, String.raw`a\.b.example.com`],

@@ -4,7 +4,7 @@ import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { contentKey, joinedText, quoteText, readText } from "./dns-text.ts";
 
-test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
+test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, quoted content stays, and half-quoted content is inconsistent", () => {
   assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
   assert.equal(quoteText('"v=spf1 -all"'), '"v=spf1 -all"');
   assert.equal(quoteText('"one" "two"'), '"one" "two"');
@@ -16,7 +16,7 @@ test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them
     assert.equal(quoteText(content), undefined, content);
 });
 
-test("content that gets quotes keeps them, and never changes again", () => {
+test("content gets quotes once and then never changes", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "ü") }), (content) => {
       const quoted = quoteText(content);
@@ -40,14 +40,14 @@ test("filters find content regardless of quotes, case and white space", () => {
   );
 });
 
-test("a backslash at the end counts by the number of adjacent ones", () => {
+test("a backslash at the end is an escape if the number of adjacent ones is odd", () => {
   for (let count = 0; count < 6; count++) {
     const content = `a${"\\".repeat(count)}`;
     assert.equal(quoteText(content), count % 2 === 0 ? `"${content}"` : undefined, content);
   }
 });
 
-test("content costs only its length", () => {
+test("processing content takes linear time", () => {
   for (const piece of ["\\", '"', '""', '" ', '\\"', " ", '"a" '])
     assertGrowsLinearly(piece, (length) => {
       const content = `${piece.repeat(length / piece.length)}x`;
@@ -55,7 +55,7 @@ test("content costs only its length", () => {
     });
 });
 
-test("strings of a record are joined, with escapes replaced", () => {
+test("the strings of a record are joined, with escapes replaced", () => {
   assert.equal(joinedText('"one" "two"'), "onetwo");
   assert.equal(joinedText(String.raw`"say \"hi\" \097\\"`), String.raw`say "hi" a\ `.trimEnd());
   assert.equal(joinedText("plain"), "plain");
@@ -66,7 +66,7 @@ test("strings of a record are joined, with escapes replaced", () => {
     });
 });
 
-test("content as sent is shown unchanged, and is the same on the wire; content that cannot be quoted is refused in both forms", () => {
+test("content as sent is shown unchanged and is the same on the wire, and content that cannot be quoted is refused in both forms", () => {
   for (const content of ["abc", '"abc"', 'v=spf1 "quoted" -all'.replaceAll('"', String.raw`\"`), "a;b", " spaced ", '"one"  "two"', ""]) {
     const quoted = readText(content, "quoted");
     assert.deepEqual(readText(content, "as_sent"), { text: quoted?.text, shown: content });
@@ -76,7 +76,7 @@ test("content as sent is shown unchanged, and is the same on the wire; content t
     for (const form of ["quoted", "as_sent"] as const) assert.equal(readText(content, form), undefined);
 });
 
-test("content without quotes has the same meaning as with them", () => {
+test("content means the same with and without quotes", () => {
   for (const content of ["plain", String.raw`say \"hi\"`, String.raw`\097\098`, "two  spaces"])
     assert.equal(joinedText(content), joinedText(`"${content}"`));
 });

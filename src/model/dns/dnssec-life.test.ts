@@ -201,7 +201,7 @@ test("property: at any time, a resolver with cached data within its TTL can vali
   ]);
 });
 
-test("a zone that is turned off again soon after its DNSSEC came back stays signed while a parent may read the old CDS", () => {
+test("a zone turned off soon after DNSSEC was turned on again stays signed while a parent may read the old CDS", () => {
   const at = (event: string, pick: number, hours: number, watched: boolean): Step => ({ event, pick, hours, watched });
   live(new World(300), [
     at("parentObeys", 0, 0, false),
@@ -217,7 +217,7 @@ test("a zone that is turned off again soon after its DNSSEC came back stays sign
   ]);
 });
 
-test("with a parent that follows, a rollover ends, and so does the deactivation of DNSSEC", () => {
+test("if the parent follows, a rollover completes, and so does turning DNSSEC off", () => {
   fc.assert(
     fc.property(fc.constantFrom(300, 86_400, 172_800), fc.integer({ min: 1, max: 3 }), (dsTtl, everyHours) => {
       const world = new World(dsTtl);
@@ -244,7 +244,7 @@ test("with a parent that follows, a rollover ends, and so does the deactivation 
   );
 });
 
-test("an active zone whose DS is gone is in error until it is back; a DS that comes and goes within hours is not an error", () => {
+test("an active zone without its DS is in error until it is back, and a DS that vanishes for hours is not an error", () => {
   const hours = (count: number): number => count * HOUR_MS;
   const see = (life: DnssecLife, named: readonly string[], now: number) => afterParentCheck(life, { named, ttl: 3600 }, TIMES, now);
   const active = see(enabled(newLife("a", 0), 0), ["a"], hours(1));
@@ -259,7 +259,7 @@ test("an active zone whose DS is gone is in error until it is back; a DS that co
   assert.equal(see(gone, ["a"], hours(13)).status, "active");
 });
 
-test("a zone whose parent is unreachable stays unchanged, and is deactivated at once only if it never was reachable", () => {
+test("an unreachable parent changes nothing, and DNSSEC is turned off at once only if the parent was never reachable", () => {
   const pending = enabled(newLife("a", 0), 0);
   assert.equal(afterParentCheck(pending, null, TIMES, HOUR_MS), pending);
   assert.equal(disabled(pending, null, HOUR_MS).status, "disabled");

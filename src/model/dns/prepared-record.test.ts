@@ -24,7 +24,7 @@ function codeOf(write: DnsRecordWrite, zone = FREE, origins = OPEN): number {
 
 const A: DnsRecordWrite = { type: "A", name: "www", content: "192.0.2.1" };
 
-test("defaults: automatic TTL, not proxied, no comment, no tags", () => {
+test("defaults are automatic TTL, not proxied, no comment and no tags", () => {
   assert.deepEqual(prepareRecord(A, FREE, OPEN), {
     name: "www.example.com",
     type: "A",
@@ -41,7 +41,7 @@ test("defaults: automatic TTL, not proxied, no comment, no tags", () => {
   });
 });
 
-test("checks come in the order type, name, TTL, content, size, tags and comment", () => {
+test("checks run in the order type, name, TTL, content, size, tags and comment", () => {
   const write: DnsRecordWrite = { type: "NOPE", name: "-", ttl: 5, content: "x", tags: ["a"], comment: "a\nb" };
   const fixes: readonly (readonly [code: number, fix: DnsRecordWrite])[] = [
     [9020, { type: "AAAA" }],
@@ -59,14 +59,14 @@ test("checks come in the order type, name, TTL, content, size, tags and comment"
   assert.equal(codeOf(write), 0);
 });
 
-test("SPEC 2.3: the SOA record cannot be written, types are read in any case", () => {
+test("SPEC 2.3: the SOA record cannot be written, and types are case-insensitive", () => {
   assert.equal(codeOf({ type: "SOA", name: "@", content: "a. b. 1 2 3 4 5" }), 9020);
   assert.equal(codeOf({ name: "www", content: "192.0.2.1" }), 9020);
   assert.equal(codeOf({ ...A, type: "toString" }), 9020);
   assert.equal(prepareRecord({ ...A, type: "a" }, FREE, OPEN).type, "A");
 });
 
-test("records made by signing cannot be written; types without a row are written by their number", () => {
+test("records made by signing cannot be written, and unknown types are written by number", () => {
   assert.equal(codeOf({ type: "CDS", name: "@", content: "0 0 0 00" }), 9020);
   assert.equal(codeOf({ type: "TYPE60", name: "@", content: "0 3 0 AA==" }), 9020);
   for (const type of ["TYPE255", "TYPE41", "TYPE46", "TYPE47", "TYPE65536", "ANY", "RRSIG"]) assert.equal(codeOf({ ...A, type }), 9020);
@@ -76,7 +76,7 @@ test("records made by signing cannot be written; types without a row are written
   assert.equal(codeOf({ type: "TYPE65280", name: "x", content: "text" }), 9007);
 });
 
-test("SPEC 8.9: TTL is 1 or within the plan's range; proxied records have the automatic one", () => {
+test("SPEC 8.9: TTL is 1 or within the plan's range, and proxied records have the automatic one", () => {
   for (const ttl of [1, 60, 86_400]) assert.equal(prepareRecord({ ...A, ttl }, FREE, OPEN).ttl, ttl);
   for (const ttl of [0, -1, 2, 59, 86_401, 30]) assert.equal(codeOf({ ...A, ttl }), 9021);
   assert.equal(prepareRecord({ ...A, ttl: 30 }, ENTERPRISE, OPEN).ttl, 30);
@@ -198,7 +198,7 @@ test("unchanged fields are not checked again, and all others are", () => {
     );
 });
 
-test("TXT as sent: shown as written, stored as the same strings, one record for conflicts and filters", () => {
+test("TXT as sent is shown as written, stored as the same strings, and is the same record for conflicts and filters", () => {
   const asSent: RecordPolicy = { ...OPEN, txtContent: "as_sent" };
   for (const content of ["abc", "v=DKIM1; k=rsa; p=AAAA", "x".repeat(600), String.raw`a\"b`, "UPPER and lower"]) {
     const bare = prepareRecord({ type: "TXT", name: "t", content }, FREE, asSent);
@@ -209,7 +209,7 @@ test("TXT as sent: shown as written, stored as the same strings, one record for 
   }
 });
 
-test("targets of SVCB and HTTPS keep the final dot with which they were written; the record is the same without", () => {
+test("targets of SVCB and HTTPS keep their trailing dot, and the record is the same without it", () => {
   for (const type of ["SVCB", "HTTPS"])
     for (const params of ["", 'alpn="h3,h2" port="8443"']) {
       const write = (target: string): DnsRecordWrite => ({ type, name: "svc", data: { priority: 1, target, value: params } });

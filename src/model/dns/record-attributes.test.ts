@@ -38,7 +38,7 @@ test("handwritten comments are parsed as intended", () => {
   assert.deepEqual(readAttributes("a\0b"), { comment: "a b", tags: [], settings: {} });
 });
 
-test("property: written attributes are parsed again, with any comment and tags", () => {
+test("property: written attributes parse back, with any comment and tags", () => {
   const piece = fc.oneof(
     fc.constantFrom("cf_tags=", "cf-proxied:true", "cf-flatten-cname", "cf-ipv6-only", ",", '"', "\\", " ", "=", ":"),
     fc.string({ maxLength: 4 }),

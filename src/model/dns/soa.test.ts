@@ -10,7 +10,7 @@ const schema = Compile(Soa);
 const fits = (change: SoaChange): boolean => schema.Check({ ...soaView({}), ...change });
 const refusedAt = (source: string) => (error: unknown) => error instanceof PlatformError && error.code === 10400 && error.source === source;
 
-test("SPEC 2.4 and SPEC 8.10: the defaults, the minimums and the maximums are allowed, and nothing beyond them", () => {
+test("SPEC 2.4 and SPEC 8.10: the defaults, minimums and maximums are allowed, and nothing beyond them", () => {
   assert.deepEqual(SOA_DEFAULTS, { refresh: 10_000, retry: 2400, expire: 604_800, ttl: 3600, min_ttl: 1800 });
   assert.ok(fits({}));
   for (const [field, { min, max }] of Object.entries(SOA_NUMBERS)) {

@@ -6,7 +6,7 @@ import { MIGRATION_STATES, type MigrationState, moveMigration } from "./waf-migr
 
 const PLAN_NAMES = Object.values(PLANS).map(({ name }) => name);
 
-test("SPEC 3.3: validation is for Enterprise, every zone may go straight to the new WAF, and no transition leads back", () => {
+test("SPEC 3.3: only Enterprise zones can validate, every zone can go straight to the new WAF, and no transition leads back", () => {
   for (const plan of PLAN_NAMES) {
     const to = (from: MigrationState, mode: "validation" | "pending") => moveMigration(from, mode, plan);
     assert.deepEqual(to("start", "validation"), plan === "enterprise" ? { to: "validation" } : { refused: "plan" });
@@ -17,7 +17,7 @@ test("SPEC 3.3: validation is for Enterprise, every zone may go straight to the 
   }
 });
 
-test("SPEC 3.3: with any requests in any order, states only advance", () => {
+test("SPEC 3.3: with any requests in any order the state only advances", () => {
   const step = fc.tuple(fc.constantFrom("validation" as const, "pending" as const), fc.constantFrom(...PLAN_NAMES));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {

@@ -19,7 +19,7 @@ const PENDING: CheckState = {
 };
 const ACTIVE: CheckState = { ...PENDING, status: "active", proof: "delegation" };
 
-test("a delegation is confirmed at the second check, and discarded if one in between does not see it", () => {
+test("a delegation is confirmed at the second check, and dropped if a check in between does not see it", () => {
   const seen = { ...FACTS, parentNames: PAIR };
   const first = judgeCheck(PENDING, seen, 1_000);
   assert.deepEqual([first.event, first.state.seenLooks, first.nextMs], [null, 1, 60_000]);
@@ -30,7 +30,7 @@ test("a delegation is confirmed at the second check, and discarded if one in bet
   assert.equal(judgeCheck(first.state, { ...seen, isPairShared: true }, 61_000).event, null);
 });
 
-test("a claim on the same servers takes nothing from a zone that has them, and neither does silence", () => {
+test("another zone's claim on the same name servers does not affect the zone that has them, and neither does a failed check", () => {
   let shared = ACTIVE;
   let silent = ACTIVE;
   let unnamed = ACTIVE;
@@ -47,7 +47,7 @@ test("a claim on the same servers takes nothing from a zone that has them, and n
   }
 });
 
-test("other servers move a zone after three checks over a day", () => {
+test("a zone delegated elsewhere moves after three checks over a day", () => {
   const elsewhere = { ...FACTS, parentNames: ["ns1.elsewhere.net"] };
   const events = [];
   let state = ACTIVE;

@@ -37,7 +37,7 @@ test("special-use and reverse zones are allowed for tests at any depth", () => {
   for (const input of ["in-addr.arpa", "ip6.arpa", "arpa"]) assert.notEqual(codeOf(input), 0, input);
 });
 
-test("zones are below domains, or single labels that the Internet does not have", () => {
+test("zones are below domains, or single labels that are not in the public DNS", () => {
   for (const input of [
     "www.example.com",
     "lab.example.com",

@@ -66,7 +66,7 @@ const ACCEPTED: readonly (readonly [ActionName, object, PhaseName?])[] = [
   ["set_cache_tags", { operation: "add", values: ["a", "b"] }],
 ];
 
-test("parameters that an action has are accepted", () => {
+test("valid parameters of an action are accepted", () => {
   for (const [action, parameters, phase] of ACCEPTED)
     assert.deepEqual(problemsOf(action, parameters, phase), [], `${action} ${JSON.stringify(parameters)}`);
 });
@@ -152,7 +152,7 @@ const REFUSED: readonly (readonly [ActionName, object, string, RegExp, PhaseName
   ["set_cache_tags", { operation: "add" }, "", /needs values or expression/],
 ];
 
-test("parameters that an action does not have, or cannot do, are refused with their place", () => {
+test("unknown or invalid parameters of an action are refused with a pointer", () => {
   for (const [action, parameters, pointer, message, phase] of REFUSED) {
     const problems = problemsOf(action, parameters, phase);
     assert.ok(

@@ -34,7 +34,7 @@ function look({ query, cookies = [], types = [], codings = [], body = "" }: OddR
 
 const ALL = [...ODD_REQUESTS, ...MEASURED_BYTES];
 
-test("values that some program behind the edge reads are read, or a cause is reported", () => {
+test("every value that a program behind the edge reads is read, or a cause is reported", () => {
   const blind = ALL.flatMap((row) => {
     const { isRead, causes } = look(row);
     return isRead || causes.length > 0 ? [] : [row.name];
@@ -54,7 +54,7 @@ test("only a few bodies are reported without being read", () => {
   );
 });
 
-test("programs that mean no harm send nothing that is said to be odd", () => {
+test("bodies of benign programs give no cause", () => {
   const said = HONEST_REQUESTS.flatMap((row) => {
     const { causes } = look(row);
     return causes.length === 0 ? [] : [`${row.name}: ${causes.join()}`];
@@ -62,14 +62,14 @@ test("programs that mean no harm send nothing that is said to be odd", () => {
   assert.deepEqual(said, []);
 });
 
-test("no argument has more than three readings of its name or value, and all of them are found", () => {
+test("an argument has at most three readings of its name and value, and all of them are found", () => {
   for (const row of [...ALL, ...HONEST_REQUESTS])
     for (const { otherNames, otherValues } of look(row).args) assert.ok(otherNames.length <= 2 && otherValues.length <= 2, row.name);
 });
 
 const CUTS = 80;
 
-test("wherever a body is cut, that is said, and nothing that follows from the cut", () => {
+test("a body cut anywhere is reported as cut, and the cut gives no other cause", () => {
   for (const row of HONEST_REQUESTS) {
     const { body = "" } = row;
     const cuts = Array.from({ length: Math.min(CUTS, body.length - 1) }, (_, i) => 1 + Math.floor((i * body.length) / CUTS));
@@ -81,7 +81,7 @@ test("wherever a body is cut, that is said, and nothing that follows from the cu
 const FORM = "application/x-www-form-urlencoded";
 const TYPES = [FORM, "multipart/form-data; boundary=X", "application/json", "application/xml", "text/plain", `${FORM}; charset=utf-7`];
 
-test("any bytes are read without an error, and in time that is in proportion to their length", () => {
+test("any bytes are read without an error, in linear time", () => {
   const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array).toString("latin1"));
   const odd = fc.constantFrom(...ALL.map(({ body = "" }) => body).filter((body) => body.length < 2000));
   const cutAt = fc.nat({ max: 2000 });
@@ -132,7 +132,7 @@ const PIECES = [
   ],
 ];
 
-test("nothing that is repeated costs more than its length", () => {
+test("repeated pieces cost only their length", () => {
   for (const type of TYPES)
     for (const piece of PIECES)
       assertGrowsLinearly(

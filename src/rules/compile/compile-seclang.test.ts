@@ -82,7 +82,7 @@ const ABOUT_CORE: readonly (readonly [seclang: string, stopped: readonly [boolea
 ];
 
 for (const [seclang, stopped] of ABOUT_CORE)
-  test(`a text says what the Core Rule Set leaves out: ${seclang}`, () => {
+  test(`a text can say what it excludes from the Core Rule Set: ${seclang}`, () => {
     useCore();
     const requests: readonly RequestChanges[] = [{ query: "q=attack" }, { query: "otherx=attack" }, { headers: { Cookie: ["a=evil"] } }];
     assert.deepEqual(
@@ -91,13 +91,13 @@ for (const [seclang, stopped] of ABOUT_CORE)
     );
   });
 
-test("texts are apart: one says nothing of the Core Rule Set of another", () => {
+test("texts are independent: exclusions in one do not affect another's Core Rule Set", () => {
   useCore();
   matchesOf("SecRuleRemoveById 942100", { query: "q=attack" });
   assert.ok(matchesOf("SecRuleRemoveById 942200", { query: "q=attack" }).includes("sum block"));
 });
 
-test("an exception leaves one of its rules out, or what a rule looks at", () => {
+test("an exception excludes one rule of the text, or a target of a rule", () => {
   const text = `SecRule ARGS "@contains shop" "id:7,phase:2,deny,msg:'Shop'"`;
   const skip = (parameters: object): object => ({
     ...execute("", {}, "spares"),
@@ -111,7 +111,7 @@ test("an exception leaves one of its rules out, or what a rule looks at", () => 
   assert.deepEqual(matchesOf(text, { query: "r=shop" }, [part]), ["spares skip", "7 block"]);
 });
 
-test("a match says which variable it found, and its value", () => {
+test("a match has its variable and value", () => {
   const entry = compileRuleset({
     id: "entry",
     phase: PHASE,
@@ -122,7 +122,7 @@ test("a match says which variable it found, and its value", () => {
   assert.deepEqual(match?.found, [{ rule_id: "7", places: [{ part: "ARGS", name: "q", value: "a shop" }], score: 0 }]);
 });
 
-test("rules of responses see the head, and what rules of the request have remembered", () => {
+test("response rules see the header section, and variables set by request rules", () => {
   const seclang = [
     `SecRule ARGS:q "@rx ." "id:1,phase:1,pass,nolog,setvar:tx.asked=1"`,
     `SecRule RESPONSE_HEADERS:X-Debug "@rx ." "id:2,phase:3,deny,chain"`,
@@ -178,13 +178,13 @@ const REFUSED: readonly (readonly [seclang: unknown, says: RegExp])[] = [
 ];
 
 for (const [i, [seclang, says]] of REFUSED.entries())
-  test(`a text that cannot run is refused with its line and column: ${i}`, () => {
+  test(`an invalid text is refused with its line and column: ${i}`, () => {
     useCore();
     const [problem = ""] = problemsOf(seclang === undefined ? {} : { seclang });
     assert.match(problem, says);
   });
 
-test("a text is for the managed phase of requests, and those of one ruleset have a bound together", () => {
+test("a text is allowed only in the managed request phase, and the texts of one ruleset have a total limit", () => {
   assert.deepEqual(problemsOf({ seclang: rule(1), version: "latest" }), []);
   assert.match(
     problemsOf({ seclang: rule(1) }, "http_request_firewall_custom")[0] ?? "",

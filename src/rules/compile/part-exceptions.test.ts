@@ -68,7 +68,7 @@ for (const ruleset of [MANAGED_RULESET_ID, SCORES_RULESET_ID])
     );
   });
 
-test("every managed rule for requests names where it finds something, but for the one that looks at the sum", () => {
+test("every managed request rule names the matched part, except the rule for the score", () => {
   for (const id of [MANAGED_RULESET_ID, SCORES_RULESET_ID])
     for (const { id: rule, signature, shows, cause } of MANAGED_RULESETS.get(id)!.rules)
       if (rule !== SCORE_EXCEEDED_RULE_ID) assert.ok(signature !== undefined || shows !== undefined || cause !== undefined, rule);

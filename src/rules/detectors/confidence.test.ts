@@ -23,7 +23,7 @@ function filled(template: string, random: Random): string {
   });
 }
 
-test("a form without a check digit is of high confidence beside its name alone", () => {
+test("a format without a check digit has high confidence only beside its name", () => {
   const random = seeded(11);
   for (const { id, confidence, context, anchors, accepts } of DETECTORS) {
     const templates = anchors.flatMap((anchor) => (anchor.kind === "chain" ? anchor.templates : []));
@@ -34,7 +34,7 @@ test("a form without a check digit is of high confidence beside its name alone",
   }
 });
 
-test("a word beside a form makes it certain", () => {
+test("a word beside a match makes it certain", () => {
   const confidenceIn = (text: string): string | undefined => {
     const { findings } = scanText(compiled, text);
     const first = findings.find(({ detector }) => detector.enabled);

@@ -115,7 +115,7 @@ for (const [id, word, bar, make] of [
   ["pii.ssn_us", "Social Security Number", 0.95, ssn],
   ["pii.ssn_us", "socialSecurityNumber", 0.95, ssn],
 ] as const) {
-  test(`recall of ${id} beside "${word}" on numbers made by chance`, (t) => {
+  test(`recall of ${id} beside "${word}" on random numbers`, (t) => {
     const { share, missed } = recall(id, word, make);
     t.diagnostic(`${id} "${word}": ${(100 * share).toFixed(1)} %`);
     assert.ok(share >= bar, `${share}: ${missed.slice(0, 5).join(" | ")}`);
@@ -147,7 +147,7 @@ function crcSuffixed(text: string): string {
   return head + suffix;
 }
 
-test("recall of each secret on values made by chance", (t) => {
+test("recall of each secret on random values", (t) => {
   const shares = DETECTORS.filter(({ category, enabled }) => category === "secrets" && enabled).map((detector) => {
     const word = detector.context?.[0] ?? "token";
     const { share, missed } = recall(detector.id, word, (random) => secretOf(detector, random));

@@ -36,7 +36,7 @@ function numberOf(detector: Detector, random: Random): string | null {
   return null;
 }
 
-test("recall of each detector of numbers on values made by chance, beside its name", (t) => {
+test("recall of each number detector on random values, beside its name", (t) => {
   const random = seeded(7);
   const rows = DETECTORS.filter((detector) => templatesOf(detector).length > 0).map((detector) => {
     const texts = SURROUNDINGS.flatMap((surround) => {

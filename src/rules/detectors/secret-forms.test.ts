@@ -121,7 +121,7 @@ const ASSIGNED = [SURROUNDINGS[1], (value: string, label: string) => `export ${l
 const SHOWN = [...ASSIGNED, SURROUNDINGS[3], SURROUNDINGS[9]];
 const ROUNDS = 100;
 
-test("keys of documented forms are found, whatever our own patterns say", (t) => {
+test("documented key formats are found, whatever our own patterns say", (t) => {
   const random = seeded(20_261_123);
   const weak: string[] = [];
   for (const [service, form, label] of FORMS) {

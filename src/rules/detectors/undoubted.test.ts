@@ -35,7 +35,7 @@ const BENIGN: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 const RUNS = 400;
 
-test("nothing that addresses are made of is masked in zones that have chosen nothing", () => {
+test("by default a zone masks nothing that URLs commonly contain", () => {
   for (const [what, texts] of Object.entries(BENIGN)) {
     const samples = fc.sample(texts, RUNS);
     assert.deepEqual(
@@ -63,7 +63,7 @@ test("nothing that addresses are made of is masked in zones that have chosen not
   );
 });
 
-test("cards, accounts, keys and private keys are masked all the same", () => {
+test("by default a zone still masks cards, account numbers, keys and private keys", () => {
   for (const text of [
     "4716461583322103",
     "4929-7226-5379-7141",

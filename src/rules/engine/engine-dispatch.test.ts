@@ -40,7 +40,7 @@ const rules = fc
     })),
   );
 
-test("many rules do by look-ups what they do one by one", () => {
+test("many rules give the same result by dispatch as one by one", () => {
   fc.assert(
     fc.property(rules, (definitions) => {
       const ruleset = compileRuleset({ id: "r", phase: "http_request_firewall_custom", rules: definitions });

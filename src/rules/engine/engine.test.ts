@@ -25,7 +25,7 @@ const request = testRequest();
 const run = (rulesets: readonly CompiledRuleset[], response: ResponseView | null = null): readonly Match[] =>
   runPhase(rulesets, createRun(), request, response);
 
-test("rules run in order; disabled ones and those that do not apply are passed over", () => {
+test("rules run in order, and disabled and non-matching ones are skipped", () => {
   const ruleset = custom(
     "r",
     rule("1", "log"),
@@ -36,7 +36,7 @@ test("rules run in order; disabled ones and those that do not apply are passed o
   assert.deepEqual(ids(run([ruleset])), ["1", "4"]);
 });
 
-test("block ends the phase, skip what it names", () => {
+test("block ends the phase, and skip skips what it names", () => {
   const account = custom("account", rule("1", "log"), rule("2", "skip", { action_parameters: { ruleset: "current" } }), rule("3", "log"));
   const zone = custom("zone", rule("4", "log"), rule("5", "block"), rule("6", "log"));
   assert.deepEqual(ids(run([account, zone])), ["1", "2", "4", "5"]);
@@ -45,7 +45,7 @@ test("block ends the phase, skip what it names", () => {
   assert.deepEqual(ids(run([zone, account])), ["4", "5"]);
 });
 
-test("a rule that does not compile is left out and reported; the others run", () => {
+test("a rule that does not compile is left out and reported, and the others run", () => {
   const ruleset = custom("r", rule("1", "log", { expression: "no.such.field" }), rule("2", "log"));
   assert.deepEqual(ids(run([ruleset])), ["2"]);
   assert.equal(ruleset.problems.length, 1);
@@ -53,7 +53,7 @@ test("a rule that does not compile is left out and reported; the others run", ()
   assert.match(ruleset.problems[0]?.message ?? "", /unknown field/);
 });
 
-test("an execute rule carries the managed rules, overrides applied", () => {
+test("an execute rule runs the managed rules with its overrides applied", () => {
   const managed = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID);
   assert.ok(managed);
   const [first, second] = managed.rules;
@@ -101,7 +101,7 @@ const execute = (id: string, rulesetId: string, overrides?: object): RuleDefinit
   rule(id, "execute", { action_parameters: { id: rulesetId, ...(overrides === undefined ? {} : { overrides }) } });
 const skip = (id: string, parameters: object): RuleDefinition => rule(id, "skip", { action_parameters: { ...parameters } });
 
-test("a custom ruleset runs where a rule executes it, as it is at that time", () => {
+test("a custom ruleset runs where a rule executes it, in its current version", () => {
   const customs = new Map([["c", custom("c", rule("in1", "log"), skip("in2", { ruleset: "current" }), rule("in3", "log"))]]);
   const deps: CompileDeps = { custom: (id) => customs.get(id) };
   const root = compileRuleset({ id: "root", phase: CUSTOM, rules: [rule("1", "log"), execute("2", "c"), rule("3", "log")] }, deps);
@@ -121,7 +121,7 @@ test("a custom ruleset runs where a rule executes it, as it is at that time", ()
   assert.deepEqual(ids(run([root])), ["1", "3"]);
 });
 
-test("skip in every form: later phases, rulesets, and single rules, which stay skipped for the request", () => {
+test("skip works for later phases, rulesets and single rules, which stay skipped for the request", () => {
   const customs = new Map([["c", compileRuleset({ id: "c", phase: MANAGED, rules: [rule("a", "log"), rule("b", "log")] })]]);
   const deps: CompileDeps = { custom: (id) => customs.get(id) };
   const managed = compileRuleset({ id: "m", phase: MANAGED, rules: [execute("x", "c"), rule("y", "log")] }, deps);
@@ -143,7 +143,7 @@ test("skip in every form: later phases, rulesets, and single rules, which stay s
   assert.equal(one.skips?.phases.get("http_ratelimit"), "s");
 });
 
-test("exceptions beat overrides of managed rules", () => {
+test("exceptions override the overrides of managed rules", () => {
   const known = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID);
   const [first, second] = known?.rules ?? [];
   assert.ok(known && first && second);
@@ -194,7 +194,7 @@ const scoring = (changes: Partial<ManagedRuleset> = {}): ManagedRuleset => {
   };
 };
 
-test("scores add up within one execution, and overrides move the threshold, the action and the rules", () => {
+test("scores add up within one execution, and overrides change the threshold, the action and the rules", () => {
   const managed = new Map([["owasp", scoring()]]);
   const acted = (overrides?: object): readonly string[] => {
     const entry = compileRuleset({ id: "m", phase: MANAGED, rules: [execute("x", "owasp", overrides), rule("later", "log")] }, { managed });
@@ -216,7 +216,7 @@ test("scores add up within one execution, and overrides move the threshold, the 
   assert.deepEqual(acted({ ...all, rules: [{ id: "exceeded", action: "log" }] }), ["exceeded log x", "later log"]);
 });
 
-test("a trace tells of every rule what it did and why", () => {
+test("a trace shows for each rule its result and the reason", () => {
   const managed = new Map([["owasp", scoring()]]);
   const account = compileRuleset({
     id: "a",
@@ -266,7 +266,7 @@ test("a trace tells of every rule what it did and why", () => {
   );
 });
 
-test("whether a match leaves an event is the action's way, unless the rule says otherwise", () => {
+test("the action decides whether a match writes an event, unless the rule does", () => {
   const logs = (definition: RuleDefinition): boolean | undefined => run([custom("r", definition)])[0]?.logs;
   assert.equal(logs(rule("1", "block")), true);
   assert.equal(logs(skip("1", { phase: "current" })), true);

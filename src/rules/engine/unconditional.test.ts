@@ -11,7 +11,7 @@ import { unconditionalMatches } from "./unconditional.ts";
 const PHASE = "http_response_firewall_managed";
 const CONDITIONS = ["true", " true\n", "(true)", "not ssl", "ssl", 'http.host eq "www.example.com"', "http.response.code eq 200"];
 
-test("where it says what a phase matches, that is what asking its rules gives; where it does not, a rule looks at something", () => {
+test("unconditional matches equal those of running the rules, and exist only without conditions", () => {
   const rule = fc.record({
     expression: fc.constantFrom(...CONDITIONS),
     enabled: fc.boolean(),

@@ -34,7 +34,7 @@ test("any text is read as a form: nothing of it is lost, and nothing is added", 
   );
 });
 
-test("parts are read as they were written, whatever bytes they hold", () => {
+test("parts are read as they were written, whatever bytes they contain", () => {
   const part = fc.record({
     name: fc.stringMatching(/^[a-z0-9 _.]{1,12}$/),
     filename: fc.option(fc.stringMatching(/^[A-Za-z0-9 ._;-]{1,20}$/)),
@@ -66,7 +66,7 @@ test("parts are read as they were written, whatever bytes they hold", () => {
   );
 });
 
-test("broken bodies never throw and give as many of everything as there are parts", () => {
+test("invalid bodies never throw, and every list has one item per part", () => {
   const types = fc.constantFrom(
     "multipart/form-data; boundary=xx",
     'multipart/mixed;boundary="x\\x"',
@@ -98,7 +98,7 @@ test("broken bodies never throw and give as many of everything as there are part
   );
 });
 
-test("hostile bodies as long as they may be", () => {
+test("hostile bodies of maximum length do not stall the parsers", () => {
   const LENGTH = 131_072;
   const fill = (piece: string): string => piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH);
   for (const piece of [

@@ -69,7 +69,7 @@ const LISTS = new Map([
 const lists: NamedLists = { find: (name) => LISTS.get(name) };
 
 for (const [what, texts] of Object.entries(HOLD)) {
-  test(`filters that hold: ${what}`, () => {
+  test(`matching filters: ${what}`, () => {
     for (const text of texts) {
       assert.equal(compileExpression(text, REQUEST_PHASE, { lists })(request, null), true, text);
       const inverse = `not (${text})`;
@@ -78,7 +78,7 @@ for (const [what, texts] of Object.entries(HOLD)) {
   });
 }
 
-test("filters of responses that hold, and only in their phases", () => {
+test("matching filters of responses, in response phases only", () => {
   for (const text of RESPONSE_HOLD) {
     assert.equal(compileExpression(text, RESPONSE_PHASE)(request, response), true, text);
     assert.throws(() => compileExpression(text, REQUEST_PHASE), /does not exist in phase http_request_firewall_custom/, text);
@@ -87,13 +87,13 @@ test("filters of responses that hold, and only in their phases", () => {
   assert.equal(compileExpression("http.response.code eq 404", "http_ratelimit", { counts: true })(request, response), true);
 });
 
-test("mistakes are named with their place", () => {
+test("an error has its position", () => {
   for (const [text, line, column, reason] of REFUSED) {
     refused(() => compileExpression(text, REQUEST_PHASE, { lists }), text, [line, column], reason);
   }
 });
 
-test("expressions that give values", () => {
+test("value expressions", () => {
   const plain = testRequest({ ...request, query: "q=1", received_path: undefined, headers: headersOf(request) } as object);
   for (const [phase, text, gives] of VALUES) {
     assert.equal(compileValue(text, phase, STRING)(plain, null) ?? null, gives, text);
@@ -114,7 +114,7 @@ function refused(compile: () => unknown, text: string, place: readonly number[],
   });
 }
 
-test("regular expressions match as Rust's do, by whichever engine", () => {
+test("regular expressions match like Rust's, in either engine", () => {
   const engines = new Set<string>();
   for (const [pattern, matching, others] of REGEX) {
     const given = bytes(pattern);
@@ -126,7 +126,7 @@ test("regular expressions match as Rust's do, by whichever engine", () => {
   assert.deepEqual([...engines].sort(), ["automaton", "native"]);
 });
 
-test("expressions that would take a backtracking engine for ever are run by the automaton", () => {
+test("the automaton runs patterns that a backtracking engine would never finish", () => {
   for (const pattern of CATASTROPHIC) {
     const regex = compileRegexTest(pattern);
     assert.equal(regex.engine, "automaton", pattern);
@@ -135,7 +135,7 @@ test("expressions that would take a backtracking engine for ever are run by the 
   }
 });
 
-test("the message shows place, line and mark", () => {
+test("the error message shows position, line and marker", () => {
   assert.throws(() => compileExpression('ssl and\nhttp.fooo eq "x"', REQUEST_PHASE), {
     message: 'Filter parsing error (2:1):\nhttp.fooo eq "x"\n^^^^^^^^^ unknown field "http.fooo"; did you mean http.host?',
   });

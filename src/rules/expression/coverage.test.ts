@@ -69,7 +69,7 @@ const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a tab", /\t/],
 ];
 
-test("the tables of cases have at least 400 rows, and every function, operator and form of literal", () => {
+test("the test tables have at least 400 rows, and every function, operator and literal", () => {
   const rows =
     HELD.length + RESPONSE_HOLD.length + REFUSED.length + VALUES.length + REFUSED_VALUES.length + REGEX.length + CATASTROPHIC.length;
   assert.ok(rows >= 400, String(rows));
@@ -134,7 +134,7 @@ function isOf(value: Value, type: ValueType): boolean {
   return typeof value === "string";
 }
 
-test("every field gives a value of its type or none, whatever the request has; what is known of a request is given", () => {
+test("every field gives a value of its type or none for any request, and known facts are given", () => {
   const response = testResponse({ headers: { "x-a": ["b"] }, origin_ttfb_ms: 5, edge_ms: 1 });
   const never: string[] = [];
   for (const field of FIELDS) {
@@ -224,7 +224,7 @@ const WORDS = [
   ],
 ];
 
-test("any text is compiled or refused with its place, in every phase; what compiles runs on any request", () => {
+test("any text compiles or gives an error with its position in every phase, and a compiled one runs on any request", () => {
   const text = fc.oneof(
     { weight: 4, arbitrary: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 14 }).map((words) => words.join(" ")) },
     {

@@ -10,7 +10,7 @@ const RESPONSE_PHASE = "http_response_firewall_managed";
 const request = testRequest({ headers: { "x-a": ["one", "Two"], cookie: ["k=v"], referer: ["https://r.example/"] } });
 const response = testResponse({ status: 404, headers: { "x-r": ["yes"] } });
 
-test("nesting and length have limits, and what is within them works", () => {
+test("nesting and length have limits, and expressions within them work", () => {
   const nested = (depth: number): string => `${"(".repeat(depth)}true${")".repeat(depth)}`;
   assert.equal(compileExpression(nested(128), REQUEST_PHASE)(request, null), true);
   assert.throws(() => compileExpression(nested(129), REQUEST_PHASE), /deeper than 128/);
@@ -75,7 +75,7 @@ const { tree } = fc.letrec<{ tree: Oracle }>((tie) => {
   };
 });
 
-test("compiled expressions give what their trees say", () => {
+test("a compiled expression gives the value of its tree", () => {
   fc.assert(
     fc.property(tree, (oracle) => {
       fc.pre(oracle.text.length <= EXPRESSION_CHARACTERS_MAX);

@@ -35,12 +35,12 @@ const CASES: readonly (readonly [string, string | undefined])[] = [
   ["nonsense", undefined],
 ];
 
-test("the nearest source decides where an address goes", () => {
+test("the most specific source decides the redirect", () => {
   for (const [address, location] of CASES) assert.equal(list.redirect(address)?.location, location, address);
   assert.equal(list.redirect("https://example.com/tls")?.status, 308);
   assert.equal(list.has("http://example.com/a"), true);
 });
 
-test("an address of many segments and labels is looked up in bounded time", () => {
+test("a URL with many segments and labels is looked up in bounded time", () => {
   assert.equal(list.redirect(`http://${"a.".repeat(120)}example.com/${"b/".repeat(4000)}`), undefined);
 });

@@ -10,24 +10,24 @@ import { MANAGED, ruleIdOf, SCORE_EXCEEDED_RULE_ID, SCORES } from "./request-rul
 const actions = (rulesetId: string, request: RequestChanges, overrides?: object): readonly string[] =>
   managedMatches(rulesetId, request, overrides).map(({ action }) => action);
 
-test("each way past the rules that was found is blocked by the managed ruleset as it is deployed", () => {
+test("the deployed managed ruleset blocks every known bypass", () => {
   const passed = BYPASSES.filter(([, request]) => !actions(MANAGED.id, request).includes("block")).map(([name]) => name);
   assert.deepEqual(passed, []);
 });
 
-test("and adds to the score, or is blocked for its form, where scores are deployed", () => {
+test("the scoring ruleset scores every known bypass or blocks it for its format", () => {
   const overrides = { rules: [{ id: SCORE_EXCEEDED_RULE_ID, score_threshold: 4 }] };
   const passed = BYPASSES.filter(([, request]) => !actions(SCORES.id, request, overrides).includes("block")).map(([name]) => name);
   assert.deepEqual(passed, []);
 });
 
-test("an attack is found in itself too, not only in the oddness of the body that has it", () => {
+test("an attack is also found by its content, not only by the odd format of its body", () => {
   const off = { categories: [{ category: "body", enabled: false }] };
   const unseen = BYPASSES.filter(([, request]) => !actions(MANAGED.id, request, off).includes("block")).map(([name]) => name);
   assert.deepEqual(unseen, []);
 });
 
-test("requests of honest programs are neither blocked nor logged", () => {
+test("requests of benign programs are neither blocked nor logged", () => {
   const said = HONEST_REQUESTS.flatMap(({ name, types = [], codings = [], body = "" }) => {
     const request = { headers: { "content-type": types, "content-encoding": codings }, body };
     return [MANAGED, SCORES].flatMap((ruleset) =>
@@ -72,7 +72,7 @@ const BODIES: Readonly<Record<BodyCause, RequestChanges>> = {
   "xml-charset": { headers: { "content-type": ["application/xml"] }, body: "\xff\xfe<\0a\0/\0>\0" },
 };
 
-test("each cause is a rule of both rulesets, on by itself, with an action that overrides change", () => {
+test("each cause is a rule of both rulesets, enabled by default, with an action that overrides change", () => {
   for (const ruleset of [MANAGED, SCORES])
     for (const cause of BODY_CAUSE_NAMES) {
       const id = ruleIdOf(ruleset.id, `body-${cause}`);
@@ -90,17 +90,17 @@ test("each cause is a rule of both rulesets, on by itself, with an action that o
     }
 });
 
-test("an event says which cause it was, and of which type the body was to be", () => {
+test("an event names the cause", () => {
   const parameters = managedMatches(MANAGED.id, BODIES.boundary);
   assert.equal(parameters[0]?.rule.description, BODY_CAUSES.boundary.title);
 });
 
-test("the guide lists each of them with what it does and what to do instead", () => {
+test("the guide lists each cause with its effect and a remedy", () => {
   const guide = readFileSync(new URL("../../../docs/guides/rules.md", import.meta.url), "utf8").replaceAll(/ +/g, " ");
   for (const { title, hint, isUnread } of Object.values(BODY_CAUSES))
     assert.ok(guide.includes(`| ${title} | ${isUnread ? "blocks" : "logs"} | ${hint} |`), title);
 });
 
-test("the attack itself does not bypass the rules: as a plain field it is found", () => {
+test("the attack is found if it is a plain field", () => {
   assert.deepEqual(actions(MANAGED.id, { query: `q=${encodeURIComponent(ATTACK)}` }).slice(0, 1), ["block"]);
 });

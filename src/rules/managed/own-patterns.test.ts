@@ -9,7 +9,7 @@ const execution = (overrides: unknown) => executeManaged({ id: SENSITIVE_DATA_RU
 const isOn = (overrides: unknown, pattern: { id: string; tags: string[]; enabled?: boolean } = PATTERN): boolean =>
   isSwitchedOn(execution(overrides).own, pattern);
 
-test("overrides of a custom pattern: its rule before its tags, of which the last wins, before the ruleset", () => {
+test("overrides of a custom pattern: its rule wins over its tags, the last tag over others, and tags over the ruleset", () => {
   assert.equal(execution(undefined).own, "");
   for (const [overrides, expected, expectedOff] of [
     [undefined, true, false],
@@ -37,7 +37,7 @@ test("overrides of a custom pattern: its rule before its tags, of which the last
   }
 });
 
-test("exceptions beat overrides, and those of managed rules say nothing of patterns", () => {
+test("exceptions override overrides, and those of managed rules do not affect patterns", () => {
   const ruleset = MANAGED_RULESETS.get(SENSITIVE_DATA_RULESET_ID)!;
   const all = execution({ enabled: true });
   assert.equal(isSwitchedOn(withoutRules(ruleset, all, new Set([PATTERN.id])).own, PATTERN), false);

@@ -11,7 +11,7 @@ const isStopped = (request: RequestChanges): boolean =>
   [MANAGED_RULESET_ID, SCORES_RULESET_ID].some((id) => managedMatches(id, request).some(({ action }) => action === "block"));
 
 for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[]) {
-  test(`of generated attacks at least 95 in 100 are stopped without any setting: ${kind}`, () => {
+  test(`without any setting at least 95 in 100 generated attacks are blocked: ${kind}`, () => {
     const attacks = generatedAttacks(kind, EACH, 1);
     assert.ok(attacks.length >= 200, `only ${attacks.length} are different`);
     const missed = attacks.filter(({ request }) => !isStopped(request));
@@ -20,7 +20,7 @@ for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[]) {
   });
 }
 
-test("of requests of real work at most one in a thousand is stopped without any setting", () => {
+test("without any setting at most one in a thousand ordinary requests is blocked", () => {
   const slugs = new Map(REQUEST_ROWS.map(({ slug }) => [ruleIdOf(MANAGED_RULESET_ID, slug), slug]));
   const requests = generatedBenign(4000, 2);
   const stopped = requests.flatMap((request) => {
@@ -38,7 +38,7 @@ test("of requests of real work at most one in a thousand is stopped without any 
 });
 
 for (const list of WRITTEN_CLASSES)
-  test(`of attacks that were written by hand before the rows were read at least 95 in 100 are stopped without any setting: ${list}`, () => {
+  test(`without any setting at least 95 in 100 attacks written independently of the rules are blocked: ${list}`, () => {
     const attacks = writtenRequests(list);
     const missed = attacks.filter(({ request }) => !isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
     assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);

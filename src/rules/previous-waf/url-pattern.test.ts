@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { compileExpression } from "#rules/expression/expression.ts";
 import { urlExpression, urlPatternProblem } from "./url-pattern.ts";
 
-test("a host and a path are parts of their own, a star stands for a part of one of them", () => {
+test("host and path are matched separately, and a star matches within one of them", () => {
   for (const [pattern, expression] of [
     ["*", "true"],
     ["*/*", "true"],
@@ -26,7 +26,7 @@ test("a pattern that is not a URL is refused", () => {
     assert.notEqual(urlPatternProblem(pattern), null, pattern);
 });
 
-test("every pattern that is taken makes an expression that compiles", () => {
+test("every accepted pattern gives an expression that compiles", () => {
   const part = fc.string({ maxLength: 30, unit: "binary-ascii" });
   fc.assert(
     fc.property(part, part, (host, path) => {

@@ -10,7 +10,7 @@ const fixed: RateWindow = { periodMs: 10_000, technique: "fixed" };
 const sliding: RateWindow = { periodMs: 10_000, technique: "sliding" };
 const table = (keys = 64) => createCounterTable(createCounterMemory(keys, T0));
 
-test("fixed windows begin with a key's first event and forget all at their end", () => {
+test("a fixed window starts with a key's first event and is empty after its end", () => {
   const counters = table();
   for (const [ms, count] of [
     [0, 1],
@@ -25,7 +25,7 @@ test("fixed windows begin with a key's first event and forget all at their end",
   assert.equal(counters.add("c", 0, fixed, T0), 0);
 });
 
-test("sliding windows weigh the last one by what is left of it", () => {
+test("a sliding window counts the remaining share of the previous one", () => {
   const counters = table();
   for (let n = 0; n < 10; n++) counters.add("a", 1, sliding, T0);
   assert.equal(counters.add("a", 0, sliding, T0 + 9900), 10);
@@ -35,7 +35,7 @@ test("sliding windows weigh the last one by what is left of it", () => {
   assert.equal(counters.add("a", 0, sliding, T0 + 40_000), 0);
 });
 
-test("a key is kept out for its time, and what only looks takes up no place", () => {
+test("a mitigated key is blocked until its timeout, and reading a counter takes no slot", () => {
   const counters = table();
   assert.equal(counters.keptOutUntil("a", T0), 0);
   counters.keepOut("a", T0 + 60_000, T0);
@@ -44,7 +44,7 @@ test("a key is kept out for its time, and what only looks takes up no place", ()
   assert.equal(counters.keptOutUntil("b", T0), 0);
 });
 
-test("memory is bounded: the keys that were used longest ago give way, those that are kept out last", () => {
+test("memory is bounded: least recently used keys are evicted first, and mitigated ones last", () => {
   const memory = createCounterMemory(1024, T0);
   const counters = createCounterTable(memory);
   counters.keepOut("kept", T0 + 600_000, T0);
@@ -55,7 +55,7 @@ test("memory is bounded: the keys that were used longest ago give way, those tha
   assert.equal(memory.byteLength, createCounterMemory(1024, T0).byteLength);
 });
 
-test("a million keys have their places in less than 50 MB, and as many as there may be are hardly ever forgotten", () => {
+test("a million keys take less than 50 MB, and below the limit almost none is lost", () => {
   assert.ok(createCounterMemory(1_000_000, T0).byteLength < 50 * 1024 * 1024);
   const keys = 50_000;
   const counters = table(keys);
@@ -64,7 +64,7 @@ test("a million keys have their places in less than 50 MB, and as many as there 
   assert.ok(whole.length > keys * 0.98, `${whole.length} of ${keys}`);
 });
 
-test("keys of any length and content are told apart", () => {
+test("keys of any length and content are distinct", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ maxLength: 2000, unit: "binary" }), { minLength: 2, maxLength: 4 }), (keys) => {
       const counters = table();
@@ -75,7 +75,7 @@ test("keys of any length and content are told apart", () => {
   );
 });
 
-test("threads count together and lose nothing", async () => {
+test("threads count together and lose no event", async () => {
   const memory = createCounterMemory(64, T0);
   const script = `
     import { workerData } from "node:worker_threads";

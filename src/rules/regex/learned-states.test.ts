@@ -15,7 +15,7 @@ function learner(): Learner & { learn(bytes: number): void } {
   };
 }
 
-test("a group that knows too much forgets it all, and of a thread's groups the one that knows most", () => {
+test("a group above its memory limit drops its states, and above a thread's limit the largest group does", () => {
   const pool = createStatePool(100, 50);
   const [a, b, c] = [pool.createGroup(), pool.createGroup(), pool.createGroup()];
   const uses = (group: typeof a, one: ReturnType<typeof learner>, bytes: number): void => {
@@ -36,7 +36,7 @@ test("a group that knows too much forgets it all, and of a thread's groups the o
   assert.deepEqual([a.bytes, b.bytes, c.bytes, pool.bytes], [40, 0, 20, 60], "who knows less goes on");
 });
 
-test("the automata of a ruleset's patterns learn no more together than their bound, whatever texts they get", () => {
+test("the automata of a ruleset's patterns share one memory limit, for any texts", () => {
   const table = createRegexTable();
   // Each needs another state for each of the last characters of the text.
   const tests = Array.from({ length: 20 }, (_, i) => table.test(`${i % 10}(?:[ab]|${i}c)*a[ab]{12}x`));

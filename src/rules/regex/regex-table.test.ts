@@ -10,7 +10,7 @@ import { unicodeSizeOf } from "./regex-unicode.ts";
 /** Some 800 places. */
 const large = (n: number): string => `([a-z]{1,30}${n}|b){1,20}`.repeat(3);
 
-test("equal expressions are compiled once, and those of the version before are taken over", () => {
+test("equal expressions are compiled once, and those of the previous version are reused", () => {
   const table = createRegexTable();
   assert.equal(table.test(large(1)), table.test(large(1)));
   const { places } = table;
@@ -19,7 +19,7 @@ test("equal expressions are compiled once, and those of the version before are t
   assert.equal(createRegexTable(undefined, table).test(large(1)), table.test(large(1)));
 });
 
-test("the positions of all expressions together have a bound, and those over characters one in each rule", () => {
+test("all expressions together have a limit of positions, and Unicode ones have a limit per rule", () => {
   const table = createRegexTable(2_000);
   table.test(large(1));
   table.test(large(2));
@@ -38,7 +38,7 @@ test("the positions of all expressions together have a bound, and those over cha
   assert.throws(() => characters.test(`(?u)y${"\\p{L}".repeat(60)}`), /with \(\?u\) of this rule have 2\d+ positions .* at most 2000/);
 });
 
-test("a ruleset compiles in pieces, none of which has more than one large expression in it", () => {
+test("a ruleset compiles in slices with at most one large expression each", () => {
   const rules = Array.from({ length: 40 }, (_, n) => ({
     ...{ id: String(n), action: "block", action_parameters: {}, description: "", enabled: true },
     expression: `http.request.body.raw matches "${large(n)}" or http.host matches "${large(n + 100)}"`,
@@ -52,7 +52,7 @@ test("a ruleset compiles in pieces, none of which has more than one large expres
   assert.ok(Math.max(...pieces) < 10_000, String(Math.max(...pieces)));
 });
 
-test("no pattern that is taken fails when it is made later", () => {
+test("a pattern that passed the check never fails when it is compiled later", () => {
   const atom = fc.constantFrom("a", ".", "[ab]", "\\w", "^", "\\b", "(?:)");
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(
@@ -78,7 +78,7 @@ test("no pattern that is taken fails when it is made later", () => {
     compileRegexTest(deep).prepare();
 });
 
-test("a pattern over characters has no more places than are counted before it is made", () => {
+test("a Unicode pattern has at most the number of positions counted before it is compiled", () => {
   const token = fc.constantFrom(
     ...["a", "é", ".", "(", ")", "(?:", "|", "[a-c]", "[^]x]", "[[:alpha:]]", "[\\]x]", "\\p{L}", "\\x{41}", "\\Qa+\\E"],
     ...["*", "+", "?", "{3}", "{2,5}", "{4,}", "\\{", "\\[", "{", "]"],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { decodePercent, decodeUrl } from "./url-functions.ts";
 
-test("two hexadecimal digits behind a percent sign are a byte, and all else stays as it is", () => {
+test("two hexadecimal digits after a percent sign give a byte, and all else stays unchanged", () => {
   const text = fc.string({ unit: fc.constantFrom("%", "4", "1", "a", "F", "g", "/", "@", "`", ":", "\xff", "+"), maxLength: 20 });
   fc.assert(
     fc.property(text, (given) => {
@@ -14,7 +14,7 @@ test("two hexadecimal digits behind a percent sign are a byte, and all else stay
   );
 });
 
-test("decoding goes on until nothing changes where it is asked to, and reads characters by their number", () => {
+test("recursive decoding runs until nothing changes, and %u sequences are decoded by code point", () => {
   assert.equal(decodeUrl("%252541+b", { recursive: false, unicode: false }), "%2541 b");
   assert.equal(decodeUrl("%252541+b", { recursive: true, unicode: false }), "A b");
   assert.equal(decodeUrl("%u2601%41", { recursive: false, unicode: true }), "\xe2\x98\x81A");

@@ -8,7 +8,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "./open.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
-test("written data moves from the log to the file without delaying a write", async () => {
+test("a checkpoint moves data from the log to the file without delaying a write", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
   const path = join(directory, "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
@@ -33,7 +33,7 @@ test("written data moves from the log to the file without delaying a write", asy
   }
 });
 
-test("the log stays small during continuous writes, and is released when there are none", async () => {
+test("the log stays small during continuous writes, and shrinks when they stop", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
   const path = join(directory, "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });

@@ -41,7 +41,7 @@ async function contents(store: Store) {
   };
 }
 
-storeTest("a failing unit undoes itself and lets the others of its group live", async ({ store }) => {
+storeTest("a failing unit is rolled back without the others of its group", async ({ store }) => {
   const failing = (name: string, then: (unit: Unit) => unknown) => put(store, name, then);
   const outcomes = await Promise.allSettled([
     put(store, "a"),
@@ -62,7 +62,7 @@ storeTest("a failing unit undoes itself and lets the others of its group live", 
   assert.deepEqual(await contents(store), { rows: ["a", "b", "c"], audits: ["a", "b", "c"], changes: ["a", "b", "c"], revs: [1, 2, 3] });
 });
 
-storeTest("a unit that swallows a failed statement keeps all that it says it wrote, or nothing", async ({ store, dialect }) => {
+storeTest("a unit that ignores a failed statement is stored as it reported, or not at all", async ({ store, dialect }) => {
   const swallowed = put(store, "first", (unit) => insert(unit, "first").catch(() => {}));
   // PostgreSQL refuses everything after an error; then the unit is undone as a whole. Neither keeps half.
   if (dialect === "postgres") await assert.rejects(swallowed, /aborted/);
@@ -72,7 +72,7 @@ storeTest("a unit that swallows a failed statement keeps all that it says it wro
   assert.deepEqual(changes, rows);
 });
 
-storeTest("a failing commit rejects every unit of the group and keeps nothing", async ({ store, dialect }) => {
+storeTest("a failed commit rejects every unit of the group and stores nothing", async ({ store, dialect }) => {
   if (dialect === "postgres") {
     await store.write(({ db }) => sql`ALTER TABLE memberships ALTER CONSTRAINT memberships_account_id_fkey DEFERRABLE`.execute(db));
   }
@@ -93,7 +93,7 @@ storeTest("a failing commit rejects every unit of the group and keeps nothing", 
   assert.deepEqual(await put(store, "after"), { result: "after", rev: 1 });
 });
 
-storeTest("a unit that changes what planes see without an audit entry is refused", async ({ store }) => {
+storeTest("a unit that changes entries without an audit row is refused", async ({ store }) => {
   await assert.rejects(
     store.write(async (unit) => unit.change({ kind: "serial", id: "x", value: null })),
     /audit/,
@@ -102,7 +102,7 @@ storeTest("a unit that changes what planes see without an audit entry is refused
   assert.equal(await store.revision(), 0);
 });
 
-storeTest("a unit is over when its work is", async ({ store }) => {
+storeTest("a unit cannot be used after its work ended", async ({ store }) => {
   let kept: Unit | undefined;
   await store.write(async (unit) => {
     kept = unit;
@@ -118,7 +118,7 @@ storeTest("a unit is over when its work is", async ({ store }) => {
   assert.throws(() => kept!.change({ kind: "serial", id: "x", value: null }), /over/);
 });
 
-storeTest("units see what earlier ones wrote, and run one at a time over all nodes", async ({ store, open }) => {
+storeTest("units see earlier writes, and run one at a time over all nodes", async ({ store, open }) => {
   const nodes = [store, await open()];
   await store.write(({ db }) => db.insertInto("counters").values({ name: "test", value: 0 }).execute());
   const increment = (node: Store) =>
@@ -134,7 +134,7 @@ storeTest("units see what earlier ones wrote, and run one at a time over all nod
   assert.deepEqual(await store.read.selectFrom("counters").select("value").where("name", "=", "test").execute(), [{ value: 60 }]);
 });
 
-storeTest("revisions are in commit order: a reader that asks for what is new misses nothing", async ({ store, open }) => {
+storeTest("revisions are in commit order, so that a reader polling for changes misses none", async ({ store, open }) => {
   const nodes = [store, await open()];
   const reader = await open();
   const seen: number[] = [];
@@ -168,7 +168,7 @@ storeTest("revisions are in commit order: a reader that asks for what is new mis
     );
 });
 
-storeTest("onCommit tells of units with changes, after they can be read", async ({ store }) => {
+storeTest("onCommit reports units with changes once they can be read", async ({ store }) => {
   const told: Promise<number>[] = [];
   const stop = store.onCommit(() => told.push(store.revision()));
   await store.write((unit) => insert(unit, "no change"));
@@ -179,7 +179,7 @@ storeTest("onCommit tells of units with changes, after they can be read", async 
   assert.equal(told.length, 1);
 });
 
-storeTest("closing finishes what waits and refuses what comes", async ({ store, open }) => {
+storeTest("close completes waiting units and refuses new ones", async ({ store, open }) => {
   const other = await open();
   const waiting = Promise.all(["a", "b", "c"].map((name) => put(other, name)));
   await other.close();
@@ -188,7 +188,7 @@ storeTest("closing finishes what waits and refuses what comes", async ({ store, 
   assert.deepEqual((await contents(store)).rows, ["a", "b", "c"]);
 });
 
-storeTest("a unit that hangs is undone after its time, and the next one runs", async ({ store }) => {
+storeTest("a hanging unit is rolled back at its timeout, and the next one runs", async ({ store }) => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const never = new Promise<void>(() => {});
@@ -211,7 +211,7 @@ storeTest("a unit that hangs is undone after its time, and the next one runs", a
   assert.deepEqual((await contents(store)).rows, ["next"]);
 });
 
-test("a full disk fails the write, keeps acknowledged data, and recovers", async (t) => {
+test("on a full disk the write fails, acknowledged data stays, and writes recover", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-full-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
@@ -236,7 +236,7 @@ test("a full disk fails the write, keeps acknowledged data, and recovers", async
   await store.close();
 });
 
-test("a turn of the event loop runs some of the waiting statements, of one unit or of many", async () => {
+test("one tick runs only some of the waiting statements, of one unit or many", async () => {
   const turns = itemsPerTurn();
   const group = createGroupCommit({
     verify: () => {},
@@ -297,7 +297,7 @@ test("a broken connection is replaced for the next group", async () => {
   assert.equal(connections, 2);
 });
 
-test("units that have waited too long behind stuck ones are not begun, and their callers are told to retry", async () => {
+test("units that waited too long behind a stuck one are not started, and callers get a retryable error", async () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const group = createGroupCommit({
     verify: () => {},
@@ -324,7 +324,7 @@ test("units that have waited too long behind stuck ones are not begun, and their
   assert.equal((await group.write(async () => 7)).result, 7, "those that come afterwards are done");
 });
 
-test("the undo data of a large unit is kept in a file, and it is undone like any other", async (t) => {
+test("the undo data of a large unit is in a file, and it is rolled back like any other", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-large-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });

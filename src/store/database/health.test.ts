@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createStoreHealth } from "./health.ts";
 
-test("a disk without room for a write counts as full for ten seconds, despite successful small writes", async () => {
+test("a disk without space for a write counts as full for ten seconds, even if small writes succeed", async () => {
   const clock = fixedClock("2026-01-01");
   const health = createStoreHealth({ clock, write: async () => {} });
   assert.equal(await health.reason(), null);

@@ -17,7 +17,7 @@ const putBack = (store: Store, rev: number) =>
     await db.updateTable("counters").set({ value: rev }).where("name", "=", "rev").execute();
   });
 
-storeTest("a history is made with the database and stays, over restarts and nodes", async ({ store, open }) => {
+storeTest("a history is created with the database, and survives restarts on all nodes", async ({ store, open }) => {
   const { history, rev } = await store.position();
   assert.match(history, /^[0-9a-f]{32}$/);
   assert.equal(rev, 0);
@@ -29,7 +29,7 @@ storeTest("a history is made with the database and stays, over restarts and node
   assert.equal(await store.changesSince(0, 10, "0".repeat(32)), null, "another history's revision means nothing here");
 });
 
-storeTest("a database that has gone back begins another history at the first look, whoever looks", async ({ store, open }) => {
+storeTest("the first node that reads a rolled-back database starts a new history", async ({ store, open }) => {
   const other = await open();
   for (const id of ["a", "b", "c"]) await change(store, id);
   const before = await other.position();
@@ -48,7 +48,7 @@ storeTest("a database that has gone back begins another history at the first loo
   assert.deepEqual(await other.position(), { history: after.history, rev: 2 });
 });
 
-storeTest("a write that finds the database gone back stands in the new history", async ({ store }) => {
+storeTest("a write that finds the database rolled back belongs to the new history", async ({ store }) => {
   for (const id of ["a", "b"]) await change(store, id);
   const before = await store.position();
   await putBack(store, 0);
@@ -59,7 +59,7 @@ storeTest("a write that finds the database gone back stands in the new history",
   assert.equal(await store.changesSince(1, 10, before.history), null);
 });
 
-storeTest("a database that is not the one that its history was made on begins another one", async ({ store, open }) => {
+storeTest("a copy of the database elsewhere starts a new history", async ({ store, open }) => {
   await change(store, "a");
   const before = await store.position();
   await store.write(({ db }) => db.updateTable("counters").set({ identity: "another database" }).where("name", "=", "rev").execute());
@@ -71,7 +71,7 @@ storeTest("a database that is not the one that its history was made on begins an
   assert.deepEqual(await store.position(), after);
 });
 
-storeTest("an operator can say that the database was put back", async ({ store }) => {
+storeTest("an operator can declare that the database was restored", async ({ store }) => {
   await change(store, "a");
   const before = await store.position();
   const after = await store.renewHistory();

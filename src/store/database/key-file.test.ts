@@ -13,7 +13,7 @@ function temporaryPath(t: TestContext): string {
   return join(directory, "seal.key");
 }
 
-test("a key is created once, for its owner only, and found again", (t) => {
+test("a key is created once, readable only by its owner, and read again later", (t) => {
   const path = temporaryPath(t);
   const key = openKeyFile({ path, databaseExists: false });
   assert.equal(key.length, 32);
@@ -37,7 +37,7 @@ test("a missing key is not replaced if a database needs the old one", (t) => {
   assert.deepEqual(readdirSync(join(path, "..")), []);
 });
 
-test("a key that others may read, or of the wrong size, is refused", (t) => {
+test("a key that others can read, or of the wrong size, is refused", (t) => {
   const path = temporaryPath(t);
   openKeyFile({ path, databaseExists: false });
   for (const mode of [0o640, 0o604, 0o620, 0o666]) {
@@ -49,7 +49,7 @@ test("a key that others may read, or of the wrong size, is refused", (t) => {
   assert.throws(() => openKeyFile({ path, databaseExists: true }), /31 bytes/);
 });
 
-storeTest("a key that belongs to another database is found out at the start", async ({ store }) => {
+storeTest("a key of another database is detected at the start", async ({ store }) => {
   const right = createSealer(Buffer.alloc(32, 1));
   await verifyKey(store, right, "2026-01-01T00:00:00.000000Z");
   await verifyKey(store, right, "2026-01-02T00:00:00.000000Z");

@@ -23,7 +23,7 @@ const connect = async (url: string, dialect: DialectName): Promise<Session> => {
   return { query: session.query, close };
 };
 
-databaseTest("migrations that came between others run once, and a later program's database is refused", async (url, dialect) => {
+databaseTest("migrations with numbers between applied ones run once, and a newer version's database is refused", async (url, dialect) => {
   const session = await connect(url, dialect);
   try {
     const run = (...versions: number[]) => migrate(session, DIALECTS[dialect], systemClock, versions.map(table));
@@ -41,7 +41,7 @@ databaseTest("migrations that came between others run once, and a later program'
   }
 });
 
-databaseTest("times of sensitive data objects that were written in 1970 become what they were", async (url, dialect) => {
+databaseTest("timestamps of sensitive data objects that were stored as 1970 get their true values", async (url, dialect) => {
   const session = await connect(url, dialect);
   try {
     const run = (to: number) =>
@@ -76,7 +76,7 @@ databaseTest("times of sensitive data objects that were written in 1970 become w
   }
 });
 
-databaseTest("zones keep what belongs to them when their names may be claimed by several accounts", async (url, dialect) => {
+databaseTest("zones keep their objects after the migration that lets several accounts claim a name", async (url, dialect) => {
   const session = await connect(url, dialect);
   const upTo = (to: number) => {
     const migrations = MIGRATIONS.filter(({ version }) => version <= to);

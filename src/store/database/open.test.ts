@@ -42,7 +42,7 @@ storeTest("a unit's rows, audit entry and changes become visible together", asyn
   assert.match(audit[0]!.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 });
 
-storeTest("counts, sums and affected rows are numbers, and LIKE heeds case", async ({ store }) => {
+storeTest("counts, sums and affected rows are numbers, and LIKE is case-sensitive", async ({ store }) => {
   await store.write(async (unit) => {
     await insert(unit, "abc");
     await insert(unit, "ABC");
@@ -58,7 +58,7 @@ storeTest("counts, sums and affected rows are numbers, and LIKE heeds case", asy
   assert.equal(result.numUpdatedRows, 2n);
 });
 
-storeTest("the reading side cannot write and transactions are the store's own", async ({ store, dialect }) => {
+storeTest("the read connection cannot write, and only the store opens transactions", async ({ store, dialect }) => {
   if (dialect === "sqlite") await assert.rejects(store.read.insertInto("secrets").values(secret("x")).execute(), causedBy(/readonly/));
   await assert.rejects(
     store.read.transaction().execute(async () => {}),
@@ -92,7 +92,7 @@ storeTest("readAt sees one revision while others commit", async ({ store }) => {
   assert.equal(await store.revision(), 2);
 });
 
-storeTest("a duplicate key is told apart from other failures", async ({ store }) => {
+storeTest("a duplicate key differs from other errors", async ({ store }) => {
   await store.write((unit) => insert(unit, "a"));
   await assert.rejects(
     store.write((unit) => insert(unit, "a")),
@@ -104,7 +104,7 @@ storeTest("a duplicate key is told apart from other failures", async ({ store })
   );
 });
 
-storeTest("an account has one entry point a phase and any number of custom rulesets", async ({ store }) => {
+storeTest("an account has one entry point per phase and any number of custom rulesets", async ({ store }) => {
   const ruleset = (id: string, kind: string) => ({
     id,
     kind,
@@ -124,7 +124,7 @@ storeTest("an account has one entry point a phase and any number of custom rules
   await assert.rejects(add("4", "zone"), isUniqueViolation);
 });
 
-databaseTest("a database survives closing, and one of a newer program is refused", async (url) => {
+databaseTest("a database survives closing, and one of a newer version is refused", async (url) => {
   assert.equal(await databaseExists(url), false);
   const first = await openStore({ url, clock: systemClock });
   assert.equal(await databaseExists(url), true);
@@ -137,13 +137,13 @@ databaseTest("a database survives closing, and one of a newer program is refused
   await assert.rejects(openStore({ url, clock: systemClock }), /schema version 9999 .* knows up to \d+:/);
 });
 
-databaseTest("nodes that start at the same time make one schema", async (url) => {
+databaseTest("nodes that start concurrently create one schema", async (url) => {
   const stores = await Promise.all([1, 2, 3].map(() => openStore({ url, clock: systemClock })));
   assert.deepEqual(await Promise.all(stores.map((store) => store.revision())), [0, 0, 0]);
   for (const store of stores) await store.close();
 });
 
-test("an address that does not name a database is refused", async () => {
+test("a URL that does not name a database is refused", async () => {
   for (const url of ["", "mysql://x", "sqlite:", "sqlite::memory:"]) {
     await assert.rejects(openStore({ url, clock: systemClock }), /database\.url/);
   }
@@ -158,7 +158,7 @@ test("a file that is not a database is refused and left unchanged", async (t) =>
   assert.match(readFileSync(`${directory}/x`, "utf8"), /^this is a letter/);
 });
 
-test("any change of a file's header is reported as damage, or the file is read unchanged", async (t) => {
+test("a changed file header is reported as damage, or the file is read unchanged", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-header-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "control.db");

@@ -23,7 +23,7 @@ storeTest("changesSince pages through revisions and keeps units whole", async ({
   assert.deepEqual(await ids(3, 2), []);
 });
 
-storeTest("rows that are gone, and revisions that never were, give null", async ({ store }) => {
+storeTest("trimmed changes and unknown revisions give null", async ({ store }) => {
   for (const id of ["a", "b", "c", "d"]) await commit(store, [id]);
   await store.write(({ db }) => sql`DELETE FROM changes WHERE rev <= 2`.execute(db));
   assert.equal(await store.changesSince(0, 10), null);
@@ -34,7 +34,7 @@ storeTest("rows that are gone, and revisions that never were, give null", async 
   assert.equal(await store.changesSince(5, 10), null, "a copy from a history that this database does not have");
 });
 
-storeTest("the outbox keeps the newest revisions and lets go of older ones", async ({ store }) => {
+storeTest("the outbox keeps the newest revisions and deletes older ones", async ({ store }) => {
   await commit(store, ["first"]);
   const nearTrim = REVISIONS_RETAINED + 999;
   await store.write(({ db }) => db.updateTable("counters").set({ value: nearTrim }).where("name", "=", "rev").execute());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import { storeTest } from "../../../test/support/store.ts";
 
-storeTest("a scan sees what is committed, cannot write, and fails as a read fails", async ({ store, dialect }) => {
+storeTest("a scan sees committed data, cannot write, and fails like a read", async ({ store, dialect }) => {
   await store.write(({ db }) => db.insertInto("secrets").values({ name: "ü", value: "v", created_on: "2026" }).execute());
   const scanned = await store.scan.selectFrom("secrets").selectAll().execute();
   assert.deepEqual(scanned, await store.read.selectFrom("secrets").selectAll().execute());

@@ -202,7 +202,7 @@ databaseTest("records from before the lists' migration are found", async (url, n
   }
 });
 
-test("a page after a known place reads the index from there, and a long one sorts nothing", async () => {
+test("a page after a known place reads the index from there, and a long page sorts nothing", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
   try {

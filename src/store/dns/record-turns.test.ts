@@ -39,7 +39,7 @@ const row = (i: number, comment: string | null): DnsRecordRow => ({
   modified_on: "",
 });
 
-test("a turn creates, replaces or deletes some of a unit's records, including their tags", async (t) => {
+test("one tick creates, replaces or deletes only some of a unit's records and their tags", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-turns-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "control.db");

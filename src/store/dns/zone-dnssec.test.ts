@@ -8,7 +8,7 @@ import { DIALECTS } from "#store/queries/session.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
 import { dnssecKeysOfZone, dnssecChecksDue, dnssecOfZone } from "./zone-dnssec.ts";
 
-databaseTest("a zone's key from before there were several is its first, and the parent is looked at soon", async (url, name) => {
+databaseTest("a zone's single DNSSEC key becomes the first of several, and its parent is checked soon", async (url, name) => {
   const server = name === "postgres" ? createPostgres(url) : null;
   const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "migrate");
   await migrate(

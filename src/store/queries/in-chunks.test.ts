@@ -50,7 +50,7 @@ async function referencesOf(session: Session, table: string): Promise<Reference[
   return [...found.values()];
 }
 
-test("every table that a cascade may empty by any number of rows is listed as owned", async (t) => {
+test("every table that a cascade may empty without limit is listed as owned", async (t) => {
   const session = await migrated(t);
   const known = Object.entries(OWNED).flatMap(([owner, owned]) => owned.map(({ table, by }) => `${owner} ${table} ${by.join()}`));
   const found: string[] = [];
@@ -63,7 +63,7 @@ test("every table that a cascade may empty by any number of rows is listed as ow
   for (const { table, key } of Object.values(OWNED).flat()) assert.deepEqual(key, await keyOf(session, table), table);
 });
 
-test("an index leads to the rows that refer to a row, so that its deletion scans no table", async (t) => {
+test("each foreign key has an index, so that a deletion scans no table", async (t) => {
   const session = await migrated(t);
   for (const table of await tablesOf(session)) {
     const indexes = [await keyOf(session, table)];
@@ -85,7 +85,7 @@ async function insertRow(session: Session, table: string, given: Readonly<Record
   await session.query(`INSERT INTO "${table}" (${columns}) VALUES (${values.map(() => "?").join(", ")})`, values);
 }
 
-test("all data of an owner is deleted some rows per statement, before the owner", async (t) => {
+test("an owner's data is deleted some rows per statement, before the owner", async (t) => {
   const session = await migrated(t);
   // Without cascades, every missing row was deleted explicitly.
   await session.query("PRAGMA foreign_keys = OFF");

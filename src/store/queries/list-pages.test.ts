@@ -31,7 +31,7 @@ const LISTS: readonly (readonly [
   ["audit log", ["i"], (db, part, direction) => auditLogOf(db, "a", {}, direction, part)],
 ];
 
-test("a page of a list sorts only equal rows, and begins in the index where the former page ended", async () => {
+test("a list page sorts only equal rows, and starts in the index where the previous page ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pages-"));
   const session = openSqlite(join(directory, "control.db"), "migrate");
   try {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { storeTest } from "../../../test/support/store.ts";
 import { prepareQuery } from "./prepared-query.ts";
 
-storeTest("parameters are filled in call by call, wherever and however often the query uses them", async ({ store }) => {
+storeTest("parameters are filled in per call, wherever and however often the query uses them", async ({ store }) => {
   let built = 0;
   const query = prepareQuery((db, name: string, value: string) => {
     built++;

@@ -77,7 +77,7 @@ storeTest("a batch deletes, patches, puts and posts in this order, as one revisi
   assert.equal((await store.read.selectFrom("zones").select("record_count").executeTakeFirstOrThrow()).record_count, 4);
 });
 
-storeTest("the first violation ends a batch, says which change it is, and nothing is applied", async ({ store }) => {
+storeTest("the first error ends a batch, names its change, and nothing is applied", async ({ store }) => {
   const { batch, create, all } = await zoned(store, { recordsPerZoneMax: 3 });
   const a = await create({ type: "A", name: "a", content: "192.0.2.1" });
   const alias = await create({ type: "CNAME", name: "alias", content: "target.test" });
@@ -109,7 +109,7 @@ storeTest("the first violation ends a batch, says which change it is, and nothin
   assert.deepEqual((await all()).sort(), ["a A 192.0.2.1", "alias A 192.0.2.1"]);
 });
 
-storeTest("an empty batch changes nothing and makes no version", async ({ store }) => {
+storeTest("an empty batch changes nothing and creates no version", async ({ store }) => {
   const { batch, create, control, zone } = await zoned(store);
   await create({ type: "A", name: "a", content: "192.0.2.1" });
   const before = await store.revision();
@@ -118,7 +118,7 @@ storeTest("an empty batch changes nothing and makes no version", async ({ store 
   assert.equal((await control.dnsVersions.list(zone, { page: 1, per_page: 10 })).total_count, 1);
 });
 
-storeTest("a batch of 3,500 is one version, and its size is limited by the plan", async ({ store }) => {
+storeTest("a batch of 3,500 changes is one version, and the plan limits its size", async ({ store }) => {
   const { batch, all, control, call, zone } = await zoned(store);
   const posts = Array.from({ length: 3500 }, (_, i) => ({ type: "A", name: `h${i}`, content: `10.0.${i >> 8}.${i & 255}` }));
   const made = (await batch({ posts })).posts;
@@ -140,7 +140,7 @@ storeTest("a batch of 3,500 is one version, and its size is limited by the plan"
   assert.equal((await all()).length, 0);
 });
 
-storeTest("a batch reaches records of its own zone only", async ({ store }) => {
+storeTest("a batch changes only records of its own zone", async ({ store }) => {
   const { batch, create, control, call, account_id } = await zoned(store);
   const record = await create({ type: "A", name: "a", content: "192.0.2.1" });
   const { id, name } = await control.zones.create(call(), { name: "other.test", account: { id: account_id } });

@@ -43,7 +43,7 @@ async function largeZone(store: Store, records: number) {
   return { ...fixture, zone, plane, follow, total, versions, version: version?.version ?? 0 };
 }
 
-storeTest("an undo of thousands of records is written in pieces, and the planes have all of it at once", async ({ store }) => {
+storeTest("an undo of thousands of records is written in chunks, and the planes apply it at once", async ({ store }) => {
   const { control, zone, call, plane, follow, total, versions, version } = await largeZone(store, 2_600);
   const undone = await control.dnsVersions.revert(call(), zone, version);
   assert.deepEqual([undone.kind, undone.deleted, undone.refers_to], ["revert", 2_600, version]);
@@ -70,7 +70,7 @@ storeTest("an undo of thousands of records is written in pieces, and the planes 
   assert.deepEqual(dump(plane), dump(whole));
 });
 
-storeTest("an undo that meets a changed record leaves everything as it was", async ({ store }) => {
+storeTest("an undo that meets a changed record changes nothing", async ({ store }) => {
   const { control, zone, call, follow, total, versions, version } = await largeZone(store, 2_600);
   const { items } = await control.dnsRecords.list(zone, { name: "h2599.example.com" }, PAGE);
   await control.dnsRecords.edit(call(), zone, items[0]?.id ?? "", { ttl: 600 });
@@ -95,7 +95,7 @@ storeTest("an undo that meets a changed record leaves everything as it was", asy
   assert.equal(await total(), 2_600);
 });
 
-storeTest("meanwhile the zone's records are nobody else's, and a plane that begins has what was before", async ({ store }) => {
+storeTest("a large change locks the zone's records, and a starting plane gets the state before it", async ({ store }) => {
   const { control, zone, call, version } = await largeZone(store, 2_600);
   const large = createLargeChanges({ store, clock: systemClock });
   const change = await large.begin(call(), zone, "revert");

@@ -4,7 +4,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { controlOver } from "../../../../test/support/control.ts";
 import { storeTest } from "../../../../test/support/store.ts";
 
-storeTest("new addresses behind a flattened apex raise the serial of a zone that others fetch, once", async ({ store }) => {
+storeTest("new addresses behind a flattened apex raise the serial of a transferred zone once", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { transfers, apexAddresses } = control;
   const { id, name } = await control.zones.create(call(), { name: "flat.example", account: { id: account_id } });

@@ -32,7 +32,7 @@ async function zoned(store: Store, options: Options = {}): Promise<Zoned> {
 const serialOf = async (store: Store): Promise<number> =>
   (await store.read.selectFrom("zones").select(["serial", "record_count"]).executeTakeFirstOrThrow()).serial;
 
-storeTest("a record has the fields of SPEC 2.2 and no others", async ({ store }) => {
+storeTest("a record has exactly the fields of SPEC 2.2", async ({ store }) => {
   const { create, records, zone } = await zoned(store);
   const record = await create({ type: "A", name: "www", content: "192.0.2.1", proxied: true, ttl: 600 });
   assert.match(record.created_on, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
@@ -55,7 +55,7 @@ storeTest("a record has the fields of SPEC 2.2 and no others", async ({ store })
   assert.deepEqual([srv.priority, srv.data, srv.proxiable], [1, { priority: 1, weight: 2, port: 3, target: "sip.example.test" }, false]);
 });
 
-storeTest("each write raises the serial by one and tells the planes of the record and the serial", async ({ store }) => {
+storeTest("each write raises the serial by one and sends the record and the serial to the planes", async ({ store }) => {
   const { control, call, zone, records, create } = await zoned(store);
   const before = await serialOf(store);
   const record = await create({ type: "A", name: "www", content: "192.0.2.1" });
@@ -95,7 +95,7 @@ storeTest("each write raises the serial by one and tells the planes of the recor
   await assert.rejects(records.get({ ...zone, id: other.id }, kept.id), failing(81044), "a record is found through its own zone only");
 });
 
-storeTest("the planes learn what settings of a record are on, at the write and when they ask for everything", async ({ store }) => {
+storeTest("the planes get the settings of a record, with the write and in a full snapshot", async ({ store }) => {
   const { create, records, zone, call } = await zoned(store);
   const alias = await create({
     type: "CNAME",
@@ -113,7 +113,7 @@ storeTest("the planes learn what settings of a record are on, at the write and w
   assert.equal("settings" in ((await entries())[0] as RecordEntry), false);
 });
 
-storeTest("conflicts, duplicates and the quota are refused and change nothing", async ({ store }) => {
+storeTest("conflicts, duplicates and records above the quota are refused and change nothing", async ({ store }) => {
   const { create, records, zone, call } = await zoned(store, { recordsPerZoneMax: 3 });
   await create({ type: "A", name: "www", content: "192.0.2.1" });
   const alias = await create({ type: "CNAME", name: "alias", content: "www" });
@@ -129,7 +129,7 @@ storeTest("conflicts, duplicates and the quota are refused and change nothing", 
   await create({ type: "A", name: "fourth", content: "192.0.2.1" });
 });
 
-storeTest("PATCH changes what it names, PUT replaces the record", async ({ store }) => {
+storeTest("PATCH changes the given fields, and PUT replaces the record", async ({ store }) => {
   const { create, records, zone, call } = await zoned(store, { plan: "pro" });
   const { id } = await create({ type: "A", name: "www", content: "192.0.2.1", ttl: 120, comment: "first", tags: ["owner:me"] });
   const patched = await records.edit(call(), zone, id, { content: "192.0.2.9", comment: "second" });
@@ -157,7 +157,7 @@ storeTest("PATCH changes what it names, PUT replaces the record", async ({ store
   assert.deepEqual((await records.edit(call(), zone, mx.id, { content: "mx.test" })).priority, 10);
 });
 
-storeTest("lists narrow by every filter of SPEC 4.2", async ({ store }) => {
+storeTest("every filter of SPEC 4.2 narrows the list", async ({ store }) => {
   const { create, records, zone } = await zoned(store, { plan: "pro" });
   const rows: readonly DnsRecordWrite[] = [
     { type: "A", name: "a", content: "192.0.2.1", proxied: true, comment: "Web server" },
@@ -217,7 +217,7 @@ storeTest("lists narrow by every filter of SPEC 4.2", async ({ store }) => {
   for (const [query, names] of expected) assert.equal(await found(query), names, JSON.stringify(query));
 });
 
-storeTest("a page past the end is empty and totals stay", async ({ store }) => {
+storeTest("a page past the end is empty, and its totals are unchanged", async ({ store }) => {
   const { create, records, zone } = await zoned(store);
   for (let i = 0; i < 5; i++) await create({ type: "A", name: `h${i}`, content: `192.0.2.${i}` });
   for (const query of [{}, { type: "A" }]) {
@@ -234,7 +234,7 @@ storeTest("a page past the end is empty and totals stay", async ({ store }) => {
   }
 });
 
-storeTest("the usage says how many records a zone has and may have, by its plan", async ({ store }) => {
+storeTest("usage shows the number of records and the plan's limit", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store, { recordsPerZoneMax: 9, recordsPerFreeZoneMax: 2 });
   const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
   const free = { id, name, account_id, plan: "free" };
@@ -251,7 +251,7 @@ storeTest("the usage says how many records a zone has and may have, by its plan"
   assert.deepEqual(await control.dnsRecords.usage(paid), { record_quota: 9, record_usage: 2 });
 });
 
-storeTest("TXT as sent: quotes make no other record, and a repeated challenge changes nothing", async ({ store }) => {
+storeTest("TXT as sent: quotes do not make another record, and a repeated challenge changes nothing", async ({ store }) => {
   const { create, records, zone, call } = await zoned(store, { records: { txtContent: "as_sent" } });
   const challenge = { type: "TXT", name: "_acme-challenge", content: "LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM", ttl: 120 };
   const made = await create(challenge);
@@ -276,7 +276,7 @@ storeTest("TXT as sent: quotes make no other record, and a repeated challenge ch
   assert.equal((await records.edit(call(), zone, made.id, { content: '"quoted now"' })).content, '"quoted now"');
 });
 
-storeTest("after the operator has changed the form, what was written keeps its own", async ({ store }) => {
+storeTest("existing records keep their form after the operator changes the setting", async ({ store }) => {
   const { records, zone, call, control, account_id } = await zoned(store, { records: { txtContent: "as_sent", names: "rfc1123" } });
   const text = await records.create(call(), zone, { type: "TXT", name: "t", content: "abc" });
   const host = await records.create(call(), zone, { type: "A", name: "3cx", content: "192.0.2.3", comment: "phone" });
@@ -301,7 +301,7 @@ storeTest("after the operator has changed the form, what was written keeps its o
   assert.equal((await later.get(zone, text.id)).content, "abc");
 });
 
-storeTest("reverse zones take names that are numbers", async ({ store }) => {
+storeTest("reverse zones allow numeric names", async ({ store }) => {
   const { create } = await zoned(store, { zone: "2.0.192.in-addr.arpa" });
   for (const name of ["1", "130", "255"])
     assert.equal(

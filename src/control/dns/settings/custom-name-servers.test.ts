@@ -4,7 +4,7 @@ import { controlOver } from "../../../../test/support/control.ts";
 import { failing } from "../../../../test/support/failing.ts";
 import { storeTest } from "../../../../test/support/store.ts";
 
-storeTest("custom name servers stand in the zones that use their set, as the set changes", async ({ store }) => {
+storeTest("custom name servers appear in the zones that use their set, and follow its changes", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id } = await control.zones.create(call(), { name: "one.example", account: { id: account_id } });
   const first = await control.customNameServers.create(call(), account_id, { ns_name: "NS1.one.example." });
@@ -31,7 +31,7 @@ storeTest("custom name servers stand in the zones that use their set, as the set
   await assert.rejects(control.customNameServers.remove(call(), account_id, "ns2.elsewhere.test"), failing(10404));
 });
 
-storeTest("a name server is verified by addresses of its own in the closest zone of the account", async ({ store }) => {
+storeTest("a name server is verified by its own addresses in the account's closest zone", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const account = { id: account_id };
   const { id, name } = await control.zones.create(call(), { name: "one.example", account });
@@ -50,7 +50,7 @@ storeTest("a name server is verified by addresses of its own in the closest zone
   assert.deepEqual([verified?.status, verified?.dns_records], ["verified", [{ type: "AAAA", value: "2001:db8::1" }]]);
 });
 
-storeTest("names that are none, known already or too many are refused", async ({ store }) => {
+storeTest("invalid, duplicate and too many names are refused", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const add = (ns_name: string) => control.customNameServers.create(call(), account_id, { ns_name, ns_set: 3 });
   for (const bad of ["", "single", "a b.example", "192.0.2.1", "-a.example"]) await assert.rejects(add(bad), failing(10400), bad);

@@ -19,7 +19,7 @@ async function sent(store: Store, call: Call, zoneId: string): Promise<ZoneEntry
   return delta?.changes.find(({ kind, id }) => kind === "zone" && id === zoneId)?.value as ZoneEntry;
 }
 
-storeTest("a zone's settings begin with the defaults, change field by field, and reach the planes", async ({ store }) => {
+storeTest("a zone's settings start with the defaults, change field by field, and reach the planes", async ({ store }) => {
   const fixture = await controlOver(store);
   const { control, call } = fixture;
   const id = await newZone(fixture, "one.example", "enterprise");
@@ -62,7 +62,7 @@ storeTest("a zone's settings begin with the defaults, change field by field, and
   assert.equal((await control.zones.get(id)).paused, false);
 });
 
-storeTest("SPEC 2.4: only Enterprise changes SOA values, and what contradicts itself changes nothing", async ({ store }) => {
+storeTest("SPEC 2.4: only Enterprise zones change SOA values, and a contradiction changes nothing", async ({ store }) => {
   const fixture = await controlOver(store);
   const { control, account_id, call } = fixture;
   const id = await newZone(fixture, "one.example");
@@ -110,7 +110,7 @@ storeTest("unsupported settings are refused instead of stored", async ({ store }
   await assert.rejects(control.dnsSettings.editZone(call(), "0".repeat(32), {}), failing(1001));
 });
 
-storeTest("SPEC 2.5: new zones begin with their account's defaults, and the ones that exist stay as they are", async ({ store }) => {
+storeTest("SPEC 2.5: new zones start with their account's defaults, and existing zones do not change", async ({ store }) => {
   const fixture = await controlOver(store);
   const { control, account_id, call } = fixture;
   const old = await newZone(fixture, "old.example");
@@ -132,7 +132,7 @@ storeTest("SPEC 2.5: new zones begin with their account's defaults, and the ones
   assert.equal((await control.dnsSettings.ofZone(old)).ns_ttl, 86_400);
 });
 
-storeTest("an account can turn off proxying for all of its zones at once", async ({ store }) => {
+storeTest("an account can turn proxying off for all its zones at once", async ({ store }) => {
   const fixture = await controlOver(store);
   const { control, account_id, call } = fixture;
   const ids = [await newZone(fixture, "one.example"), await newZone(fixture, "two.example")];
@@ -146,7 +146,7 @@ storeTest("an account can turn off proxying for all of its zones at once", async
   }
 });
 
-storeTest("changes of one zone's settings at the same time are all kept", async ({ store, open }) => {
+storeTest("concurrent changes of one zone's settings are all stored", async ({ store, open }) => {
   const fixture = await controlOver(store);
   const other = await controlOver(await open());
   const { control, call } = fixture;

@@ -62,7 +62,7 @@ async function* between(pieces: AsyncIterable<readonly ImportEntry[]>, work: (pi
   }
 }
 
-storeTest("a large file is one version, and the planes have all of it at once or nothing", async ({ store }) => {
+storeTest("a large file becomes one version, which the planes apply at once or not at all", async ({ store }) => {
   const { control, zone, call, total } = await imported(store);
   await control.dnsRecords.create(call(), zone, { type: "A", name: "h7", content: "192.0.2.1" });
   const plane = createSnapshotState();
@@ -85,7 +85,7 @@ storeTest("a large file is one version, and the planes have all of it at once or
   assert.equal(await total(), 1);
 });
 
-storeTest("a replica that begins while an import is under way has all of it when it ends", async ({ store }) => {
+storeTest("a replica that starts during an import has all of it at the end", async ({ store }) => {
   const { pieces, read, zone, call } = await imported(store);
   const planes: SnapshotState[] = [];
   const join = async (): Promise<void> => {
@@ -104,7 +104,7 @@ storeTest("a replica that begins while an import is under way has all of it when
   assert.equal(planes.length, 2);
 });
 
-storeTest("a record that cannot be imported takes back everything, and says its line", async ({ store }) => {
+storeTest("an invalid record undoes the whole import, and the error has its line", async ({ store }) => {
   const { control, pieces, read, zone, call, total, versions } = await imported(store, { recordsPerZoneMax: 50 });
   const plane = createSnapshotState();
   const file = `${hosts(30)}h3 300 CNAME elsewhere.example.\n`;
@@ -122,7 +122,7 @@ storeTest("a record that cannot be imported takes back everything, and says its 
   assert.deepEqual([[...plane.entries("record")].length, [...plane.staged()].length], [1, 0]);
 });
 
-storeTest("meanwhile other writes go on, beside what is there already; what the import wrote is its own", async ({ store }) => {
+storeTest("other writes continue during an import, and imported records are locked until it ends", async ({ store }) => {
   const { control, pieces, read, zone, call, total } = await imported(store);
   const meanwhile = async (): Promise<void> => {
     await control.dnsRecords.create(call(), zone, { type: "TXT", name: "h1", content: '"beside"' });
@@ -138,7 +138,7 @@ storeTest("meanwhile other writes go on, beside what is there already; what the 
   assert.equal((await control.dnsRecords.edit(call(), zone, record?.id ?? "", { ttl: 600 })).ttl, 600);
 });
 
-storeTest("an import whose program ended is taken back; one that only paused notices", async ({ store }) => {
+storeTest("an import whose server ended is undone, and one that only paused notices it", async ({ store }) => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const { control, pieces, read, zone, call, total } = await imported(store, { clock });
   const pause = async (): Promise<void> => {
@@ -151,7 +151,7 @@ storeTest("an import whose program ended is taken back; one that only paused not
   assert.equal(await control.zoneFiles.removeAbandoned(call()), 0);
 });
 
-storeTest("a zone may go while it is being imported into", async ({ store }) => {
+storeTest("a zone can be deleted during an import", async ({ store }) => {
   const { control, pieces, read, zone, call } = await imported(store);
   const remove = () => control.zones.delete(call(), zone.id);
   await assert.rejects(pieces.import(call(), zone, between(read(hosts(20), 10), remove)), failing("zone_not_found"));
@@ -168,7 +168,7 @@ storeTest("a zone may go while it is being imported into", async ({ store }) => 
   );
 });
 
-storeTest("records of a secondary zone are its primary's, however many a file has", async ({ store }) => {
+storeTest("a secondary zone refuses an import of any size", async ({ store }) => {
   const { control, pieces, account_id, call } = await imported(store);
   const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
   const zone = { id, name: "example.net", account_id, plan: "free" };

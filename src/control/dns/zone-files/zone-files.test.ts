@@ -128,7 +128,7 @@ const EVERY_TYPE: readonly DnsRecordWrite[] = [
 /** The serial counts writes, which zones with the same records need not share. */
 const withoutSerial = (file: string): string => file.replace(/^(\S+\t\d+\tIN\tSOA\t\S+ \S+ )\d+/m, "$1N");
 
-storeTest("import → export → import is byte-stable, in the zone itself and in another one", async ({ store }) => {
+storeTest("import → export → import is byte-stable, in the same zone and in another one", async ({ store }) => {
   const first = await zoned(store);
   for (const write of EVERY_TYPE) await first.create(write);
   const exported = await first.save();
@@ -161,7 +161,7 @@ storeTest("import → export → import is byte-stable, in the zone itself and i
 
 const checkers = toolOrSkip("named-checkzone") || toolOrSkip("kzonecheck");
 
-test("every export is accepted by other name servers' checkers, with the same records", { skip: checkers }, async () => {
+test("the checkers of other nameservers accept every export, with the same records", { skip: checkers }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-export-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
   try {
@@ -178,7 +178,7 @@ test("every export is accepted by other name servers' checkers, with the same re
   }
 });
 
-storeTest("records that the service makes itself and existing records are counted and left alone", async ({ store }) => {
+storeTest("an import counts SOA, apex NS and existing records, and does not change them", async ({ store }) => {
   const { create, load, shown } = await zoned(store);
   await create({ type: "A", name: "www", content: "192.0.2.1", ttl: 60, comment: "kept" });
   await create({ type: "CNAME", name: "alias", content: "WWW.example.com" });
@@ -207,7 +207,7 @@ $GENERATE 1-3 host$ A 192.0.2.1$
   ]);
 });
 
-storeTest("proxying comes from the request unless a comment says otherwise; times to live may be left out", async ({ store }) => {
+storeTest("the request decides about proxying unless a comment does, and TTLs are optional", async ({ store }) => {
   const { control, zone, load } = await zoned(store);
   await load(
     `a A 192.0.2.1\nb A 192.0.2.2 ; off cf_tags=team:x,cf-proxied:false\nc 600 TXT "x" ; plain\nd CNAME a ; cf_tags=cf-flatten-cname\n`,
@@ -225,7 +225,7 @@ storeTest("proxying comes from the request unless a comment says otherwise; time
   );
 });
 
-storeTest("nothing of a file with errors is imported, and each error has its line", async ({ store }) => {
+storeTest("a file with errors is not imported, and each error has its line", async ({ store }) => {
   const { create, load, shown } = await zoned(store, { plan: "free", recordsPerZoneMax: 10 });
   await create({ type: "CNAME", name: "taken", content: "elsewhere.example" });
   const refused = (file: string, ...lines: readonly (readonly [code: number, message: RegExp])[]): Promise<void> =>
@@ -256,7 +256,7 @@ storeTest("nothing of a file with errors is imported, and each error has its lin
   assert.deepEqual(await load("; nothing\n"), { recs_added: 0, total_records_parsed: 0 });
 });
 
-storeTest("a zone of several providers takes their name servers at its apex", async ({ store }) => {
+storeTest("an import into a multi-provider zone includes the other providers' apex NS records", async ({ store }) => {
   const { load, shown, zone } = await zoned(store);
   await store.write(async ({ db }) => {
     await db
@@ -269,7 +269,7 @@ storeTest("a zone of several providers takes their name servers at its apex", as
   assert.deepEqual(await shown(), ["example.com NS ns.other.example"]);
 });
 
-storeTest("a large file is a job: it has an id, says how far it is, and goes on without its caller", async ({ store }) => {
+storeTest("a large file becomes a job with an ID and progress, which continues without its client", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "enterprise" };
@@ -303,7 +303,7 @@ storeTest("a large file is a job: it has an id, says how far it is, and goes on 
   await assert.rejects(control.zoneFiles.jobs.get(zone, "none"), (error: Error) => /does not exist/.test(error.message));
 });
 
-storeTest("an import whose program ended is done by the next one; of one account few may wait", async ({ store }) => {
+storeTest("the next server completes an import whose server ended, and an account has few waiting imports", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "enterprise" };
@@ -331,7 +331,7 @@ storeTest("an import whose program ended is done by the next one; of one account
   assert.deepEqual((await next.get(zone, first.id)).recs_added, 10);
 });
 
-storeTest("an import whose file was never stored whole fails, and a retry of it can be made", async ({ store }) => {
+storeTest("an import whose file was not stored completely fails, and can be retried", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);
   const { id, name } = await control.zones.create(call(), { name: "parts.example", account: { id: account_id } });
   const zone = { id, name, account_id, plan: "enterprise" };
@@ -396,7 +396,7 @@ ns.deep A 192.0.2.54
 `,
 } as const;
 
-storeTest("zone files that everybody has are imported, with TTLs cut to the maximum and a message of it", async ({ store }) => {
+storeTest("common zone files are imported, and TTLs above the maximum are cut with a message", async ({ store }) => {
   const { load, shown, control, call, zone } = await zoned(store, { plan: "free" });
   const notes: string[] = [];
   const { recs_added, report } = await control.zoneFiles.import({ ...call(), notes }, zone, DEBIAN.small, { proxied: false });
@@ -437,7 +437,7 @@ quick 5 A 192.0.2.3 ; cf_tags=a,b
 "owner" A 192.0.2.4
 `;
 
-storeTest("a report and a refusal that are not whole say so", async ({ store }) => {
+storeTest("a truncated report and a truncated error list say so", async ({ store }) => {
   const { control, zone, call } = await zoned(store, { plan: "enterprise" });
   const refusedWith = async (lines: number): Promise<string> =>
     control.zoneFiles.import(call(), zone, "h A 999.0.2.1\n".repeat(lines), { proxied: false }).then(
@@ -457,7 +457,7 @@ storeTest("a report and a refusal that are not whole say so", async ({ store }) 
   }
 });
 
-storeTest("each line that is wrong is reported, and the others are imported where it is to be skipped", async ({ store }) => {
+storeTest("each wrong line is reported, and with skipping the others are imported", async ({ store }) => {
   const { create, load, tried, shown } = await zoned(store, { plan: "free" });
   await create({ type: "A", name: "have", content: "192.0.2.9" });
   const before = await shown();
@@ -496,28 +496,25 @@ storeTest("each line that is wrong is reported, and the others are imported wher
   }
 });
 
-storeTest(
-  "a large file with wrong lines is imported without them, and its job has the report; a quota is reported by line",
-  async ({ store }) => {
-    const { load, control, zone } = await zoned(store, { plan: "enterprise", recordsPerZoneMax: 2_900 });
-    const lines = Array.from({ length: 3_000 }, (_, i) => (i % 1_000 === 7 ? `h${i} A 999.0.2.1` : `h${i} 1W A 192.0.2.${i % 250}`));
-    lines[1_500] = "h1 CNAME elsewhere.example.";
-    const done = await load(lines.join("\n"), false, "skip");
-    assert.equal(done.recs_added, 2_900);
-    const job = await control.zoneFiles.jobs.get(zone, done.import?.id ?? "");
-    const skipped = job.report.filter(({ action }) => action === "skipped");
-    assert.deepEqual(
-      skipped.slice(0, 4).map(({ line, code }) => [line, code]),
-      [
-        [8, 9310],
-        [1_008, 9310],
-        [1_501, 81053],
-        [2_008, 9310],
-      ],
-    );
-    // 2,996 records could be imported.
-    assert.deepEqual([skipped.length, new Set(skipped.slice(4).map(({ code }) => code))], [100, new Set([81045])]);
-    assert.equal(job.report.length, 1_000);
-    await assert.rejects(load(lines.join("\n"), false, "clamp"), (error) => error instanceof PlatformError && error.code === 9310);
-  },
-);
+storeTest("a large file with wrong lines is imported without them, and its job reports them and the quota by line", async ({ store }) => {
+  const { load, control, zone } = await zoned(store, { plan: "enterprise", recordsPerZoneMax: 2_900 });
+  const lines = Array.from({ length: 3_000 }, (_, i) => (i % 1_000 === 7 ? `h${i} A 999.0.2.1` : `h${i} 1W A 192.0.2.${i % 250}`));
+  lines[1_500] = "h1 CNAME elsewhere.example.";
+  const done = await load(lines.join("\n"), false, "skip");
+  assert.equal(done.recs_added, 2_900);
+  const job = await control.zoneFiles.jobs.get(zone, done.import?.id ?? "");
+  const skipped = job.report.filter(({ action }) => action === "skipped");
+  assert.deepEqual(
+    skipped.slice(0, 4).map(({ line, code }) => [line, code]),
+    [
+      [8, 9310],
+      [1_008, 9310],
+      [1_501, 81053],
+      [2_008, 9310],
+    ],
+  );
+  // 2,996 records could be imported.
+  assert.deepEqual([skipped.length, new Set(skipped.slice(4).map(({ code }) => code))], [100, new Set([81045])]);
+  assert.equal(job.report.length, 1_000);
+  await assert.rejects(load(lines.join("\n"), false, "clamp"), (error) => error instanceof PlatformError && error.code === 9310);
+});

@@ -4,7 +4,7 @@ import { alertService, isAlertService } from "#model/events/notification.ts";
 import { EVENT_SOURCES } from "#rules/services.ts";
 import { spikeAlert } from "./alert.ts";
 
-test("the data of a spike has the vendor's names beside ours", () => {
+test("the data of a spike alert has the vendor's names beside ours", () => {
   const { data } = spikeAlert({
     ...{ kind: "security_events", zone: { id: "z1", name: "shop.example" }, service: "Custom Rules" },
     ...{ count: 412, mean: 3.25, startMs: Date.UTC(2026, 0, 2), endMs: Date.UTC(2026, 0, 2, 0, 5) },
@@ -17,7 +17,7 @@ test("the data of a spike has the vendor's names beside ours", () => {
   });
 });
 
-test("policies take every name of a service that the vendor has", () => {
+test("policies accept every vendor name of a service", () => {
   for (const name of [...Object.keys(EVENT_SOURCES), "firewallManaged", "IPRange", "Data Loss Protection"])
     assert.ok(isAlertService(name), name);
   assert.deepEqual(

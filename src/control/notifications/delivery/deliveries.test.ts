@@ -40,7 +40,7 @@ const ALERT = { subject: "s", text: "t", data: {} };
 
 const tell = (store: Store, deliveries: Deliveries, policy: PolicyRow) => store.write((unit) => deliveries.add(unit, policy, ALERT));
 
-storeTest("an attempt under way is not made again by another node, nor undoes what one that came after it did", async ({ store }) => {
+storeTest("another node neither repeats an active attempt nor overwrites a later result", async ({ store }) => {
   const { clock, node, policy, rows } = await delivering(store);
   const slow = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ storeTest("an attempt under way is not made again by another node, nor undoes wh
   assert.deepEqual([sent, ended?.status, ended?.attempts, ended?.error], [1, "sent", 2, null]);
 });
 
-storeTest("a test is sent by who asks for it, who is told its outcome; it has its turn should it not come to that", async ({ store }) => {
+storeTest("the node that holds a test sends it and reports its result, and the queue sends it if that node is gone", async ({ store }) => {
   const { clock, node, policy } = await delivering(store);
   let attempts = 0;
   const deliveries = node({
@@ -88,7 +88,7 @@ storeTest("a test is sent by who asks for it, who is told its outcome; it has it
   assert.equal((await deliveries.sendDue()).failures.length, 2, "the process of the second has gone");
 });
 
-storeTest("an attempt of another node at that moment does not count as sent by this one", async ({ store }) => {
+storeTest("an attempt by another node does not count as sent by this one", async ({ store }) => {
   const { node, policy } = await delivering(store);
   const nodes = [node({}), node({})] as const;
   const one = await policy();
@@ -100,7 +100,7 @@ storeTest("an attempt of another node at that moment does not count as sent by t
   );
 });
 
-storeTest("a message that arrives while its policy gives it up has arrived; a failed one is not tried again", async ({ store }) => {
+storeTest("a message that arrives while its policy drops it counts as delivered, and a failed one is not retried", async ({ store }) => {
   const { account_id, call, node, policies, policy, rows } = await delivering(store);
   const attempts = new Map<string, PromiseWithResolvers<void>>();
   const deliveries = node({
@@ -125,7 +125,7 @@ storeTest("a message that arrives while its policy gives it up has arrived; a fa
   ]);
 });
 
-storeTest("the next attempt comes as long after the end of a failed one as the schedule says", async ({ store }) => {
+storeTest("the delay before the next attempt starts at the end of the failed one", async ({ store }) => {
   const { clock, node, policy } = await delivering(store);
   let attempts = 0;
   const deliveries = node({
@@ -145,7 +145,7 @@ storeTest("the next attempt comes as long after the end of a failed one as the s
   assert.deepEqual(after, [1, 1, 2, 2, 3, 4, 5, 6, 6]);
 });
 
-storeTest("receivers of one account that hang hold up nobody else's, and many that answer are all told at once", async ({ store }) => {
+storeTest("one account's hanging receivers delay no other account, and many that respond are notified in parallel", async ({ store }) => {
   const { clock, account_id, node, policy, otherAccount } = await delivering(store);
   const hangs = Promise.withResolvers<void>();
   const told: string[] = [];
@@ -173,7 +173,7 @@ storeTest("receivers of one account that hang hold up nobody else's, and many th
   assert.equal(told.filter((url) => url.includes("answers")).length, 50);
 });
 
-storeTest("no more than a thousand e-mails an hour are sent for an account, which keeps none from others", async ({ store }) => {
+storeTest("an account sends at most a thousand e-mails an hour, and others are unaffected", async ({ store }) => {
   const { clock, account_id, node, otherAccount } = await delivering(store);
   const mailed: string[] = [];
   const deliveries = node({ sendEmail: async (to) => void mailed.push(to) });
@@ -217,7 +217,7 @@ storeTest("old messages are deleted, whether or not any is due", async ({ store 
   }
 });
 
-storeTest("messages scheduled by a clock that was ahead are sent by the right one", async ({ store }) => {
+storeTest("messages scheduled by a clock that ran ahead are sent at the corrected time", async ({ store }) => {
   const { clock, node, policy, rows } = await delivering(store, START + 365 * 86_400_000);
   let attempts = 0;
   const deliveries = node({

@@ -46,7 +46,7 @@ async function listening(t: TestContext, onConnection: (socket: Socket) => void)
 
 const to = (port: number, from = "alerts@edge.example") => ({ host: "127.0.0.1", port, username: "", password: "", from });
 
-test("the message's id has the sender's domain, whatever the rest of the sender's name is", async (t) => {
+test("the Message-ID has the sender's domain, whatever the sender's display name is", async (t) => {
   const { sources, port } = await takesAll(t);
   for (const from of ["alerts@edge.example", "Edge alerts <alerts@edge.example>"])
     await createEmailSender(to(port, from))("someone@example.net", ALERT, "01ABC");
@@ -58,7 +58,7 @@ test("the message's id has the sender's domain, whatever the rest of the sender'
   }
 });
 
-test("a server that sends a little from time to time is disconnected in the end", async (t) => {
+test("a mail server that sends a little now and then is disconnected at the timeout", async (t) => {
   const closed = Promise.withResolvers<void>();
   const port = await listening(t, (socket) => {
     socket.on("close", () => closed.resolve());
@@ -71,6 +71,6 @@ test("a server that sends a little from time to time is disconnected in the end"
   await closed.promise;
 });
 
-test("an unreachable server is reported to the operator with the system's reason", async () => {
+test("the operator sees the system's reason why a server is unreachable", async () => {
   await assert.rejects(createEmailSender(to(1))("someone@example.net", ALERT, "1"), { logged: /ECONNREFUSED/ });
 });

@@ -10,7 +10,7 @@ function sentTo(url: string, subject: string, text: string): Record<string, unkn
   return JSON.parse(webhookBody(kind, { subject, text, data: { n: 1 } }, CONTEXT));
 }
 
-test("known services get their own format, other receivers the general one", () => {
+test("known services get their own format, and other receivers the general one", () => {
   const told = (url: string) => sentTo(url, "Subject", "Text.");
   assert.deepEqual(told("https://hooks.slack.com/services/T/B/x"), { text: "*Subject*\nText." });
   assert.deepEqual(told("https://chat.googleapis.com/v1/spaces/x/messages?key=k"), { text: "*Subject*\nText." });
@@ -22,7 +22,7 @@ test("known services get their own format, other receivers the general one", () 
   });
 });
 
-test("Slack markup that an alert contains by chance is escaped", () => {
+test("Slack markup in an alert is escaped", () => {
   const { text } = sentTo("https://hooks.slack.com/services/T/B/x", "Test of R&D", "<!channel> a > b &lt;");
   assert.equal(text, "*Test of R&amp;D*\n&lt;!channel&gt; a &gt; b &amp;lt;");
 });

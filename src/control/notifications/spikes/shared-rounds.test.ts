@@ -108,7 +108,7 @@ async function worldOf(store: Store, open: () => Promise<Store>, directory: stri
   return { store, clock, policy, policies: control.notifications.policies, account_id, call, start, minute, told };
 }
 
-storeTest("a spike that is spread over nodes is told of once, by all that they counted", (fixture) =>
+storeTest("a spike spread over nodes sends one alert with the total count", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const [a, b] = [await start("a"), await start("b")];
@@ -122,7 +122,7 @@ storeTest("a spike that is spread over nodes is told of once, by all that they c
   }),
 );
 
-storeTest("traffic that is usual over all nodes is not a spike at any of them, with one more or one fewer", (fixture) =>
+storeTest("normal traffic over all nodes is not a spike at any node, also after a node joins or leaves", (fixture) =>
   nodes(fixture, async ({ clock, policy, start, minute, told }) => {
     const [a, b] = [await start("a"), await start("b")];
     // For a week, before any policy existed: each node has half of the traffic.
@@ -145,7 +145,7 @@ storeTest("traffic that is usual over all nodes is not a spike at any of them, w
   }),
 );
 
-storeTest("the counts of a node that dies during a spike are reported with the rest, a few minutes later, once", (fixture) =>
+storeTest("the counts of a node that dies during a spike are included once, a few minutes later", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const [a, b] = [await start("a"), await start("b")];
@@ -157,7 +157,7 @@ storeTest("the counts of a node that dies during a spike are reported with the r
   }),
 );
 
-storeTest("a node whose clock is a minute late is waited for, and one that was away catches up", (fixture) =>
+storeTest("the check waits for a node whose clock is a minute late, and a returning node catches up", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const [a, b] = [await start("a"), await start("b", { lateMs: 70 * SECOND_MS })];
@@ -176,7 +176,7 @@ storeTest("a node whose clock is a minute late is waited for, and one that was a
   }),
 );
 
-storeTest("with missed checks, and checks in any order, one spike is reported once", (fixture) =>
+storeTest("one spike is reported once, despite missed checks and checks in any order", (fixture) =>
   nodes(fixture, async ({ clock, policy, start, told }) => {
     await policy("clickhouse_alert_fw_anomaly", {}, "1m");
     const all = [await start("a"), await start("b", { lateMs: 20 * SECOND_MS }), await start("c")];
@@ -204,7 +204,7 @@ storeTest("with missed checks, and checks in any order, one spike is reported on
   }),
 );
 
-storeTest("a node that starts again counts nothing twice", (fixture) =>
+storeTest("a restarted node counts nothing twice", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const [a, b] = [await start("a"), await start("b")];
@@ -215,7 +215,7 @@ storeTest("a node that starts again counts nothing twice", (fixture) =>
   }),
 );
 
-storeTest("a node that was started again and could not count at first does so with the next look", (fixture) =>
+storeTest("a restarted node that cannot count at first does so at the next check", (fixture) =>
   nodes(fixture, async ({ store, policy, call }) => {
     await policy("clickhouse_alert_fw_anomaly");
     await policy("http_alert_edge_error");
@@ -239,7 +239,7 @@ storeTest("a node that was started again and could not count at first does so wi
   }),
 );
 
-storeTest("a node with a copy of another's state directory is told so, and the other counts on", (fixture) =>
+storeTest("a node with a copied state directory gets an error, and the original continues to count", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told, clock }) => {
     await policy("clickhouse_alert_fw_anomaly");
     const a = await start("a");
@@ -254,7 +254,7 @@ storeTest("a node with a copy of another's state directory is told so, and the o
   }),
 );
 
-storeTest("the share of requests that may fail is that of all nodes' requests", (fixture) =>
+storeTest("the error share is computed over the requests of all nodes", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
     await policy("http_alert_origin_error", { slo: ["90"] });
     const [a, b] = [await start("a"), await start("b")];
@@ -270,7 +270,7 @@ storeTest("the share of requests that may fail is that of all nodes' requests", 
   }),
 );
 
-storeTest("a node whose clock is a year ahead for a while takes no history from the others, and has its own again afterwards", (fixture) =>
+storeTest("a node whose clock is a year ahead deletes no history of others, and has its own again afterwards", (fixture) =>
   nodes(fixture, async ({ store, policy, start, minute, told }) => {
     const fast = { lateMs: 0 };
     const [a, b] = [await start("a"), await start("b", fast)];
@@ -298,7 +298,7 @@ storeTest("a node whose clock is a year ahead for a while takes no history from 
   }),
 );
 
-storeTest("zones that no policy is about are not written down, and counts go after the history's length", (fixture) =>
+storeTest("zones without a policy are not recorded, and counts are deleted after the history's length", (fixture) =>
   nodes(fixture, async ({ store, clock, policy, policies, account_id, call, start, minute }) => {
     const { id } = await policy("http_alert_edge_error");
     const a = await start("a");

@@ -13,7 +13,7 @@ test("the history of a window is the hour before it and the same hour of seven d
   for (const { fromMs, toMs } of history) assert.equal((toMs - fromMs) % WINDOW_MS, 0);
 });
 
-test("usual traffic: nothing below the floor is a spike, nor is a zone's constant level", () => {
+test("normal traffic: neither counts below the floor nor a zone's constant level are a spike", () => {
   assert.ok(SPIKE_FLOOR > usualOf([]).limit, "without a history the floor alone decides");
   assert.ok(SPIKE_FLOOR - 1 <= usualOf([]).limit);
   const steady = Array.from({ length: 96 }, (_, i) => 1000 + (i % 7) * 10);

@@ -4,7 +4,7 @@ import { storeTest } from "../../../../test/support/store.ts";
 import type { WindowCount } from "./event-counts.ts";
 import { events, MINUTE_MS, watching } from "../../../../test/support/watching.ts";
 
-storeTest("a spike is told of once, however long it lasts; the next one after the policy's interval", async ({ store }) => {
+storeTest("a spike sends one alert, however long it lasts, and the next spike one after the policy's interval", async ({ store }) => {
   const { one, two, current, minute, policy, subjects } = await watching(store);
   await policy("clickhouse_alert_fw_anomaly", undefined, "10m");
   current.usual = 20;
@@ -30,7 +30,7 @@ storeTest("a spike is told of once, however long it lasts; the next one after th
   ]);
 });
 
-storeTest("the advanced alert is about Enterprise zones, by service", async ({ store }) => {
+storeTest("the advanced alert covers Enterprise zones, by service", async ({ store }) => {
   const { one, two, minute, policy, subjects } = await watching(store);
   await policy("clickhouse_alert_fw_ent_anomaly", { services: ["Data Loss Protection"] });
   await policy("clickhouse_alert_fw_ent_anomaly", { zones: [one], services: ["ratelimit", "firewallcustom"] });
@@ -42,7 +42,7 @@ storeTest("the advanced alert is about Enterprise zones, by service", async ({ s
   ]);
 });
 
-storeTest("two nodes that see the same spike tell of it once", async ({ store }) => {
+storeTest("two nodes that see the same spike send one alert", async ({ store }) => {
   const { one, minute, policy, current, subjects } = await watching(store);
   await policy("clickhouse_alert_fw_anomaly");
   current.counts = [events(one, 500)];
@@ -54,7 +54,7 @@ storeTest("two nodes that see the same spike tell of it once", async ({ store })
   assert.equal((await subjects()).length, 1);
 });
 
-storeTest("a node that is late to say that a spike is over does not end the next one", async ({ store }) => {
+storeTest("a node that reports the end of a spike late does not end the next one", async ({ store }) => {
   let before = async (): Promise<void> => undefined;
   const late: Store = Object.create(store, {
     write: {
@@ -80,7 +80,7 @@ storeTest("a node that is late to say that a spike is over does not end the next
   for (let n = 0; n < 3; n++) assert.equal(await minute(events(one, 500)), 0);
 });
 
-storeTest("a failure for one policy does not affect others, and is reported with the next check", async ({ store }) => {
+storeTest("a failure for one policy does not affect others, and its alert is sent with the next check", async ({ store }) => {
   let fails = "";
   const failing: Store = Object.create(store, {
     write: {
@@ -120,7 +120,7 @@ storeTest("a policy that is deleted or disabled during a check sends no alert", 
   assert.deepEqual(await subjects(), []);
 });
 
-storeTest("nothing is sent in a silence, of a disabled policy, or of another account's zones", async ({ store }) => {
+storeTest("no alert is sent during a silence, for a disabled policy, or for another account's zones", async ({ store }) => {
   const { one, clock, call, account_id, minute, policy, policies, silences } = await watching(store);
   const { id } = await policy("clickhouse_alert_fw_anomaly");
   const at = (ms: number): string => new Date(clock.nowMs() + ms).toISOString();
@@ -138,7 +138,7 @@ storeTest("nothing is sent in a silence, of a disabled policy, or of another acc
   await assert.rejects(policies.get("0".repeat(32), id), { code: 10601 });
 });
 
-storeTest("errors of origins and of the edge are spikes of their own, of which an objective lets a part pass", async ({ store }) => {
+storeTest("origin errors and edge errors are separate spikes, and the objective allows a share of them", async ({ store }) => {
   const { one, two, current, minute, policy, subjects } = await watching(store);
   await policy("http_alert_origin_error", { zones: [one] });
   await policy("http_alert_origin_error", { zones: [two], slo: ["99.9"] });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RETIRED_RULE_IDS, RETIRED_TAGS } from "./retired.ts";
 import { DETECTORS } from "./table.ts";
 
-test("no rule uses the id or the tag of one that is gone", () => {
+test("no rule uses the ID or tag of a retired one", () => {
   assert.equal(RETIRED_RULE_IDS.size, 96);
   for (const { id, rule_id, tags = [] } of DETECTORS) {
     assert.ok(!RETIRED_RULE_IDS.has(rule_id), id);

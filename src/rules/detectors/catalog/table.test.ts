@@ -20,7 +20,7 @@ for (const detector of DETECTORS) {
   });
 }
 
-test("identifiers are unique, of the expected form, and hits belong to one card network only", () => {
+test("IDs are unique and well-formed, and card hits belong to one network only", () => {
   const ids = DETECTORS.map((detector) => detector.id);
   const ruleIds = DETECTORS.map((detector) => detector.rule_id);
   assert.equal(new Set([...ids, ...ruleIds]).size, 2 * DETECTORS.length);
@@ -35,7 +35,7 @@ test("identifiers are unique, of the expected form, and hits belong to one card 
       );
 });
 
-test("patterns are sticky and anchors literal, so that a scan stays linear", () => {
+test("patterns are sticky and anchors literal, so that a scan is linear", () => {
   for (const detector of DETECTORS) {
     for (const pattern of detector.patterns) {
       assert.ok(pattern instanceof RegExp);

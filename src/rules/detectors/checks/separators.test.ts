@@ -4,7 +4,7 @@ import { spelledSeparator } from "./separators.ts";
 
 const at = (text: string): ReturnType<typeof spelledSeparator> => spelledSeparator(Buffer.from(`12${text}`, "latin1"), 2);
 
-test("separators are told by their spelling, whatever follows and in either case", () => {
+test("separators are recognized by their encoding, in either case and whatever follows", () => {
   for (const [text, kind] of [
     ["&nbsp;", "space"],
     ["&#160;", "space"],
@@ -26,6 +26,6 @@ test("separators are told by their spelling, whatever follows and in either case
   }
 });
 
-test("bytes beyond ASCII and other signs are none", () => {
+test("bytes beyond ASCII and other entities are not separators", () => {
   for (const text of ["&\xe9;", "%\xff", "\\u\xb2", "&amp;", "%41", "\\u0041", "&#", ""]) assert.equal(at(text), null, text);
 });

@@ -13,14 +13,14 @@ function named(text: string): readonly string[] {
   return NAMES.filter((name) => found.has(name));
 }
 
-test("short words are told apart by what stands beside them, longer ones are found within others", () => {
+test("short words need word boundaries, and longer ones are found within others", () => {
   for (const text of ["NHS 943", "nhs_number: ", '"nhsNumber":"', "NHSNumber=", "patientNhsNo: ", "kt. "])
     assert.equal(named(text).length, 1, text);
   for (const text of ["using ", "sinus ", "SINGLE ", "bkt ", "nhsx "]) assert.deepEqual(named(text), [], text);
   assert.deepEqual(named("customerpassportno "), ["passport"]);
 });
 
-test("accents, capitals and other alphabets", () => {
+test("words are found across accents, capitals and alphabets", () => {
   assert.deepEqual(named("CÉDULA "), ["cédula"]);
   assert.deepEqual(named("cedula: "), ["cédula"]);
   assert.deepEqual(named("ИНН "), ["инн"]);
@@ -30,7 +30,7 @@ test("accents, capitals and other alphabets", () => {
   assert.deepEqual(named("Soc. Sec. No. "), ["soc sec"]);
 });
 
-test("words stand near, or label what markup stands before", () => {
+test("context words are found nearby, or as the label before markup", () => {
   assert.deepEqual(named(`passport ${"x".repeat(64)} `), []);
   const attributes = 'class="col-sm-9 font-monospace" data-field-id="8812" aria-describedby="hint-17"';
   assert.deepEqual(named(`<dt ${attributes}>Passport</dt>\n   <dd ${attributes}>`), ["passport"]);

@@ -9,7 +9,7 @@ import { scanText } from "./scan-text.ts";
 const custom = (pattern: string, more: Partial<CustomPattern> = {}) =>
   customDetector({ id: "f".repeat(32), name: "x", pattern, context: [], validator: "none", tags: [], ...more });
 
-test("a pattern is found where it begins, by its first characters or its first digit", () => {
+test("a pattern is found by its first characters or its first digit", () => {
   for (const [pattern, body, offsets] of [
     ["EMP-\\d{4}", "EMP-1234 XEMP-5678 EMP-12", [0, 10]],
     ["(?:EMP|STAFF)-\\d{4}", "STAFF-1234 and EMP-9999", [0, 15]],
@@ -28,7 +28,7 @@ test("a pattern is found where it begins, by its first characters or its first d
   }
 });
 
-test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told by characters", () => {
+test("characters beyond ASCII are found as UTF-8, and error positions count characters", () => {
   for (const [pattern, body, found] of [
     ["Kundennummer-Ä\\d+", "eine Kundennummer-Ä77.", "Kundennummer-Ä77"],
     ["ÄÖÜ\\d{2}", "xx ÄÖÜ12", "ÄÖÜ12"],
@@ -50,7 +50,7 @@ test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told
   assert.throws(() => custom("客\\d+"), /at least 3 literal characters/);
 });
 
-test("a pattern that begins with a long text is found wherever that stands to a block's end", () => {
+test("a pattern with a long literal start is found at any distance from a block's end", () => {
   // Its rarest characters come last, and are what it would be found by.
   const text = `${"e".repeat(120)}QZX`;
   const detectors = compileDetectors([custom(`${text}\\d`)]);
@@ -60,7 +60,7 @@ test("a pattern that begins with a long text is found wherever that stands to a 
   }
 });
 
-test("patterns without a beginning of their own, and those that no engine takes, are refused", () => {
+test("patterns without a literal start, and invalid ones, are refused", () => {
   for (const pattern of [
     "[a-z]{4}-\\d",
     "ab\\d+",
@@ -76,7 +76,7 @@ test("patterns without a beginning of their own, and those that no engine takes,
     assert.throws(() => custom(pattern), RegexError, pattern);
 });
 
-test("of stored patterns, those that an older version took and this one does not leave the others alone", () => {
+test("stored patterns that this version refuses do not affect the others", () => {
   const pattern = (text: string): CustomPattern => ({ id: text, name: text, pattern: text, context: [], validator: "none", tags: [] });
   assert.deepEqual(
     customDetectors([pattern("EMP-("), pattern("EMP-\\d")]).map(({ rule_id }) => rule_id),
@@ -84,14 +84,14 @@ test("of stored patterns, those that an older version took and this one does not
   );
 });
 
-test("a body full of beginnings spends the patterns' own budget, and the rest is looked at all the same", () => {
+test("a body full of pattern starts uses up the patterns' own budget, and the rest is still scanned", () => {
   const detectors = compileDetectors([custom("EMP-(?:a|b|ab){1,60}c"), custom("CARD\\d{3}", { id: "e".repeat(32) })]);
   const full = scanText(detectors, `CARD123 ${"EMP-ababababababababab".repeat(2 * CUSTOM_TRIES_MAX)}`);
   assert.deepEqual([full.limited, full.findings.length], [true, 1]);
   assert.equal(scanText(detectors, "EMP-abc CARD123").limited, false);
 });
 
-test("a pattern that begins with a digit is found behind a thousand other numbers, and fifty such patterns are", () => {
+test("a pattern that starts with a digit is found after a thousand other numbers, and so are fifty such patterns", () => {
   const text = `${"order 11112222\n".repeat(1000)}account 12345674`;
   const account = custom("\\d{8}", { context: ["account"], validator: "luhn" });
   const others = Array.from({ length: 49 }, (_, n) => custom(`[0-9]{6}-${n}`, { id: String(n).padStart(32, "0") }));
@@ -101,7 +101,7 @@ test("a pattern that begins with a digit is found behind a thousand other number
   assert.deepEqual([among.limited, among.findings.length], [false, 1]);
 });
 
-test("large patterns are tried less often, since each try takes longer", () => {
+test("large patterns get fewer tries, because each one takes longer", () => {
   const triesOf = (pattern: string): number => custom(pattern).tries ?? 1;
   assert.ok(triesOf("EMP-\\d{6}") < 1, "of the runtime's own engine");
   assert.equal(triesOf("EMP-[a-z]+x[a-z]+y[a-z]+z"), 1);

@@ -41,7 +41,7 @@ const BEFORE_FRACTIONS = [
   "yield",
 ];
 
-test("digits behind a point without a nought are a fraction, and no card", () => {
+test("digits after a decimal point without a zero are a fraction, and not a card", () => {
   const digits = fc.constantFrom("4906619460083532", "5309136012499991", "4716461583322103", "375556917985515");
   fc.assert(
     fc.property(
@@ -56,7 +56,7 @@ test("digits behind a point without a nought are a fraction, and no card", () =>
   );
 });
 
-test("a number behind the end of a sentence or a row of points counts", () => {
+test("a number after the end of a sentence or a row of dots counts", () => {
   for (const before of ["Card No.", "your card number.", "Karte......", "n.", "Visa.", "Nº.", "card № 4. "])
     assert.deepEqual(cardsIn(`${before}4716461583322103`), ["fin.card_visa"], before);
 });

@@ -50,7 +50,7 @@ const PARTS = fc.oneof(
 );
 
 for (const [index, detectors] of SETS.entries()) {
-  test(`set ${index}: a scan with the prefilter finds what a scan of every place finds`, () => {
+  test(`set ${index}: a scan with the prefilter finds the same as a scan of every position`, () => {
     const compiled = compileDetectors(detectors);
     const naive = { ...compiled, prefilter: everyPlace() };
     fc.assert(
@@ -63,7 +63,7 @@ for (const [index, detectors] of SETS.entries()) {
   });
 }
 
-test("every example is found at every place within a block of sixteen bytes", () => {
+test("every example is found at every offset within a 16-byte block", () => {
   const compiled = compileDetectors(DETECTORS);
   for (const { id, hits } of DETECTORS) {
     for (let before = 0; before < 16; before++) {
@@ -95,7 +95,7 @@ const ORDINARY = [
   "id: 6f1e2d3c-4b5a-6978-8695-a4b3c2d1e0f9, h264 mp4 utf8 x86 b64 s3 ec2 k8s i18n",
 ].join("\n");
 
-test("of an ordinary text the detectors that are on look at few places", () => {
+test("the enabled detectors look at few positions of an ordinary text", () => {
   const { prefilter } = compileDetectors(ENABLED);
   const bytes = prefilter.input.write(ORDINARY);
   const places = prefilter.run(0, bytes, bytes);

@@ -70,7 +70,7 @@ const CASES = [
 /** Escaped letters begin with letters, so that a word before them would be a part of them: as in real bodies, a quote stands there. */
 const labelled = (id: string, text: string): string => (id === "pii.ssn_us" ? `ssn: "${text}"` : `value: "${text}"`);
 
-test("values are found however they are written", () => {
+test("values are found in any encoding and markup", () => {
   const missed = CASES.filter(({ id, text }) => {
     const { findings } = scanText(compiled, labelled(id, text));
     return findings.find(({ detector }) => detector.id.startsWith(id))?.count !== 1;
@@ -81,7 +81,7 @@ test("values are found however they are written", () => {
   );
 });
 
-test("values are found once and in the same place wherever a block ends", () => {
+test("values are found once and at the same position wherever a block ends", () => {
   const BLOCK_BYTES = 96;
   const buffer = scanBuffer(BLOCK_BYTES);
   const wrong: string[] = [];
@@ -99,7 +99,7 @@ test("values are found once and in the same place wherever a block ends", () => 
   assert.deepEqual(wrong, []);
 });
 
-test("a hit tells the value as it is shown, and where it stands in the body", () => {
+test("a hit has the displayed value and its position in the body", () => {
   const spans: string[] = [];
   const text = "<td>&#52;716<b>4615</b>8332&#50;103</td>";
   const scanner = new BodyScanner(compiled, { onHit: (from, to) => spans.push(text.slice(from, to)) });
@@ -112,7 +112,7 @@ test("a hit tells the value as it is shown, and where it stands in the body", ()
   assert.deepEqual(spans, ["&#52;716<b>4615</b>8332&#50;103"]);
 });
 
-test("digits that are displayed separately are not a value", () => {
+test("digits that are displayed separately are not one value", () => {
   for (const text of [
     "<td>4716</td><td>4615</td><td>8332</td><td>2103</td>",
     "<li>47164615</li><li>83322103</li>",
@@ -133,7 +133,7 @@ test("digits that are displayed separately are not a value", () => {
   }
 });
 
-test("a body full of such places spends the budget of candidates", () => {
+test("a body full of candidates uses up the candidate budget", () => {
   for (const part of ["1</b>", "&#52;", "\\u0034", "４", "a1<wbr>", "%3A%2F%2Fa", "<em>a<em>"]) {
     assert.ok(scanText(compiled, Buffer.alloc(1024 * 1024, part)).limited, part);
   }

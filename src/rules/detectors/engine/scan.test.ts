@@ -17,7 +17,7 @@ function scan(chunks: readonly Uint8Array[], options: ScannerOptions = {}): Scan
 
 const summary = (result: ScanResult): object => result.findings.map(({ detector, count, offset }) => ({ id: detector.id, count, offset }));
 
-test("every hit is found whole at every place relative to a block's end", () => {
+test("every hit is found completely at every offset from a block's end", () => {
   const blockBytes = 700;
   for (const detector of DETECTORS) {
     const [hit = ""] = detector.hits;
@@ -42,7 +42,7 @@ const TEXTS = [
   "card ",
 ];
 
-test("findings do not depend on how the body is cut", () => {
+test("findings do not depend on chunk boundaries", () => {
   const bodies = fc.array(fc.constantFrom(...TEXTS), { minLength: 1, maxLength: 40 }).map((parts) => Buffer.from(parts.join(" | ")));
   fc.assert(
     fc.property(bodies, fc.array(fc.nat(5000), { maxLength: 20 }), (body, cuts) => {
@@ -64,7 +64,7 @@ test("repeated hits are counted, overlapping ones once", () => {
   assert.deepEqual([visa?.id, visa?.count], ["fin.card_visa", 3]);
 });
 
-test("the candidate budget ends the search, and the result says so", () => {
+test("the candidate budget ends the scan, and the result says so", () => {
   const numbers = Buffer.from("4716461583322103 ".repeat(CANDIDATES_MAX + 1));
   const result = scan([numbers]);
   assert.equal(result.limited, true);
@@ -73,20 +73,20 @@ test("the candidate budget ends the search, and the result says so", () => {
   assert.equal(scan([Buffer.from("AKIA ".repeat(CANDIDATES_MAX + 1))]).limited, true);
 });
 
-test("looking for the text that must follow costs budget: a body full of starts spends it, a page full of links does not", () => {
+test("a search for following text uses the budget: a body full of starts uses it up, a page full of links does not", () => {
   assert.equal(scan([Buffer.alloc(1024 * 1024, "MjM:")]).limited, true);
   const byDefault = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
   assert.equal(scanText(byDefault, Buffer.alloc(1024 * 1024, "<loc>https://www.shop.example/page</loc>\n")).limited, false);
 });
 
-test("a token's head is an object that names an algorithm", () => {
+test("a JWT header is an object that names an algorithm", () => {
   const told = (head: string): boolean => isJwt(`${Buffer.from(head).toString("base64url")}.e30.x`);
   for (const head of ['{"alg":"none"}', '{"typ":"JWT", "alg" : "HS256" }\n', '{"x":{"y":1},"alg":null}']) assert.ok(told(head), head);
   for (const head of ['{"alg":"none"', '{"x":"\\"alg\\""}', '{"x":{"alg":1}}', '{"alg"}', '["alg"]', "", '{"x":"alg"}'])
     assert.ok(!told(head), head);
 });
 
-test("labels that are looked for count in the budget, by how much text that takes", () => {
+test("a search for labels uses the budget by the length of text", () => {
   /** The largest number of repetitions that is looked at as a whole. */
   const within = (text: string): number => {
     let [least, most] = [0, CANDIDATES_MAX + 1];

@@ -32,7 +32,7 @@ const pathIn = (id: string, value: unknown): string | undefined => {
 const AWS = "q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE/x";
 const KEY = "Vb7kQ2xR9mLp4ZtY8wN3sHc1";
 
-test("a hit is the value, without the name that it was found by", () => {
+test("a hit is the value without its name", () => {
   for (const [id, text, value] of [
     ["secret.aws_secret_access_key", `aws_secret_access_key = ${AWS}`, AWS],
     ["secret.aws_secret_access_key", `<SecretAccessKey>${AWS}</SecretAccessKey>`, AWS],
@@ -49,7 +49,7 @@ test("a hit is the value, without the name that it was found by", () => {
     assert.deepEqual(valuesIn(id, text), [value], text);
 });
 
-test("the path of a hit is the true one, whose key is shown", () => {
+test("a hit has its true path, with the key shown", () => {
   assert.equal(pathIn("secret.aws_secret_access_key", { aws: { secretAccessKey: AWS } }), "$.aws.secretAccessKey");
   assert.equal(pathIn("secret.generic_key", { a: [{ clientSecret: KEY }] }), "$.a[0].clientSecret");
   assert.equal(pathIn("secret.generic_password", { db: { password: "tR8-vk2!Lq" } }), "$.db.password");
@@ -62,7 +62,7 @@ test("the path of a hit is the true one, whose key is shown", () => {
   );
 });
 
-test("the hash is that of the value, however its name and its signs are written", () => {
+test("the hash depends on the value only, not on the spelling of its name or signs", () => {
   const same = (id: string, texts: readonly string[]): void =>
     assert.equal(new Set(texts.map((text) => hashIn(id, text))).size, 1, `${id}: ${texts.join(" | ")}`);
   same("secret.aws_secret_access_key", [
@@ -100,7 +100,7 @@ test("the hash is that of the value, however its name and its signs are written"
 /** Detectors of secrets that have such a sign in them. */
 const WITH_SIGN: ReadonlySet<string> = new Set(["secret.rancher_token", "secret.frameio_token"]);
 
-test("no secret begins with a name and a sign", () => {
+test("no secret starts with a name and a sign", () => {
   for (const { id, category, hits } of DETECTORS)
     if (category === "secrets" && !WITH_SIGN.has(id))
       for (const value of hits.flatMap((text) => valuesIn(id, text)))

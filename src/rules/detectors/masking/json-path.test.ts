@@ -49,7 +49,7 @@ test("every value is found under its path", () => {
   );
 });
 
-test("any bytes are walked through", () => {
+test("any bytes can be walked through", () => {
   const bytes = Buffer.from('{"a":[{"b":1},{"c":4111}]} {"d": ');
   assert.deepEqual(jsonPathsAt(bytes, [19, 200]), ["$.a[1].c", "$.d"]);
   assert.deepEqual(jsonPathsAt(Buffer.from("]]}}4111"), [4]), ["$"]);
@@ -69,7 +69,7 @@ test("any bytes are walked through", () => {
   );
 });
 
-test("of keys that hold something hidden only that is said, however long they are, and of others what they hold", () => {
+test("a key that contains a secret is shown as [masked] in paths, at any length", () => {
   const secret = `eyJ${"k".repeat(200)}`;
   const text = JSON.stringify({ first: { [`a ${secret}`]: { card: "4111" } }, second: { b: "4112" } });
   const from = text.indexOf(secret);

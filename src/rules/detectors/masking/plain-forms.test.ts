@@ -32,7 +32,7 @@ const layers = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { minLength:
 const fewLayers = fc.array(fc.constantFrom(...Object.keys(ENCODINGS)), { minLength: 0, maxLength: 2 });
 const encoded = (text: string, names: readonly string[]): string => names.reduce((inner, name) => ENCODINGS[name]!(inner), text);
 
-test("a card or a key is masked in whatever layers of encodings, and in the digits of whatever script", () => {
+test("a card or key is masked in any layers of encodings, and in the digits of any script", () => {
   fc.assert(
     fc.property(fc.constantFrom(...CARDS), fc.constantFrom(...ZEROS), layers, (card, zero, names) => {
       const digits = utf8(card.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit))));
@@ -50,7 +50,7 @@ test("a card or a key is masked in whatever layers of encodings, and in the digi
   );
 });
 
-test("a text that is not a card is unchanged in any encoding", () => {
+test("a text that is not a card stays unchanged in any encoding", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("4716461583322104", "AB123456C", "Straße", "2024-06-01 10:30", "१२३", "100% wool"),
@@ -71,7 +71,7 @@ test("every decimal digit of Unicode has its value", () => {
   }
 });
 
-test("a plain text has no other form, and there is an end to layers", () => {
+test("a plain text has no other form, and decoding stops after some layers", () => {
   assert.deepEqual(plainForms("page=2;q=shoes"), []);
   assert.deepEqual(plainForms("a=1&b=2"), []);
   assert.deepEqual(plainForms("100%"), []);

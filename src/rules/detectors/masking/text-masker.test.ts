@@ -9,7 +9,7 @@ import { createTextMasker, textMaskerOf } from "./text-masker.ts";
 const mask = createTextMasker();
 const CARD = "4716461583322103";
 
-test("of a query only the values with a find are hidden, plain or percent-encoded", () => {
+test("in a query only the values with a finding are hidden, plain or percent-encoded", () => {
   const key = "AKIA4QYHJT3NWBKLD2PX";
   assert.deepEqual(mask([`page=2&card=${CARD}&q=shoes`, "page=2", `a=${key}`, "a=%34716461583322103&b=1", "n=4716+4615+8332+2103"], "&"), [
     "page=2&card=[masked]&q=shoes",
@@ -27,7 +27,7 @@ test("a finding across separators masks the whole text, and so does one in a nam
   assert.deepEqual(mask([`bot ${CARD}`], ""), ["[masked]"]);
 });
 
-test("thousands of texts are looked through, and what nobody could look through is hidden", () => {
+test("thousands of texts are scanned, and a text that could not be scanned is hidden", () => {
   const texts = Array.from({ length: 3000 }, (_, index) => (index % 500 === 7 ? `q=${CARD}` : `page=${index}&sort=name`));
   const shown = mask(texts, "&");
   assert.deepEqual(
@@ -39,12 +39,12 @@ test("thousands of texts are looked through, and what nobody could look through 
   assert.equal(mask([flood, "page=1&sort=name"], "&")[1], "page=1&sort=name");
 });
 
-test("no detector that is on finds anything in a text that is too short to be shown to it", () => {
+test("no enabled detector matches a text below the minimum length", () => {
   for (const { id, hits } of DETECTORS.filter(({ enabled }) => enabled))
     for (const hit of hits) assert.ok(hit.length >= FINDABLE_CHARS_MIN, id);
 });
 
-test("a masker of other detectors hides what those find, however short", () => {
+test("a masker with other detectors hides their matches, however short", () => {
   const pattern = customDetector({ id: "f".repeat(32), name: "x", pattern: "EMP-\\d{2}", context: [], validator: "none", tags: [] });
   const ownMask = textMaskerOf(compileDetectors([pattern]));
   assert.deepEqual(ownMask(["a=EMP-12&b=1", "EMP-12", `card=${CARD}`], "&"), ["a=[masked]&b=1", "[masked]", `card=${CARD}`]);

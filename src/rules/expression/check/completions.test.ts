@@ -56,14 +56,14 @@ test("completions fit the position, by phase and type", () => {
   assert.deepEqual(labels("", "no_such_phase"), []);
 });
 
-test("the characters to replace are those of the word before the cursor", () => {
+test("a completion replaces the characters of the word before the cursor", () => {
   const { from, to, items } = completions("ssl and http.ho eq 1", 15, CUSTOM);
   assert.deepEqual([from, to, items.map((item) => item.label)], [8, 15, ["http.host"]]);
   const [host] = items;
   assert.equal(host?.detail, "String");
 });
 
-test("every text and position has a result", () => {
+test("every text and position gives a result", () => {
   const pieces = fc.constantFrom(
     "http.host",
     "len",

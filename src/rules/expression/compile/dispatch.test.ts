@@ -59,7 +59,7 @@ const requests = fc
   .record({ host: fc.constantFrom(...HOSTS), path: fc.constantFrom(...PATHS), client_ip: fc.constantFrom(...ADDRESSES), x: fc.boolean() })
   .map(({ x, ...changes }) => testRequest({ ...changes, headers: x ? { x: ["1"] } : {} }));
 
-test("a dispatch finds the filters that apply, in their order", () => {
+test("a dispatch finds the matching filters in their order", () => {
   fc.assert(
     fc.property(fc.array(expression, { maxLength: 70 }), requests, (texts, request) => {
       const filters = texts.map(filter);
@@ -72,7 +72,7 @@ test("a dispatch finds the filters that apply, in their order", () => {
   );
 });
 
-test("a filter that cannot apply is not asked", () => {
+test("a filter that cannot match is not evaluated", () => {
   let asked = 0;
   const filters = Array.from({ length: 1000 }, (_, i) =>
     filter(`http.host eq "h${i}.example" and http.request.headers["count"][0] eq "x"`),
@@ -83,7 +83,7 @@ test("a filter that cannot apply is not asked", () => {
   assert.equal(asked, 1);
 });
 
-test("predicates that were made elsewhere are asked one by one", () => {
+test("foreign predicates are evaluated one by one", () => {
   const filters: Predicate[] = [() => true, filter("not ssl"), () => false, () => true];
   assert.deepEqual(found(filters, testRequest()), [0, 3]);
 });

@@ -17,7 +17,7 @@ const holds = (expression: string, request: RequestView): boolean =>
 const MANY = "a&".repeat(4096);
 const part = (name: string, value: string): string => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-test("no number of pairs, parts or cookies hides what comes behind them", () => {
+test("no number of pairs, parts or cookies hides a later one", () => {
   const form = { "content-type": [FORM] };
   for (const [expression, request] of [
     ['any(http.request.body.form["q"][*] eq "EVIL")', sent(`${MANY}q=EVIL`, form)],
@@ -32,7 +32,7 @@ test("no number of pairs, parts or cookies hides what comes behind them", () => 
     assert.ok(holds(`${expression} and not http.request.body.truncated`, request), expression);
 });
 
-test("a compressed body is shown decompressed, and the fields of a form as it was sent too", () => {
+test("a compressed body is shown decompressed, and form fields are shown also as sent", () => {
   const coded = (type: string, body: string): RequestView =>
     sent(gzipSync(body).toString("latin1"), { "content-type": [type], "content-encoding": ["gzip"] });
   for (const [expression, request] of [
@@ -48,7 +48,7 @@ test("a compressed body is shown decompressed, and the fields of a form as it wa
   assert.ok(holds('any(http.request.body.form["q"][*] eq "EVIL")', asSent));
 });
 
-test("a body that programs may read otherwise than fields show is said to be truncated, and an honest one is not", () => {
+test("an ambiguous body is marked as truncated, and a benign one is not", () => {
   const truncated = (row: (typeof ODD_REQUESTS)[number]): boolean =>
     holds("http.request.body.truncated", sent(row.body ?? "", { "content-type": row.types ?? [], "content-encoding": row.codings ?? [] }));
   assert.deepEqual(HONEST_REQUESTS.filter(truncated), []);

@@ -46,7 +46,7 @@ const PRINTED: readonly (readonly [text: string, printed: string])[] = [
   ["http.host eq ab.cd", "http.host eq ab.cd"],
 ];
 
-test("expressions have one canonical form", () => {
+test("every expression has one canonical form", () => {
   for (const [text, printed] of PRINTED) assert.equal(printExpression(parseExpression(text)), printed, text);
 });
 

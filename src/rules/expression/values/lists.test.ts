@@ -17,7 +17,7 @@ const block = fc.tuple(address, fc.double({ min: 0, max: 1, noNaN: true })).map(
   return share > 0.9 ? text : `${text}/${prefix}`;
 });
 
-test("a list of addresses has what its blocks have, in each family by itself", () => {
+test("an address list contains exactly the addresses of its blocks, per family", () => {
   fc.assert(
     fc.property(fc.array(block, { maxLength: 40 }), fc.array(address, { minLength: 1, maxLength: 40 }), (texts, asked) => {
       const list = createIpList(texts);
@@ -35,7 +35,7 @@ test("a list of addresses has what its blocks have, in each family by itself", (
   );
 });
 
-test("large lists find every address and nothing beside", () => {
+test("large lists find every address and no other", () => {
   const texts = Array.from({ length: 5000 }, (_, i) => `10.${i >> 8}.${i & 255}.${(i * 7) & 254}`);
   const list = createIpList(texts);
   for (const text of texts) {

@@ -51,7 +51,7 @@ function matchesOf(overrides: object, request: RequestView): ReturnType<typeof r
 const threshold = (score: number): object => ({ rules: [{ id: SCORE_EXCEEDED_RULE_ID, score_threshold: score }] });
 const attack = testRequest({ query: "a=Attack&b=an+attack&c=1", headers: { "user-agent": ["odd"] } });
 
-test("every rule that scores is a rule of the ruleset, with its level and its tags", () => {
+test("every scoring rule is a rule of the ruleset, with its level and tags", () => {
   use();
   const { rules, version } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
   assert.equal(version, "OWASP_CRS/9.9.9");
@@ -67,7 +67,7 @@ test("every rule that scores is a rule of the ruleset, with its level and its ta
   );
 });
 
-test("each value that a rule hits counts, up to the threshold and no further", () => {
+test("each value that a rule hits counts, and only up to the threshold", () => {
   use();
   assert.equal(matchesOf(threshold(12), attack)[0]?.rule.id, SCORE_EXCEEDED_RULE_ID);
   assert.equal(matchesOf(threshold(12), attack)[0]?.found.length, 2);
@@ -75,7 +75,7 @@ test("each value that a rule hits counts, up to the threshold and no further", (
   assert.deepEqual(matchesOf(threshold(1), testRequest({ query: "a=1" })), []);
 });
 
-test("levels and rules that are off add nothing", () => {
+test("disabled levels and rules add nothing", () => {
   use();
   const off = (changes: object): object => ({ ...threshold(1), ...changes });
   const level = { categories: [{ category: "paranoia-level-2", enabled: false }] };
@@ -94,7 +94,7 @@ test("levels and rules that are off add nothing", () => {
   );
 });
 
-test("cookies, forms, JSON, parts and XML are looked at in each reading that a program has", () => {
+test("cookies, forms, JSON, parts and XML are inspected in each reading that a program has", () => {
   use();
   const sending = (type: string, raw: string): RequestView =>
     testRequest({ method: "POST", query: "", headers: { "content-type": [type] }, body: { raw, size: raw.length, truncated: false } });
@@ -123,7 +123,7 @@ function toldOf(body: string, path = "/", status = 200, overrides: object = {}):
     .flatMap(({ found }) => found.map(({ rule_id, score, places }) => [rule_id, score, places.map(({ part }) => part)] as const));
 }
 
-test("rules for responses are a ruleset beside the one for requests, with another score", () => {
+test("response rules are a separate ruleset with a separate score", () => {
   use();
   const { rules, version, phase } = MANAGED_RULESETS.get(RESPONSE_SCORES_RULESET_ID)!;
   assert.equal(version, "OWASP_CRS/9.9.9");
@@ -148,19 +148,19 @@ test("rules for responses are a ruleset beside the one for requests, with anothe
   assert.deepEqual(toldOf("ORA-1234: no such table", "/manual/errors"), []);
 });
 
-test("without a Core Rule Set nothing judges responses", () => {
+test("without a Core Rule Set no ruleset inspects responses", () => {
   assert.deepEqual(toldOf("ORA-1234: no such table"), []);
   assert.match(MANAGED_RULESETS.get(RESPONSE_SCORES_RULESET_ID)!.description, /selvedge waf crs install/);
 });
 
-test("without a Core Rule Set the ruleset has rules of the program's own, and says so", () => {
+test("without a Core Rule Set the ruleset has the built-in rules, and its description says so", () => {
   const { version, description, rules } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
   assert.match(version, /^own-\d/);
   assert.match(description, /selvedge waf crs install/);
   assert.ok(rules.every(({ core }) => core === undefined));
 });
 
-test("an attack behind what the set looks at makes the rule about long bodies match", () => {
+test("an attack beyond the inspected length makes the rule for long bodies match", () => {
   use();
   const { id } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!.rules.find(({ cause }) => cause === "size")!;
   const blocks = { rules: [{ id, action: "block" }] };

@@ -12,7 +12,7 @@ const bodyOf = (type: string, raw: string): TransactionBody => {
   return request.readBody(request.bodyProcessor);
 };
 
-test("rules see every line of a part's head as it was sent", () => {
+test("rules see every line of a part's header section as sent", () => {
   const head = '\x0eContent-Disposition: form-data; name="file"\r\nX-Odd: a\r\n b\r\nContent-Disposition: form-data; name="q"';
   const { partHeaders } = bodyOf("multipart/form-data; boundary=X", `--X\r\n${head}\r\n\r\nx\r\n--X--\r\n`);
   assert.deepEqual(partHeaders, [
@@ -22,7 +22,7 @@ test("rules see every line of a part's head as it was sent", () => {
   ]);
 });
 
-test("rules see each name and each file name that a program may read of a file", () => {
+test("rules see each name and file name that a program may read", () => {
   const head = 'Content-Disposition: form-data; name="a\\b"; filename="c\\d"\r\nContent-Type: application/pdf';
   const { files } = bodyOf("multipart/form-data; boundary=X", `--X\r\n${head}\r\n\r\n%PDF-\r\n--X--\r\n`);
   assert.deepEqual(
@@ -35,7 +35,7 @@ test("rules see each name and each file name that a program may read of a file",
   );
 });
 
-test("the type chooses what reads the body also where the body is empty", () => {
+test("the content type chooses the body processor even if the body is empty", () => {
   for (const [type, processor] of [
     ["application/json", "JSON"],
     ["Text/XML; charset=utf-8", "XML"],
@@ -45,7 +45,7 @@ test("the type chooses what reads the body also where the body is empty", () => 
     assert.equal(sent(type, "").bodyProcessor, processor, type);
 });
 
-test("names of attributes in XML are not names of arguments, and their values are values", () => {
+test("XML attribute names are not argument names, and their values are values", () => {
   const { bodyArguments, xmlAttributes } = bodyOf("application/xml", '<a java.lang.Runtime="v">x</a>');
   assert.deepEqual(bodyArguments, [{ name: "xml", value: "v" }]);
   assert.deepEqual(xmlAttributes, ["v"]);

@@ -53,7 +53,7 @@ const PLACES: readonly (readonly [target: number, request: (value: string) => Re
   ],
 ];
 
-test("each signature finds its hits at each of its places, and nothing in its misses", () => {
+test("each signature finds its hits in each of its targets, and nothing in its misses", () => {
   const wrong: string[] = [];
   for (const signature of SIGNATURES) {
     const { looksFor, targets } = signature;
@@ -73,7 +73,7 @@ test("each signature finds its hits at each of its places, and nothing in its mi
   assert.deepEqual(wrong, []);
 });
 
-test("patterns run on the runtime's engine in linear time, and rows are whole", () => {
+test("patterns run in linear time on the native engine, and rows are complete", () => {
   const slugs = new Set<string>();
   const wrong: string[] = [];
   for (const { slug, looksFor, needs, hits, misses, title } of SIGNATURES) {
@@ -96,7 +96,7 @@ const JOURNEYS: readonly RequestView[] = [
   ...BENIGN_AGENTS.map((agent) => testRequest({ headers: { "User-Agent": [agent], Referer: ["https://www.example.com/a?b=c&d=e"] } })),
 ];
 
-test("nothing that visitors write is taken for an attack by a rule that blocks, and little adds to a score", () => {
+test("no blocking rule matches ordinary visitors' input, and little of it adds to a score", () => {
   const wrong = JOURNEYS.flatMap((request) =>
     found(request)
       .filter(({ certainty }) => certainty === "certain")
@@ -112,13 +112,13 @@ test("nothing that visitors write is taken for an attack by a rule that blocks, 
   assert.ok(Math.max(...scores) < 25, `a harmless request scores ${Math.max(...scores)}`);
 });
 
-test("of attacks that the signatures were not made from, nine in ten are blocked", () => {
+test("nine in ten attacks that the signatures were not made from are blocked", () => {
   const attacks = Object.values(ATTACKS).flat();
   const missed = attacks.filter((attack) => !found(PLACES[0]![1](attack)).some(({ certainty }) => certainty === "certain"));
   assert.ok(missed.length <= attacks.length / 10, JSON.stringify(missed));
 });
 
-test("the look-up by literals changes nothing but the time: asking each pattern gives the same", () => {
+test("the literal prefilter changes no result: every pattern alone finds the same", () => {
   const naive = createSignatureSet(SIGNATURES.map((signature) => ({ ...signature, needs: EVERY_BYTE })));
   const sample = [...JOURNEYS.filter((_, i) => i % 7 === 0), ...SIGNATURES.flatMap(({ hits }) => hits.map((hit) => PLACES[0]![1](hit)))];
   for (const request of sample) {
@@ -131,7 +131,7 @@ test("the look-up by literals changes nothing but the time: asking each pattern 
   }
 });
 
-test("texts of 128 KiB made to be slow", () => {
+test("texts of 128 KiB made to be slow do not stall a scan", () => {
   const repeated = (piece: string): string => piece.repeat(Math.ceil(131_072 / piece.length)).slice(0, 131_072);
   for (const piece of [
     "<a on",

@@ -11,7 +11,7 @@ import { createTextTest } from "./text-test.ts";
 const FILLER = "the lamp stands on the desk, it is 7 cm high; and it's bright (or dim) enough to read by. ";
 const ROWS = SIGNATURES.filter(({ looksFor, beginsValue }) => "pattern" in looksFor && beginsValue !== true);
 
-test("of a long text, what is near a signature's literals decides as all of it does", () => {
+test("in a long text the parts near a signature's literals give the same result as the whole", () => {
   const place = fc.record({ row: fc.constantFrom(...ROWS), before: fc.nat(3000), after: fc.nat(3000), piece: fc.nat(20), cut: fc.nat(3) });
   fc.assert(
     fc.property(place, ({ row, before, after, piece, cut }) => {
@@ -34,7 +34,7 @@ test("of a long text, what is near a signature's literals decides as all of it d
   );
 });
 
-test("each match of a pattern has one literal of each group in it", () => {
+test("each match of a pattern contains one literal of each group", () => {
   for (const { slug, looksFor, hits } of SIGNATURES)
     if ("pattern" in looksFor)
       for (const hit of hits.filter((text) => new RegExp(looksFor.pattern).test(text)))
@@ -45,7 +45,7 @@ test("each match of a pattern has one literal of each group in it", () => {
           );
 });
 
-test("an XML document of many small elements is read in time in proportion to it", () => {
+test("an XML document of many small elements is read in linear time", () => {
   assertGrowsLinearly("XML", (length) => {
     const raw = `<r>${"<a>one</a><b>two</b>".repeat(length / 20)}</r>`;
     return () => readBody({ raw, truncated: false, contentType: ["application/xml"], contentEncoding: [] });

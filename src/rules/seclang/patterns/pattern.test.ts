@@ -28,7 +28,7 @@ const CASES: readonly (readonly [pattern: string, matching: readonly string[], o
   [String.raw`(?s-i:a)\.\x{41}\101`, ["a.AA"], ["A.AA"]],
 ];
 
-test("constructs of PCRE", () => {
+test("constructs of PCRE match as in PCRE", () => {
   for (const [source, matching, others] of CASES) {
     const pattern = createPattern(source);
     for (const text of matching) assert.ok(pattern.test(text), `${source} in ${JSON.stringify(text)}`);
@@ -43,7 +43,7 @@ test("groups have the numbers of the pattern, in texts of any length", () => {
   assert.equal(pattern.exec("x"), null);
 });
 
-test("mistakes say where", () => {
+test("an error has its position", () => {
   for (const [source, at] of [
     ["a(b", 1],
     ["a)", 1],
@@ -73,7 +73,7 @@ const anyPattern = fc.letrec<{ readonly pattern: string; readonly atom: string }
 })).pattern;
 const anyText = fc.array(fc.constantFrom("a", "b", "c", "C", " ", "\n", "_"), { maxLength: 12 }).map((bytes) => bytes.join(""));
 
-test("the automaton finds what the runtime's engine finds", () => {
+test("the automaton finds the same as the native engine", () => {
   fc.assert(
     fc.property(anyPattern, fc.array(anyText, { minLength: 1, maxLength: 5 }), (source, texts) => {
       const node = parsePcre(source);
@@ -85,7 +85,7 @@ test("the automaton finds what the runtime's engine finds", () => {
   );
 });
 
-test("the machine finds the match that the runtime's engine prefers, and groups that repeat nothing", () => {
+test("the group machine finds the same match and groups as the native engine, except in repetitions", () => {
   fc.assert(
     fc.property(anyPattern, anyText, (source, text) => {
       const node = parsePcre(source);
@@ -100,7 +100,7 @@ test("the machine finds the match that the runtime's engine prefers, and groups 
   );
 });
 
-test("only short texts are for an engine that goes back, where a pattern lets it", () => {
+test("a backtracking engine gets only short texts, and only for patterns that allow it", () => {
   const bytesOf = (source: string): number => nativeBytesMax(parsePcre(source), true);
   assert.ok(bytesOf("(?:a+)+b") < 32);
   assert.ok(bytesOf("(a|a)*b") < 32);

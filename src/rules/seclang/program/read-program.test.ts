@@ -4,7 +4,7 @@ import { file, programOf } from "../testing/requests.ts";
 import { rulesOf } from "./program.ts";
 import { readProgram } from "./read-program.ts";
 
-test("later directives take rules away, and change what they look at and do", () => {
+test("later directives remove rules, and change their targets and actions", () => {
   const program = programOf(`
 SecRule ARGS "@rx a" "id:1,phase:2,tag:'attack-x',pass"
 SecRule ARGS "@rx b" "id:2,phase:2,tag:'attack-y',msg:'About y',pass"
@@ -27,7 +27,7 @@ SecRuleUpdateActionById 2 "deny,status:429"
   assert.deepEqual([rules[1]?.disruption, rules[1]?.status], ["deny", 429]);
 });
 
-test("block does the default action of its phase, and t:none removes the default transformations", () => {
+test("block takes the default action of its phase, and t:none removes the default transformations", () => {
   const program = programOf(`
 SecDefaultAction "phase:2,log,deny,status:418,t:lowercase"
 SecRule ARGS "@rx a" "id:1,phase:2,block"
@@ -44,7 +44,7 @@ SecRule ARGS "@rx a" "id:3,phase:1,block"
   );
 });
 
-test("directives without effect are named, and Include is what the caller makes of it", () => {
+test("directives without effect are listed, and the caller resolves Include", () => {
   const program = readProgram({
     files: [file('SecRequestBodyAccess On\nInclude other/*.conf\nSecComponentSignature "X/1"')],
     dataFile: () => null,

@@ -8,7 +8,7 @@ import { createEngine } from "./engine.ts";
 const withArguments = (...queryArguments: readonly (readonly [string, string])[]): TransactionRequest =>
   requestOf({ queryArguments: queryArguments.map(([name, value]) => ({ name, value })) });
 
-test("each value that a rule hits counts, and macros, sums and removals are what they say", () => {
+test("each value that a rule hits counts, with macros, sums and removals of variables", () => {
   const { outcome, transaction } = runRequest(
     programOf(`
 SecAction "id:1,phase:1,pass,nolog,setvar:tx.critical=5,setvar:tx.gone=1,setvar:tx.seen"
@@ -33,7 +33,7 @@ SecRule TX:/^2_args/ "@streq xab" "id:5,phase:2,pass"
   ]);
 });
 
-test("a chain applies where every link does, and later links see what earlier ones matched", () => {
+test("a chain matches if every link does, and later links see earlier matches", () => {
   const rules = `
 SecRule ARGS "@rx ^(.)b" "id:1,phase:2,pass,capture,chain,setvar:tx.first=1"
   SecRule TX:1 "@streq a" "chain"
@@ -49,7 +49,7 @@ SecRule ARGS "@rx ^(.)b" "id:1,phase:2,pass,capture,chain,setvar:tx.first=1"
   assert.deepEqual(run("p", "x"), [undefined, undefined]);
 });
 
-test("the last hit, which later links read, is that of the last target, whatever rules before it look at", () => {
+test("later links see the last hit of the last target, whatever earlier rules inspect", () => {
   const rules = `
 SecRule ARGS "@rx a" "id:1,phase:2,pass"
 SecRule ARGS_NAMES|ARGS "@rx a" "id:2,phase:2,pass,chain"
@@ -57,7 +57,7 @@ SecRule ARGS_NAMES|ARGS "@rx a" "id:2,phase:2,pass,chain"
   assert.deepEqual(idsOf(rules, withArguments(["a", "xa"])), [1, 2]);
 });
 
-test("variables are left out by the rule, and by rules before it", () => {
+test("a rule, or a control action of an earlier rule, excludes variables", () => {
   const rules = (control: string): string => `
 SecRule REQUEST_METHOD "@streq GET" "id:1,phase:1,pass,nolog${control}"
 SecRule ARGS|!ARGS:safe|!ARGS:/^utm_/ "@rx x" "id:2,phase:2,pass,tag:'attack-a'"
@@ -77,7 +77,7 @@ SecRule ARGS_NAMES "@rx x" "id:3,phase:2,pass,tag:'attack-b'"
   assert.deepEqual(found(",ctl:ruleEngine=Off", "x"), []);
 });
 
-test("skips lead to a marker of the same phase, and disruptions end it", () => {
+test("skips lead to a marker of the same phase, and a disruptive action ends it", () => {
   const rules = `
 SecRule ARGS:level "@lt 2" "id:1,phase:2,pass,nolog,skipAfter:END-TWO"
 SecRule ARGS:level "@ge 2" "id:2,phase:2,pass"
@@ -126,7 +126,7 @@ const OPERATORS: readonly (readonly [operator: string, matching: readonly string
   ["@rbl dnsbl.example", [], ["192.0.2.1"]],
 ];
 
-test("every operator", () => {
+test("every operator matches its examples", () => {
   for (const [operator, matching, others] of OPERATORS) {
     const finds = (value: string): boolean =>
       idsOf(`SecRule ARGS "${operator}" "id:1,phase:2,pass"`, withArguments(["p", value]), { "words.data": "# comment\ntwo words\n\n" })
@@ -188,7 +188,7 @@ test("variables have the values that ModSecurity gives them", () => {
   assert.deepEqual(asked, ["XML"]);
 });
 
-test("rules of responses see status, fields and body", () => {
+test("response rules see status, header fields and body", () => {
   const engine = createEngine(
     programOf(`
 SecRule RESPONSE_STATUS "@rx ^5" "id:1,phase:3,pass"
@@ -269,7 +269,7 @@ const anyRule = fc.record({
   more: fc.constantFrom("", ",capture,setvar:'tx.last=%{TX.0}'", ",multiMatch", ",skip:1", ",setvar:tx.n=+1"),
 });
 
-test("rules find the same with the filter and without, and remember the same", () => {
+test("rules match the same with and without the prefilter, and set the same variables", () => {
   fc.assert(
     fc.property(fc.array(anyRule, { minLength: 1, maxLength: 8 }), anyNamed, anyNamed, (rules, queryArguments, cookies) => {
       const program = programOf(

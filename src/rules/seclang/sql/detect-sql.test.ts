@@ -91,7 +91,7 @@ const HARMLESS = [
   'is:issue is:open label:bug author:union "select table"',
 ];
 
-test("text that becomes part of a statement is found, in every kind of quotes", () => {
+test("injected SQL is found in every kind of quotes", () => {
   // One of the list is encoded twice: decoding is for transformations.
   for (const attack of [...ATTACKS["sqli"]!.filter((text) => !text.startsWith("%27")), ...INJECTIONS])
     assert.notEqual(detectSql(attack), null, attack);
@@ -115,7 +115,7 @@ test("white space, comments and case between tokens change nothing", () => {
   );
 });
 
-test("tokens are as many as they may be, whatever the text", () => {
+test("the number of tokens is limited, whatever the text", () => {
   assert.equal(readSql("1' or N'a' like b", "'")?.kinds, "s&son");
   assert.equal(readSql("no quote", "'"), null);
   fc.assert(

@@ -5,7 +5,7 @@ import { file, programOf } from "../testing/requests.ts";
 import { readDirectives } from "./directives.ts";
 import { SecLangError } from "./source-error.ts";
 
-test("lines go on behind a backslash, and comments and blank lines are left out", () => {
+test("a backslash continues a line, and comments and blank lines are skipped", () => {
   const [rule, marker] = readDirectives(
     file('# comment\n\nSecRule ARGS|!ARGS:a \\\n    "@rx a\\"b" \\\n    "id:1,\\\n    msg:\'it, or\',\\\n    chain"\r\nSecMarker "END"\n'),
   );
@@ -30,7 +30,7 @@ test("lines go on behind a backslash, and comments and blank lines are left out"
   assert.deepEqual(rule.actions[1]?.source.at(0), { file: "rules.conf", line: 6, column: 5 });
 });
 
-test("a double backslash in quotes is one, but in a class of both slashes", () => {
+test("a double backslash in quotes is one backslash, except in a class of both slashes", () => {
   const patternOf = (source: string): string | undefined => {
     const [rule] = readDirectives(file(`SecRule ARGS "@rx ${source}" "id:1"`));
     return rule?.kind === "rule" ? rule.operator?.argument.text : undefined;
@@ -48,7 +48,7 @@ test("a double backslash in quotes is one, but in a class of both slashes", () =
   assert.deepEqual(rule?.kind === "rule" && rule.operator?.argument.at(4), { file: "rules.conf", line: 1, column: 23 });
 });
 
-test("selectors are names, patterns with separators in them, and paths of XML", () => {
+test("selectors are names, patterns with separators in them, and XML paths", () => {
   const [rule] = readDirectives(file(`SecRule ARGS:/^(a|b)$/|ARGS:'/x|y/'|&REQUEST_HEADERS:Host|XML:/*|XML://@*|TX:1 "@eq 1"`));
   assert.ok(rule?.kind === "rule");
   assert.deepEqual(
@@ -91,7 +91,7 @@ const REFUSED: readonly (readonly [source: string, line: number, column: number,
   ['SecRule ARGS "@rx a" "id:1" extra', 1, 29, /unexpected text/],
 ];
 
-test("every mistake says file, line and column", () => {
+test("every error has file, line and column", () => {
   for (const [source, line, column, message] of REFUSED) {
     assert.throws(
       () => programOf(source),
@@ -105,7 +105,7 @@ test("every mistake says file, line and column", () => {
   }
 });
 
-test("no text makes the reader do anything but read or refuse", () => {
+test("any text is read or refused", () => {
   const pieces = [
     "SecRule",
     "SecAction",

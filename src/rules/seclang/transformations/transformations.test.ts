@@ -55,7 +55,7 @@ const anyText = fc.array(fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantF
   maxLength: 40,
 });
 
-test("a text without the bytes that a transformation touches stays as it is, and every text stays one of bytes", () => {
+test("a text without the bytes that a transformation changes stays unchanged, and every result is a byte string", () => {
   for (const name of TRANSFORMATION_NAMES.split(", ")) {
     const { apply: change, touches } = transformationOf(name)!;
     fc.assert(
