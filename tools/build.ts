@@ -9,11 +9,14 @@ import { type Built, contentHash, isCurrent, stampOf } from "../bin/built-progra
 
 const root = dirname(import.meta.dirname);
 const MAIN = "src/app/cli/main.ts";
-/** Loaded first wherever a file of the build is. */
+/** Loaded first, wherever a file of the build is. */
 const SOURCE_LINES = "src/kernel/process/source-lines.ts";
-/** Read by the build besides the sources. */
+/** Inputs of the build besides the sources. */
 const OTHER_INPUTS = ["package.json", "tools/build.ts"] as const;
-/** Where names lead within the build, which has a `package.json` of its own for them: the programs of threads keep the names of their sources. */
+/**
+ * The targets of import names within the build, which has its own `package.json` for them: thread programs keep the
+ * names of their sources.
+ */
 const IMPORTS = { "#source-lines": "./kernel/process/source-lines.js", "#package.json": "./package.json", "#*.ts": "./*.js" } as const;
 const REPLACE_ATTEMPTS = 10;
 
@@ -28,7 +31,7 @@ if (!isCurrent(root)) {
 
 async function build(esbuild: typeof import("esbuild")): Promise<void> {
   const sources = listSources();
-  // Before esbuild reads them: what changes in between makes the build stale.
+  // Computed before esbuild reads the files, so that a change in between makes the build stale.
   const before = Object.fromEntries([...sources, ...OTHER_INPUTS].map((file) => [file, versionOf(file)]));
   const directory = join(root, `.dist-${process.pid}`);
   try {
@@ -55,11 +58,11 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
     const inputs = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
     const built: Built = Object.fromEntries(inputs.map((file) => [file, before[file] ?? ["", ""]]));
     writeFileSync(join(directory, "built.json"), JSON.stringify(built));
-    // Another process may have built the same meanwhile and run it already.
+    // Another process may have built the same meanwhile and may already run it.
     if (!isCurrent(root)) replace(join(root, "dist"), directory);
   } catch (error) {
     process.exitCode = 1;
-    // esbuild has said what is wrong in the sources.
+    // esbuild has printed the errors in the sources.
     if (!(error instanceof Error && "errors" in error)) console.error(error);
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -84,7 +87,7 @@ function threadsOf(file: string): readonly string[] {
   return [...text.matchAll(/import\.meta\.resolve\("#([^"]+\.ts)"\)/g)].map(([, path]) => `src/${path}`);
 }
 
-/** Another build may do the same at the same time; only whole builds take each other's place. */
+/** Another build may replace it concurrently; only complete builds replace each other. */
 function replace(target: string, by: string): void {
   const old = `${by}-old`;
   for (let attempt = 1; ; attempt++) {

@@ -8,12 +8,12 @@ export interface Changes {
   readonly files: readonly string[];
 }
 
-/** Where work goes once it is done, in the order in which one is looked for. */
+/** Branches that finished work goes to, in order of preference. */
 const TRUNKS = ["origin/main", "main"];
 
 /**
- * Compares with `commit`; by default with the one where this branch left main, or with the last commit if nothing has. Null where git
- * cannot say: outside of a clone, or with an unknown commit.
+ * Compares with `commit`; by default with the commit where this branch left main, or with the last commit if nothing
+ * has changed. Null if git cannot tell: outside a clone, or with an unknown commit.
  */
 export function changesSince(commit?: string): Changes | null {
   if (commit !== undefined) return changesAfter(commit);

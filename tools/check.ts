@@ -30,7 +30,7 @@ console.log(
 );
 process.exitCode = failures.size === 0 ? 0 : 1;
 
-/** `--all`: each unit test, as `npm test`. `--since COMMIT`: those that the changes since then reach, by default since main. */
+/** `--all`: every unit test, like `npm test`. `--since COMMIT`: those reached by the changes since then, by default since main. */
 function filesToRun(): readonly string[] {
   const all = unitTestFiles();
   if (argv.includes("--all")) return all;

@@ -1,8 +1,8 @@
 /**
- * Compares the SecLang engine with libmodsecurity, rule by rule, over generated requests, and what both cost over three harmless ones:
- * `node tools/crs-compare.ts [COUNT [SEED [CRS_DIRECTORY]]]`. Needs gcc and Debian's packages libmodsecurity-dev and modsecurity-crs. Prints how
- * many requests have the same rules, how many have them where differences with a reason are left out (`REASONS`, ADR 0224), and each difference
- * with an example.
+ * Compares the SecLang engine with libmodsecurity, rule by rule, over generated requests, and the cost of both over
+ * three benign ones: `node tools/crs-compare.ts [COUNT [SEED [CRS_DIRECTORY]]]`. Needs gcc and Debian's packages
+ * libmodsecurity-dev and modsecurity-crs. Prints how many requests match the same rules, how many do if differences
+ * with a known reason are excluded (`REASONS`, ADR 0224), and each difference with an example.
  */
 import { dirname, join } from "node:path";
 import { readCoreRulesFiles } from "#app/waf/core-rules-files.ts";
@@ -14,10 +14,10 @@ import { compareSettings, createLibModSecurity, type LibModSecurity } from "./cr
 import type { StageInput } from "./crs/regression-tests.ts";
 import { transactionOf } from "./crs/test-transaction.ts";
 
-/** A difference in which this program does what the manual or the Core Rule Set says, for the named rules and requests alone. */
+/** A difference in which this program follows the manual or the Core Rule Set, for the named rules and requests only. */
 interface Reason {
   readonly why: string;
-  /** `+` before rules that are found here alone, `-` before those of libmodsecurity alone. */
+  /** `+` before rules that match only here, `-` before those that match only in libmodsecurity. */
   readonly ids: readonly string[];
   readonly fits?: (request: StageInput) => boolean;
 }

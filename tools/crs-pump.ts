@@ -1,6 +1,7 @@
 /**
- * Looks for bodies that cost much in a Core Rule Set: `node tools/crs-pump.ts CRS_DIRECTORY [SECONDS [SEED]]`. Forms of 8 and 128 KB are
- * pumped with what the patterns name; what takes longer than allowed is timed again, since other processes share the machine.
+ * Searches for bodies that are expensive for a Core Rule Set: `node tools/crs-pump.ts CRS_DIRECTORY [SECONDS [SEED]]`.
+ * Forms of 8 and 128 KB are filled with texts from the patterns; a slow one is measured again, because other processes
+ * share the machine.
  */
 import { createEngine } from "#rules/seclang/run/engine.ts";
 import { rulesOf } from "#rules/seclang/program/program.ts";
@@ -13,7 +14,7 @@ if (directory === undefined) {
   process.exit(2);
 }
 
-/** CPU time that a body of so many bytes may take. */
+/** Allowed CPU time for a body of this many bytes. */
 const ALLOWED = [
   { bytes: 8192, cpuMs: 50 },
   { bytes: 131_072, cpuMs: 200 },

@@ -1,7 +1,8 @@
 /**
- * Runs the Core Rule Set's own test suite: `node tools/crs-regression.ts CRS_DIRECTORY [TESTS_DIRECTORY] [--edge] [--unfiltered] [--only TEST]`.
- * Neither is part of this repository. Prints how many of the tests pass, and names those that do not. `--edge` sends each request over a
- * socket to an edge and takes the rules from its events; `--unfiltered` also compares with an engine that evaluates every rule.
+ * Runs the Core Rule Set's own test suite: `node tools/crs-regression.ts CRS_DIRECTORY [TESTS_DIRECTORY] [--edge]
+ * [--unfiltered] [--only TEST]`. Neither is part of this repository. Prints how many of the tests pass, and the names
+ * of the others. `--edge` sends each request over a socket to an edge and takes the rules from its events;
+ * `--unfiltered` also compares with an engine that evaluates every rule.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -62,7 +63,7 @@ async function firstFault(name: string, stages: readonly Stage[]): Promise<strin
   return null;
 }
 
-/** A request that is no HTTP, or for a host that the edge does not have, comes to no rule. */
+/** No rule sees a request that is not HTTP, or whose host the edge does not serve. */
 function isRefusal({ status, ids }: EdgeAnswer): boolean {
   return ids.length === 0 && status !== 200;
 }

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /**
- * Makes `dashboard/dist/` from its sources, unless it is current; with `--check` it only says whether it is. The built files are
- * committed, so that a server needs no build tool (docs/adr/0135).
+ * Builds `dashboard/dist/` from its sources, unless it is current; with `--check` it only reports whether it is. The
+ * built files are committed, so that a server needs no build tool (docs/adr/0135).
  */
 
 const root = dirname(import.meta.dirname);

@@ -1,6 +1,9 @@
 import { percent, recallOf } from "#rules/detectors/testing/recall.ts";
 
-/** Prints how much of labelled cases detection finds, for each kind: `node tools/detection-recall.ts FILE [KIND]`, with what it misses of the kind. */
+/**
+ * Prints the recall of detection on labelled cases, for each kind: `node tools/detection-recall.ts FILE [KIND]`, with
+ * the misses of the kind.
+ */
 const [file, asked] = process.argv.slice(2);
 if (file === undefined) {
   console.error("usage: node tools/detection-recall.ts FILE [KIND]\nFILE has a case in JSON on each line: text, label and kind");

@@ -8,7 +8,7 @@ import { expressionPages } from "./docs/expressions.ts";
 import { specMapPage } from "./docs/spec-map.ts";
 import { ROOT } from "./steps.ts";
 
-/** Everything in these folders is generated; a file that no table stands behind any more goes. */
+/** Everything in these folders is generated; a file without a table is deleted. */
 const FOLDERS = ["docs/errors", "docs/reference", "docs/reference/api"] as const;
 
 const wanted = new Map(

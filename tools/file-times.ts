@@ -3,12 +3,12 @@ import { join, relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { ROOT } from "./steps.ts";
 
-/** Where runs leave their times, a file for each. */
+/** Directory where runs store their times, one file each. */
 const FOLDER = join(ROOT, "node_modules/.cache/test-times");
 
 /**
- * A reporter for node:test that writes `MILLISECONDS CPU-MILLISECONDS PATH` for each test of a file. CPU is that of this process, and so
- * only says something if the tests run in it (--test-isolation=none).
+ * A reporter for node:test that writes `MILLISECONDS CPU-MILLISECONDS PATH` for each test of a file. CPU is that of
+ * this process, so it is meaningful only if the tests run in it (--test-isolation=none).
  */
 // The runner wants it so.
 // oxlint-disable-next-line no-default-export

@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 /** Paths that each module names, all from the root. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-/** Imports and exports of types alone: the compiler checks what they bring, and nothing of it runs. */
+/** Imports and exports of types only: the compiler checks them, and they do not run. */
 const OF_TYPES =
   /^(?:im|ex)port (?:type [^;"]*|\{\s*type [\w$]+(?: as [\w$]+)?(?:,\s*type [\w$]+(?: as [\w$]+)?)*,?\s*\}) ?from "[^"]*";/gm;
 
@@ -23,13 +23,13 @@ function fileOf(path: string, name: string): string {
   return posix.join(name.startsWith(".") ? posix.dirname(path) : ".", name).replace(/\/$/, "");
 }
 
-/** Reads all modules below the root but those of the dashboard, which has no such tests. */
+/** Reads all modules below the root except those of the dashboard, which has no such tests. */
 export function readImportGraph(root: string): ImportGraph {
   const modules = globSync("{bin,src,test,tools}/**/*.{ts,js}", { cwd: root });
   return new Map(modules.map((path) => [path, namedFiles(path, readFileSync(join(root, path), "utf8"))]));
 }
 
-/** How many imports each module stands away from the nearest of the files; those that do not reach one are left out. */
+/** Distance of each module in imports from the nearest of the files; modules that do not reach one are omitted. */
 export function distancesTo(files: Iterable<string>, graph: ImportGraph): ReadonlyMap<string, number> {
   const importers = new Map<string, string[]>();
   for (const [module, targets] of graph)
@@ -39,7 +39,7 @@ export function distancesTo(files: Iterable<string>, graph: ImportGraph): Readon
       else importers.set(target, [module]);
     }
   const distances = new Map<string, number>(Array.from(files, (file) => [file, 0]));
-  // A map yields what is added while it is read, so the nearest come first.
+  // A map yields entries that are added while it is read, so the nearest come first.
   for (const [file, distance] of distances)
     for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
   return distances;

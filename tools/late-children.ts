@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { processTree } from "../test/bench/cpu-time.ts";
 
-/** How often it is looked. */
+/** Interval between two checks. */
 const LOOK_MS = 1_000;
 
 /**
- * Ends each child of the process that has run for longer than this, and whatever it has started, until it is stopped:
- * what a test that failed has left open keeps its process from ending.
+ * Kills each child of the process that has run for longer than this, with its descendants, until it is stopped: a
+ * process that a failed test left running would keep its parent alive.
  */
 export function endLateChildren(pid: number, limitMs: number, tell: (child: number) => void): { stop(): void } {
   let seen = new Map<number, number>();
@@ -22,7 +22,7 @@ export function endLateChildren(pid: number, limitMs: number, tell: (child: numb
   return { stop: () => clearInterval(timer) };
 }
 
-/** None where the kernel does not tell (proc(5), CONFIG_PROC_CHILDREN). */
+/** Empty if the kernel does not list children (proc(5), CONFIG_PROC_CHILDREN). */
 function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);

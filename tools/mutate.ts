@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { ROOT, stepEnvironment } from "./steps.ts";
 
 /**
- * Changes one thing of a file at a time and runs the test file beside it: a change that no test notices is a survivor. On demand:
+ * Changes one thing of a file at a time and runs the test file beside it: a change that no test notices is a survivor.
+ * On demand:
  *
  *   node tools/mutate.ts                         a sample of 40 changes over all files that have a test beside them
  *   node tools/mutate.ts --count 100 --seed 7    another sample
  *   node tools/mutate.ts src/kernel/net/ip.ts    a file
  *
- * It writes into the sources and puts them back, also when it is interrupted. Prints the share that was noticed.
+ * It writes into the sources and restores them, also when it is interrupted. Prints the share of noticed changes.
  */
 interface Mutation {
   readonly name: string;
@@ -44,7 +45,7 @@ interface Change {
   readonly length: number;
 }
 
-/** Not in comments, types, imports and texts: a change there is none of what the program does. */
+/** Not in comments, types, imports and texts, because a change there does not change the program's behaviour. */
 function changesOf(file: string): readonly Change[] {
   const text = readFileSync(join(ROOT, file), "utf8");
   const found: Change[] = [];
@@ -64,7 +65,7 @@ function changesOf(file: string): readonly Change[] {
   return found;
 }
 
-/** A text or a pattern begins before the place and ends behind it. */
+/** A text or a pattern starts before the position and ends after it. */
 function isWithinText(line: string, at: number): boolean {
   const before = line.slice(0, at);
   const quotes = (before.match(/(?<!\\)["`]/g) ?? []).length;
@@ -86,7 +87,7 @@ function passes(file: string): Promise<boolean> {
   });
 }
 
-/** Runs the test with the change in place. */
+/** Runs the test with the change applied. */
 async function isNoticed({ file, at, mutation, length }: Change): Promise<boolean> {
   const path = join(ROOT, file);
   const text = readFileSync(path, "utf8");

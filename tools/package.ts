@@ -6,13 +6,14 @@ import { productionPackages } from "./production-packages.ts";
 import { ROOT } from "./steps.ts";
 
 /**
- * `npm run package [-- DIRECTORY]`: what people without npm install, for this machine's processor. A tarball with Node.js inside, which
- * runs where it is unpacked, and the same as a Debian package. Both hold what `npm pack` packs, beside the packages that it needs.
+ * `npm run package [-- DIRECTORY]`: packages for users without npm, for this machine's processor. A tarball with
+ * Node.js inside, which runs where it is unpacked, and the same as a Debian package. Both contain the files of `npm
+ * pack` and the packages that it needs.
  */
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 const PACK_MS_MAX = 600_000;
-/** Of packages, what nobody reads at run time. */
+/** Files of packages that are not read at run time. */
 const LEFT_OUT =
   /\.(?:md|markdown|map|d\.[cm]?ts|flow)$|\/(?:test|tests|docs|examples|benchmarks?|\.github)$|node-linux-\w+\/(?:include|share|lib)$/;
 const KEPT = /\/(?:licen[sc]e|notice|copying)/i;
@@ -49,7 +50,7 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** `bin/selvedge` beside `lib/node_modules`; gives the number of packages. */
+/** Writes `bin/selvedge` beside `lib/node_modules`; returns the number of packages. */
 function fillTree(tree: string): number {
   const modules = join(tree, "lib/node_modules");
   mkdirSync(modules, { recursive: true });

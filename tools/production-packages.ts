@@ -9,8 +9,8 @@ interface LockedPackage {
 }
 
 /**
- * Paths below the root, as `node_modules/pg`, of the packages that an installation without development packages has, by the lock
- * file. Optional ones that are not installed here, as those of other processors, are left out.
+ * Paths below the root, such as `node_modules/pg`, of the packages of an installation without development packages, by
+ * the lock file. Optional ones that are not installed here, such as those of other processors, are left out.
  */
 export function productionPackages(): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
@@ -30,7 +30,7 @@ export function productionPackages(): readonly string[] {
   return [...found].toSorted();
 }
 
-/** As Node.js looks for it: in the package's own folder, and in those above. */
+/** Searched like Node.js does: in the package's own folder, and in those above. */
 function placeOf(name: string, from: string, packages: Readonly<Record<string, LockedPackage>>): string | undefined {
   for (let folder = from; ;) {
     const path = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;

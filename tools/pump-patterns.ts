@@ -5,7 +5,8 @@ import { loadedPatterns } from "./lint/loaded-patterns.ts";
 import { pump, PUMP_MS_MAX } from "./lint/pump.ts";
 import { type MarkedPattern, PUMPED_FILE, pumpedKey } from "./lint/pumped.ts";
 
-// Tries the patterns that are marked `// linear:` and have changed, and writes down those that pass; the linter wants each of them there.
+// Tries the patterns that are marked `// linear:` and have changed, and records those that pass; the linter requires
+// each of them to be recorded.
 
 const { stdout } = spawnSync("oxlint", ["--format=json", "src"], {
   encoding: "utf8",

@@ -4,7 +4,7 @@ import { runStep, type Step, type StepResult } from "./steps.ts";
 /** One more than cores, since tests wait as well. */
 const CONCURRENCY = Math.max(2, availableParallelism()) + 1;
 
-/** Runs the steps, the first ones first, and reports each one when it ends. Returns the outputs of those that failed, by name. */
+/** Runs the steps in order of priority and reports each one when it ends. Returns the outputs of the failed ones, by name. */
 export async function runSteps(steps: readonly Step[]): Promise<ReadonlyMap<string, string>> {
   const waiting = [...steps];
   const failures = new Map<string, string>();

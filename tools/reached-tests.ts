@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { distancesTo, type ImportGraph } from "./import-graph.ts";
 
-/** A change of one may change what every module does. */
+/** A change of one of these may change the behaviour of every module. */
 const BEHIND_ALL: ReadonlySet<string> = new Set(["package-lock.json"]);
 
-/** A test that looks for files all over the repository depends on more than its text names. */
+/** A test that searches for files all over the repository depends on more than the paths in its text. */
 const READS_FOLDERS = /\b(?:readdir|glob)(?:Sync)?\(|"ls-files"/;
 const READS_ALL = /\bROOT\b/;
 
@@ -14,8 +14,9 @@ export interface TestFile {
 }
 
 /**
- * The paths of the tests that changed files reach, nearest first: by imports, by threads that are started and by files or folders that
- * are read. A file that is not a module stands for the modules of its folder as well. Any change reaches the tests that read all folders.
+ * The paths of the tests that changed files reach, nearest first: by imports, by started threads and by files or
+ * folders that are read. A file that is not a module also stands for the modules of its folder. Any change reaches the
+ * tests that read all folders.
  */
 export function reachedTests(changed: readonly string[], tests: readonly TestFile[], graph: ImportGraph): readonly string[] {
   if (changed.length === 0) return [];

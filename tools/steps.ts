@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 
-/** A check that runs as a program: exit code 0 means that there is nothing to say. */
+/** A check that runs as a program: exit code 0 means success. */
 export interface Step {
   readonly name: string;
   readonly command: string;
@@ -17,7 +17,7 @@ export interface StepResult {
 
 export const ROOT = dirname(import.meta.dirname);
 
-/** Only what has changed since the last run is checked again. */
+/** Only changes since the last run are checked again. */
 const typesOf = (project: string, cache: string): readonly string[] => [
   ...["--noEmit", "--incremental", "--tsBuildInfoFile", `node_modules/.cache/${cache}.tsbuildinfo`],
   ...["--project", project],
@@ -40,7 +40,7 @@ export const STATIC_STEPS: readonly Step[] = [
  */
 export const testFlags = (timeoutMs: number): readonly string[] => ["--test", `--test-timeout=${timeoutMs}`];
 
-/** The programs of node_modules first, whoever starts us; what Node has compiled for one test file serves the next. */
+/** Programs of node_modules come first, whoever starts us; the compile cache of one test file serves the next. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),
@@ -53,7 +53,7 @@ export async function runStep(step: Step): Promise<StepResult> {
   const started = performance.now();
   const child = spawn(step.command, step.args, {
     cwd: ROOT,
-    // Output that is shown only later, perhaps in a log, has no colours.
+    // Output that is shown later, perhaps in a log, has no colours.
     env: { ...stepEnvironment(), FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: STEP_TIMEOUT_MS,

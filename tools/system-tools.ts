@@ -5,14 +5,14 @@ import { delimiter, join } from "node:path";
 /** A program that npm does not bring. */
 export interface SystemTool {
   readonly name: string;
-  /** The Debian package that holds it. */
+  /** The Debian package that contains it. */
   readonly debianPackage: string;
   /** The command that needs it: `npm test` fails or skips tests without it, `npm run bench` omits the peer or the row. */
   readonly neededBy: "test" | "bench";
   readonly purpose: string;
-  /** A file that shows that it is there, where it is a library and no program. */
+  /** A file that shows its presence, for a library without a program. */
   readonly file?: string;
-  /** Folders to look into besides PATH. */
+  /** Folders to search besides PATH. */
   readonly folders?: () => readonly string[];
 }
 
@@ -178,7 +178,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   },
 ];
 
-/** The path of the program or library, or undefined where it is not installed. */
+/** The path of the program or library, or undefined if it is not installed. */
 export function findTool(name: string): string | undefined {
   const tool = SYSTEM_TOOLS.find((row) => row.name === name);
   if (tool?.file !== undefined) return existsSync(tool.file) ? tool.file : undefined;
@@ -187,8 +187,8 @@ export function findTool(name: string): string | undefined {
 }
 
 /**
- * Installs what is missing of the tools that `who` needs, when it may: as root, with apt, in CI or when
- * SELVEDGE_INSTALL_TOOLS=1 says so. Returns the tools that are still missing; never throws.
+ * Installs missing tools that `who` needs, if it may: as root, with apt, in CI or with SELVEDGE_INSTALL_TOOLS=1.
+ * Returns the tools that are still missing; never throws.
  */
 export function provideTools(who: SystemTool["neededBy"]): readonly SystemTool[] {
   const missing = missingTools(who);
@@ -215,7 +215,7 @@ const INSTALL_TIMEOUT_MS = 300_000;
 
 function aptGet(args: readonly string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  // Another apt may hold the lock for a moment, as on a machine that has just started.
+  // Another apt may hold the lock for a moment, for example on a machine that has just started.
   const result = spawnSync("/usr/bin/apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], {
     env,
     encoding: "utf8",
@@ -234,7 +234,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Debian keeps the server's programs out of PATH, one folder for each version. */
+/** Debian installs the server's programs outside PATH, in one folder per version. */
 function postgresFolders(): readonly string[] {
   const root = "/usr/lib/postgresql";
   return existsSync(root) ? readdirSync(root).map((version) => join(root, version, "bin")) : [];

@@ -13,7 +13,10 @@ import { unitTestSteps, withoutNativeStep } from "./unit-tests.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
 const FILE_TIMEOUT_MS = 600_000;
-/** The runner bounds tests, not files: one that leaves a socket open would keep the run from ending. A machine may be five times slower than ours. */
+/**
+ * The runner has a timeout per test and not per file: a file that leaves a socket open would keep the run from ending.
+ * A machine may be five times slower than ours.
+ */
 const RUN_TIMEOUT_MS = 3_600_000;
 /** A test of a whole system waits more than it computes: for servers to start, timers, disks. */
 const SYSTEM_FILES_PER_CORE = 2;
@@ -21,7 +24,7 @@ const SYSTEM_FILES_PER_CORE = 2;
 const AGAIN_MAX = 3;
 const SLOWEST = 20;
 
-// `npm test -- FILE…` runs only these; without files everything runs: what `npm run check` does, then the tests of whole systems.
+// `npm test -- FILE…` runs only these; without files everything runs: the steps of `npm run check`, then the system tests.
 const asked = process.argv.slice(2);
 
 for (const tool of provideTools("test")) {
@@ -31,7 +34,7 @@ console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
 
 const directory = mkdtempSync(join(tmpdir(), "selvedge-tests-"));
 const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
-// So that the servers of test/ need not build it beside each other; what cannot be built runs from the sources.
+// Built once here, so that the servers of test/ need not build concurrently; without a build they run from the sources.
 if (asked.length === 0 || asked.some((file) => file.startsWith("test/")))
   spawnSync("node", ["tools/build.ts"], { cwd: ROOT, env: stepEnvironment(), stdio: "inherit" });
 process.exitCode = asked.length > 0 ? (await run(asked, availableParallelism())).exitCode : await runAll();

@@ -5,10 +5,10 @@ import { ROOT, type Step, testFlags } from "./steps.ts";
 
 const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
-/** Tests that look at the heap or the quiet of their own process, or keep both cores busy: nothing else runs in it. */
+/** Tests that measure the heap or the idleness of their own process, or use both cores: each runs alone. */
 const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/process/heap.test.ts"]);
 
-/** One process runs so many files: starting one for each file takes twice as long, and one for all would leave a core idle at the end. */
+/** One process runs this many files: one process per file takes twice as long, and one for all would leave a core idle at the end. */
 const FILES_PER_PROCESS = 25;
 const TEST_TIMEOUT_MS = 300_000;
 
@@ -27,7 +27,7 @@ export function unitTestSteps(files: readonly string[] = unitTestFiles()): reado
   ];
 }
 
-/** Of each plane, tests that reach its sockets. Those that run on both kinds of sockets by themselves are not here. */
+/** Tests that reach the sockets of each plane. Those that run on both kinds of sockets by themselves are not listed. */
 const WITHOUT_NATIVE = [
   ...["http2", "lent-bodies", "proxy-protocol", "request-bodies", "request-rows", "rule-phases", "scanned-bodies", "tls", "worker"].map(
     (name) => `src/edge/${name}.test.ts`,
@@ -36,7 +36,7 @@ const WITHOUT_NATIVE = [
   "src/nameserver/worker.test.ts",
 ];
 
-/** They pass once more where no part of the planes uses native system calls (`runtime.native`). */
+/** They must also pass if no part of the planes uses native system calls (`runtime.native`). */
 export const withoutNativeStep = (): Step =>
   stepOf("without native calls", ["--import", new URL("without-native.ts", import.meta.url).href, ...WITHOUT_NATIVE]);
 

@@ -1,6 +1,7 @@
 /**
- * Writes to the guide what one attack of each class adds to the score: `node tools/waf-scores.ts`. The table of the Core Rule Set is
- * that of Debian's package where it is installed; `node tools/waf-scores.ts CRS_DIRECTORY` prints the one of another directory.
+ * Writes into the guide the score of one attack per class: `node tools/waf-scores.ts`. The table of the Core Rule Set
+ * is that of Debian's package if it is installed; `node tools/waf-scores.ts CRS_DIRECTORY` prints the one of another
+ * directory.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { coreScoreTable, DEBIAN_CORE_RULES, GUIDE, ownScoreTable, withScores } from "./docs/waf-scores.ts";

@@ -1,4 +1,4 @@
 import { setNativeMode } from "#kernel/process/native-transport.ts";
 
-// For `node --import`: what runs then does as if `runtime.native` was off, in all of its threads.
+// For `node --import`: the program then runs as if `runtime.native` were off, in all of its threads.
 setNativeMode("off");

@@ -21,12 +21,12 @@ const ACCOUNTS = 10;
 const PER_ACCOUNT = 100;
 const START_MS = Date.UTC(2026, 0, 15, 10, 0);
 const MINUTE_MS = 60_000;
-/** Of the hour before, so that what every zone has is usual. */
+/** Events of the hour before, so that every zone has a normal level. */
 const WINDOWS = 12;
 
-/** Zones have few events, as most have at most times: nothing has to be compared with its history. */
+/** Zones have few events, the usual case: no zone has to be compared with its history. */
 export const alertLooksQuiet = alertLooks("alert-looks-quiet", 20);
-/** All zones have more than the floor all the time: each has to be compared with its history, and none is told of. */
+/** All zones are always above the floor: each has to be compared with its history, and none has a spike. */
 export const alertLooksBusy = alertLooks("alert-looks-busy", 220);
 
 function alertLooks(name: string, perWindow: number): Benchmark {
@@ -35,7 +35,7 @@ function alertLooks(name: string, perWindow: number): Benchmark {
     name,
     unit: `ms of CPU of the API's thread for a look, ${total} zones with ${perWindow} events in five minutes, ${total} policies`,
     better: "lower",
-    // A look comes every minute.
+    // A check runs every minute.
     target: 600,
     tools: [],
     prepare: async ({ directory }) => {

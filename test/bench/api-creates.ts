@@ -33,7 +33,7 @@ export const apiCreates: Benchmark = {
           return create(selvedge.pid, { ...common, server: "selvedge", host: hostname, port: Number(port), path, zoneName, secret });
         },
       },
-      // Over SQLite it fails many of the creates that meet each other, so it is seen with one connection as well.
+      // With SQLite it fails many concurrent creates, so it is also measured with one connection.
       peers: [common.connections, 1].map((connections) => ({
         name: connections === 1 ? "powerdns, 1" : "powerdns",
         run: async () => {

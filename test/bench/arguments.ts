@@ -10,7 +10,7 @@ export interface BenchArguments {
   readonly seconds: number;
 }
 
-/** Instead of a run: what the person at the terminal is told, and the exit code. */
+/** The text that the user gets instead of a run, and the exit code. */
 export interface BenchAdvice {
   readonly text: string;
   readonly code: 0 | 2;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 
-// Node's own TLS server with nothing behind it: what no edge on Node's API can do with less. Arguments: its port, and the
+// Node's own TLS server without an application: the lower bound of an edge on Node's API. Arguments: its port, and the
 // directory of its key and certificate.
 
 const [port = "", directory = ""] = process.argv.slice(2);

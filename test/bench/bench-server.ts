@@ -2,7 +2,7 @@ import { type Answer, type ApiCall, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { patientRequest } from "./patient-request.ts";
 
-/** A server with one zone of the largest plan, and no rate limit in the way: that of DNS responses is on, but out of reach. */
+/** A server with one zone of the largest plan and without an API rate limit. The limit of DNS responses is on, but never reached. */
 export interface BenchServer {
   readonly selvedge: Selvedge;
   readonly call: ApiCall;

@@ -4,19 +4,19 @@ export interface Benchmark {
   /** Unit of one value: `creates/s`. */
   readonly unit: string;
   readonly better: "higher" | "lower";
-  /** The project's own goal, where it has set one. */
+  /** The project's own goal, if it has one. */
   readonly target?: number;
   /** The goal for our value divided by that of the peer of this name. */
   readonly targetRatio?: { readonly peer: string; readonly ratio: number };
-  /** Two peers that are the same: what their ratio differs from 1 is what no ratio of the run tells. */
+  /** Two equal peers: the deviation of their ratio from 1 is the resolution of the run. */
   readonly noise?: readonly [string, string];
-  /** Programs of tools/system-tools.ts without which the row is left out. */
+  /** Programs of tools/system-tools.ts that the row needs; it is skipped without them. */
   readonly tools: readonly string[];
-  /** How often each side is measured, where nobody says; otherwise 5 times. */
+  /** Number of measurements of each side; 5 by default. */
   readonly rounds?: number;
   /** Limit of the rounds, if one measurement takes long. */
   readonly roundsMax?: number;
-  /** If the effect of the first work is measured: each side runs once, without a turn before it. */
+  /** Measures the effect of the first work: each side runs once, without a warm-up round. */
   readonly isOnce?: boolean;
   prepare(context: BenchContext): Promise<Contest>;
 }
@@ -28,12 +28,12 @@ export interface BenchContext {
   readonly directory: string;
 }
 
-/** Servers that run, ready to be measured in turns. */
+/** Servers that run, to be measured in alternation. */
 export interface Contest {
   readonly ours: Contender;
-  /** Other people's servers doing the same work in the same run; a ratio is told for each. */
+  /** Other programs that do the same work in the same run; a ratio is printed for each. */
   readonly peers?: readonly Contender[];
-  /** A summary of all rounds, in lines: for results that the values of single rounds do not show. */
+  /** A summary of all rounds in lines, for results that the values of single rounds do not show. */
   conclude?(): readonly string[];
   close(): Promise<void>;
 }

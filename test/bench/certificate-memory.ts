@@ -10,8 +10,8 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
-// Prints what ten thousand certificates take in a thread: as entries of its snapshot, open after each was asked for once, and
-// open again after ticket keys have been renewed, which closes all of them.
+// Prints the memory of ten thousand certificates in a thread: as entries of its snapshot, opened by one handshake each,
+// and opened again after a renewal of the ticket keys, which closes all of them.
 
 const CERTIFICATES = 10_000;
 

@@ -17,7 +17,7 @@ export async function cpuSecondsOf<T>(pid: number, work: () => Promise<T>): Prom
   return { result, seconds: cpuSeconds(pid) - before };
 }
 
-/** CPU seconds that those threads of one process have used whose name begins so. Linux keeps 15 characters of a name. */
+/** CPU seconds of the threads of one process whose names start with the prefix. Linux keeps 15 characters of a name. */
 export function threadCpuSeconds(pid: number, prefix: string): number {
   let ticks = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -27,7 +27,7 @@ export function threadCpuSeconds(pid: number, prefix: string): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-/** The process and those that it has started, as they are now. */
+/** The process and its current descendants. */
 export function processTree(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -45,11 +45,11 @@ interface Stat {
   readonly ticks: number;
 }
 
-/** Null where the process or thread has gone meanwhile. */
+/** Null if the process or thread has ended. */
 function readStat(pid: number | string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in parentheses and may hold spaces.
+    // The second field is the program's name in parentheses, which may contain spaces.
     const nameEnd = text.lastIndexOf(")");
     const fields = text.slice(nameEnd + 2).split(" ");
     return { name: text.slice(text.indexOf("(") + 1, nameEnd), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };

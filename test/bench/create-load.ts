@@ -47,7 +47,7 @@ const result: CreateLoadResult = {
 };
 console.log(JSON.stringify(result));
 
-/** How each server is asked to make one address record. */
+/** The request that creates one address record at each server. */
 function createOf(n: number): { readonly method: string; readonly authorization: string; readonly body: object } {
   const content = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   if (load.server === "selvedge")
@@ -70,7 +70,7 @@ function nextRequest(): string {
   ].join("\r\n");
 }
 
-/** A connection after the other, where the server closes them; one request at a time. */
+/** Opens a new connection when the server closes one; sends one request at a time. */
 async function createUntilDeadline(): Promise<void> {
   while (performance.now() < deadline) await createUntilClosed();
 }

@@ -16,7 +16,7 @@ import { toolPath } from "./program.ts";
 const execute = promisify(execFile);
 const BODY_BYTES_MAX = 1024 * 1024;
 const CORPUS_BYTES = 60_000_000;
-/** Peers are so much slower that one body of so many says enough. */
+/** Peers are so much slower that one of this many bodies is enough. */
 const SAMPLE = 10;
 const RUN_TIMEOUT_MS = 300_000;
 /** Pages and data that are on every machine which runs this: documentation and packages, as much of these as is missing. */
@@ -28,9 +28,9 @@ const CORPUS = [
 const ENABLED = DETECTORS.filter((detector) => detector.enabled);
 
 /**
- * Bodies without anything to find, one after the other on one core; and the worst of them. ripgrep looks for the same
- * forms in the same bytes, without the checks that tell a number from a card; secretlint for the secrets alone, by the
- * rules that it recommends.
+ * Scans bodies without findings one after the other on one core, and the worst of them. ripgrep searches the same bytes
+ * for the same formats, without the checks that distinguish a number from a card; secretlint searches for the secrets
+ * only, with its recommended rules.
  */
 export const detectionScan: Benchmark = {
   name: "detection-scan",
@@ -75,7 +75,7 @@ function scanAll(bodies: readonly Buffer[], bytes: number): Measurement {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  // Once before, for the compilers: a server scans for days with what it has compiled once.
+  // Runs once before the measurement to warm the compilers up, because a server scans for days with compiled code.
   for (const body of bodies) scan(body);
   let hits = 0;
   const seconds = timed(() => {
@@ -88,7 +88,7 @@ function scanAll(bodies: readonly Buffer[], bytes: number): Measurement {
   };
 }
 
-/** Full of what detectors begin at, so that as much as can be has to be looked at. */
+/** Full of the starts of matches, so that the scan checks as many candidates as possible. */
 const ADVERSARIAL = [
   "1",
   "4111 ",
@@ -121,7 +121,7 @@ const ADVERSARIAL = [
   "passport 1<b>234567</b> ",
 ].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
 
-/** The forms alone: ripgrep's engine has no look-ahead, and templates become patterns. */
+/** The formats only: ripgrep's engine has no look-ahead, and templates become patterns. */
 function patternsOf({ anchors, patterns }: Detector): readonly string[] {
   const templates = anchors.flatMap((anchor) => (anchor.kind === "chain" ? anchor.templates : []));
   const forms = templates.map((template) => [...template].map((char) => FORMS[char] ?? char.replace(/[.(]/, "\\$&")).join(""));
@@ -158,7 +158,7 @@ async function ripgrep(patterns: string, corpus: string, bytes: number): Promise
   return { value: bytes / 1e6 / (secondsOf(user) + secondsOf(system)) };
 }
 
-/** `1m2.345s`, as bash tells it. */
+/** `1m2.345s`, as bash prints it. */
 function secondsOf(text: string): number {
   const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
   return Number(minutes) * 60 + Number(seconds);

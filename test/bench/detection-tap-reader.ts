@@ -5,7 +5,7 @@ import { runInBackground } from "#kernel/process/thread-priority.ts";
 import { createDetector } from "#edge/detection/detector.ts";
 import { createValueHash } from "#rules/detectors/engine/value-hash.ts";
 
-// A detector as the server has it, but for where its events go.
+// A detector as the server runs it, except for the destination of its events.
 runInBackground();
 const detector = createDetector({
   events: { push: () => undefined },

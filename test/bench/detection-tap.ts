@@ -21,7 +21,7 @@ const SMALL_PAGES = 64;
 const MEGABYTES_PER_SECOND = 100;
 const PERIOD_MS = 1000 / MEGABYTES_PER_SECOND;
 const [SCANNED, OTHER] = ["www.site.example", "www.other-site.example"];
-/** Pages of one zone before the other one's turn: all count, since the first costs the same as later ones within what can be told. */
+/** Pages of one zone before the other zone's round. All pages count, because the first one does not cost measurably more. */
 const IN_A_ROW = 2;
 
 /**

@@ -4,7 +4,7 @@ import type { Benchmark, Measurement } from "./benchmark.ts";
 import { startBenchServer } from "./bench-server.ts";
 import { type PowerDns, type PowerDnsChange, startPowerDns } from "./power-dns.ts";
 
-/** The most that one batch may hold (dns.md, "Limits"). */
+/** The limit of one batch (dns.md, "Limits"). */
 const CHANGES = 3500;
 
 /** One batch that creates as many records as it may, acknowledged on disk and in the nameserver; then it edits and deletes them. */

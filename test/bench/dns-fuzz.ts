@@ -14,8 +14,8 @@ const PACKETS_AT_ONCE = 250_000;
 const ZONE = "fuzz.example";
 
 /**
- * Ten million packets of every kind of wrong. Fails where the process goes away, fails over one of them, or does not
- * answer a good question afterwards; the value is what it grew by after the first tenth.
+ * Sends ten million packets with every kind of error. Fails if the process ends, throws, or does not answer a valid
+ * query afterwards; the value is the memory growth after the first tenth.
  */
 export const dnsFuzz: Benchmark = {
   name: "dns-fuzz-10m",

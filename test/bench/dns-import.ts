@@ -11,8 +11,8 @@ const LINES = 100_000;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * A zone file of 100,000 lines, imported as one version; meanwhile one client asks the same API something small, and
- * another creates records in another zone, each of which waits until the planes have it.
+ * Imports a zone file of 100,000 lines as one version. Meanwhile one client sends small requests to the same API, and
+ * another creates records in another zone, each of which waits for the planes.
  */
 export const dnsImport: Benchmark = {
   name: "dns-import-100k",
@@ -52,7 +52,7 @@ export const dnsImport: Benchmark = {
           const [reads, writes] = [await readWaits(), await writeWaits()];
           const rssPeak = residentBytesMax();
           const { result } = (await answer.json()) as { result: { recs_added: number } | null };
-          // So that every round meets a server that holds as much as before the first.
+          // Deletes the zone, so that every round starts with the same amount of data.
           await succeed(server.call("DELETE", `/zones/${zoneId}`));
           if (result?.recs_added !== LINES) throw new Error(`HTTP ${answer.status}: ${result?.recs_added} records were added`);
           return {
@@ -78,7 +78,7 @@ export const dnsImport: Benchmark = {
   },
 };
 
-/** A new zone out of the same file, which is how PowerDNS takes one. */
+/** A new zone from the same file; PowerDNS imports a file in this way. */
 async function importInto(powerDns: PowerDns, file: string): Promise<Measurement> {
   const name = "import.example";
   const text = `$ORIGIN ${name}.\n@ 300 SOA ns1.example.net. hostmaster.example.net. 1 10000 2400 604800 1800\n@ 300 NS ns1.example.net.\n${file}`;
@@ -103,7 +103,7 @@ function zoneFile(): string {
 
 const PAUSE_MS = 5;
 
-/** Asks again and again until the returned function is called, which tells how long each answer took. */
+/** Sends requests until the returned function is called, which returns the time of each response. */
 function watch(ask: (i: number) => Promise<Response>): () => Promise<readonly number[]> {
   const waits: number[] = [];
   let done = false;

@@ -12,7 +12,7 @@ import { quantile } from "./statistics.ts";
 
 const PER_PAGE = 100;
 const SAMPLES = 40;
-/** A filter that scans gets as many samples as fit into this. */
+/** A filter that scans gets as many samples as fit into this time. */
 const FILTER_MS_MAX = 2_000;
 
 /** Lists of 100 out of a million records in one zone, each with one filter; the value is the slowest indexed filter's p95. */
@@ -39,7 +39,7 @@ function dnsList(name: string, zones: number): Benchmark {
   };
 }
 
-/** A filter, made from one of the records so that it finds something; `scan` where no index serves it. */
+/** A filter, made from one of the records so that it finds something; `scan` if no index serves it. */
 interface Filter {
   readonly label: string;
   readonly scan?: true;
@@ -90,7 +90,7 @@ async function measure(store: Store, round: number): Promise<Measurement> {
   const also: Record<string, number> = {};
   let slowest = 0;
   for (const { label, scan, query } of FILTERS) {
-    // Nothing is counted yet: each round pays for its counts once.
+    // Nothing is counted yet: each round pays for its own counts.
     const list = createRecordLists({ store, view });
     const times: number[] = [];
     const until = performance.now() + FILTER_MS_MAX;
@@ -111,7 +111,7 @@ async function measure(store: Store, round: number): Promise<Measurement> {
   return { value: slowest, also };
 }
 
-/** Records spread evenly over all that fit, others each round. */
+/** Records spread evenly over all matches, different ones in each round. */
 async function sample(store: Store, round: number, fits: (record: DnsRecordRow) => boolean): Promise<readonly DnsRecordRow[]> {
   const found: DnsRecordRow[] = [];
   for (let i = 0; found.length < SAMPLES && i < SAMPLES * 100; i++) {

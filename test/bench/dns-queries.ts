@@ -35,7 +35,7 @@ const benchmark = (row: Pick<Benchmark, "name" | "unit" | "better">, ask: Ask): 
   tools: ["dnsperf", ...DNS_SERVER_TOOLS],
   prepare: async ({ seconds, directory }) => {
     const questions = await writeQuestions(directory, ZONE.name);
-    // As with the peers: one client asks all of this.
+    // One client sends all queries, as for the peers.
     const server = await startBenchServer(["--dns-rate-limit-per-second", "0"]);
     await fillZone(server, ZONE.name);
     const peers = await startDnsServers(directory, ZONE);
@@ -97,8 +97,8 @@ export const dnsQueries = benchmark(
 );
 
 /**
- * The same questions about a signed zone, by clients that ask for signatures, beside an unsigned one of the
- * same server and others that serve a zone which was signed before.
+ * The same queries for a signed zone, with the DO bit, beside an unsigned zone of the same server and beside other
+ * servers that serve a pre-signed zone.
  */
 export const dnsSignedQueries: Benchmark = {
   name: "dns-signed-queries",
@@ -119,7 +119,7 @@ export const dnsSignedQueries: Benchmark = {
     };
     const denied = answersPerCpuSecond(["-D"], NOERROR_AND_NXDOMAIN);
     return {
-      // Compact denial says NOERROR of names that do not exist (RFC 9824 §3).
+      // Compact denial answers NOERROR for names that do not exist (RFC 9824 §3).
       ours: await contender("signed", "signed.example", answersPerCpuSecond(["-D"], NOERROR)),
       peers: [
         await contender("unsigned", "unsigned.example", answersPerCpuSecond([], NOERROR_AND_NXDOMAIN)),

@@ -19,18 +19,17 @@ const RECORDS = Number(process.env["SELVEDGE_BENCH_RECORDS"] ?? 1_000_000);
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
 const BIG = "big.example";
 const BYSTANDER = "bystander.example";
-/** A zone of few records, each of which brings many names: planes must bound their work by names. */
+/** A zone of few records, each with many names above it: planes must bound their work by names. */
 const DEEP = "deep.example";
 const DEEP_RECORDS = 3_000;
 const DEEP_LABELS = 30;
-/** As long as anything of it may take. */
+/** Timeout of each step. */
 const PATIENCE_MS = 1_800_000;
 
 /**
- * A zone of deep names is imported and deleted; one of a million records is imported, taken back by an undo, deleted, and
- * another one fetched from a primary;
- * meanwhile somebody asks for a name of another zone, and somebody else writes records there. The longest that either
- * waited. Beside it, Knot loads the same zone anew.
+ * Imports and deletes a zone of deep names; imports a zone of a million records, undoes the import, deletes the zone,
+ * and fetches another one from a primary. Meanwhile one client queries a name of another zone, and another client
+ * writes records there. The value is the longest wait of either. Knot loads the same zone for comparison.
  */
 export const dnsRelease: Benchmark = {
   name: "dns-release-1m",

@@ -22,7 +22,7 @@ export interface DnsServer extends Server {
 
 interface Launch {
   readonly tool: string;
-  /** Writes what the program needs into `home`, where `zone` is the master file, and returns its arguments. */
+  /** Writes the program's files into `home`, where `zone` is the zone file, and returns its arguments. */
   prepare(home: string, zone: ServedZone, port: number): Promise<readonly string[]>;
 }
 
@@ -30,7 +30,7 @@ const TOOL_TIMEOUT_MS = 60_000;
 
 const write = (home: string, name: string, lines: readonly string[]): Promise<void> => writeFile(join(home, name), `${lines.join("\n")}\n`);
 
-/** Each with one worker, and without limits on how often one client may ask, where it has such. */
+/** Each server has one worker and no rate limit per client. */
 const LAUNCHES: Readonly<Record<string, Launch>> = {
   nsd: {
     tool: "nsd",
@@ -40,7 +40,7 @@ const LAUNCHES: Readonly<Record<string, Launch>> = {
         ...[`ip-address: 127.0.0.1@${port}`, 'username: ""', 'chroot: ""', "server-count: 1"].map((line) => `  ${line}`),
         ...["database", "pidfile", "xfrdfile"].map((key) => `  ${key}: ""`),
         ...[`zonelistfile: "${home}/zones"`, `xfrdir: "${home}"`].map((line) => `  ${line}`),
-        // As the others do: nobody asked for the name servers.
+        // No name servers in answers, like the other servers.
         ...["rrl-ratelimit: 0", "rrl-whitelist-ratelimit: 0", "minimal-responses: yes"].map((line) => `  ${line}`),
         "remote-control:",
         "  control-enable: no",
@@ -106,7 +106,7 @@ export async function startDnsServers(directory: string, zone: ServedZone): Prom
   }
 }
 
-/** The same, of those that serve a zone file as it is. */
+/** The same servers, with an unchanged zone file. */
 export async function startFileServers(directory: string, zone: ServedZone): Promise<readonly DnsServer[]> {
   const servers: DnsServer[] = [];
   try {

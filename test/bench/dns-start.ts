@@ -33,7 +33,7 @@ export const dnsStart: Benchmark = {
       .executeTakeFirst();
     await store.close();
     if (known === undefined) throw new Error("there are no records");
-    // Nothing announced what was written past the server.
+    // The data was written past the server without an announcement.
     for (const suffix of ["", ".journal"]) await rm(join(dataDir, `snapshot.last-good${suffix}`), { force: true });
     const start = (): ReturnType<typeof startSelvedge> => startSelvedge({ dataDir, timeoutMs: START_TIMEOUT_MS });
     await (await start()).stop(60_000);

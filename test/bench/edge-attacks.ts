@@ -14,14 +14,15 @@ const SLOW_READERS = 4;
 const BIG_BYTES = 256_000_000;
 const CLIENTS = 4;
 const REQUESTS_PER_SECOND = 400;
-/** Of each phase; an attack begins with it. Short ones, since a machine's mood changes within seconds. */
+/** Length of each phase; an attack starts with it. Phases are short because the machine's load varies within seconds. */
 const PHASE_SECONDS = 6;
 const ROUNDS = 9;
 
 /**
- * Good requests at a fixed rate, in turns in quiet and amid slow heads, bodies, readers and ranges and readers of 256 MB. The
- * same requests go to the origin past the proxy: what they lose amid the attacks the machine loses, and no proxy. Attackers leave
- * the CPU that they share with those who measure to these. The verdict stands below the rounds: of a single one, p99 is a few requests.
+ * Sends good requests at a fixed rate, alternately without attacks and during slow heads, bodies, readers and ranges,
+ * and readers of 256 MB. The same requests also go to the origin directly: the machine causes the latency that these
+ * lose during attacks, not the proxy. Attackers take CPU from the measuring client in both cases. The result is printed
+ * below the rounds, because p99 of a single round is only a few requests.
  */
 export const edgeAttacks: Benchmark = {
   name: "edge-attacks",
@@ -53,7 +54,7 @@ export const edgeAttacks: Benchmark = {
     };
     let rounds = 0;
     const run = async (): Promise<Measurement> => {
-      // Each goes first in every other round, so that what grows with time meets both.
+      // Each goes first in every other round, so that effects that grow with time are equal.
       const first = rounds % 2 === 0 ? await phase() : null;
       const [attacked, attackedPast, grownBytes] = await attackedPhase();
       const [quiet, quietPast] = first ?? (await phase());
@@ -89,7 +90,7 @@ const ratio = (blocks: readonly Block[]): string => {
 /** Latencies of requests, in µs. */
 type Latencies = readonly number[];
 
-/** Each client asks at its own steady pace over one connection. Throws where a request does not succeed. */
+/** Each client sends requests at its own steady rate over one connection. Throws if a request fails. */
 async function goodRequests(port: number, log: string): Promise<Latencies> {
   // The file is appended to, so it must be deleted first.
   await rm(log, { force: true });
@@ -118,7 +119,7 @@ function startAttack(port: number): () => Promise<void> {
   };
 }
 
-/** Asks for 256 MB and takes a few bytes a second. */
+/** Requests 256 MB and reads a few bytes per second. */
 function slowReader(port: number): Socket {
   const socket = connect({ port, host: "127.0.0.1" });
   socket.on("error", () => undefined).pause();

@@ -5,10 +5,10 @@ import { type PeerSpec, SITE_HOST, type SiteProxy, startEdgeSite, startEngineSit
 import { visit } from "./http-load.ts";
 
 const CONNECTIONS = 64;
-/** A small style sheet that may be kept for longer than any run. */
+/** A small style sheet that is cacheable for longer than any run. */
 const ORIGIN = `location / { add_header Cache-Control "public, max-age=86400"; add_header ETag '"1"'; return 200 "${"x".repeat(1024)}"; }`;
 
-/** As its manual shows it: files in a directory, which the kernel has in memory. */
+/** Configured as in its manual: files in a directory, which the kernel caches in memory. */
 const cachingNginx = (directory: string): PeerSpec => ({
   name: "nginx",
   http: `proxy_cache_path ${join(directory, "nginx-cache")} keys_zone=hits:10m;`,
@@ -22,7 +22,7 @@ const hits = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare">): Benchm
   ...spec,
 });
 
-/** The edge by itself beside an nginx that writes no log, both with what is asked for in their caches. */
+/** The edge alone beside an nginx without a log, both with the requested files in their caches. */
 export const edgeCacheHits = hits({
   name: "edge-cache-hits",
   targetRatio: { peer: "nginx", ratio: 0.8 },
@@ -32,7 +32,7 @@ export const edgeCacheHits = hits({
   },
 });
 
-/** As it runs: each request leaves its row. */
+/** As in production: each request writes its row. */
 export const edgeCacheHitsWithRows = hits({
   name: "edge-cache-hits-rows",
   targetRatio: { peer: "nginx", ratio: 0.6 },
@@ -47,7 +47,7 @@ export const edgeCacheHitsWithRows = hits({
   },
 });
 
-/** Asks until the answer comes from the cache, which it then does for the length of the run. */
+/** Repeats the request until the cache serves it, which it then does for the whole run. */
 async function warm({ seconds }: BenchContext, { name, pid, threads, http }: SiteProxy): Promise<Contender> {
   const url = new URL("/page.css", http);
   for (let tries = 0; tries < 100; tries++) {

@@ -14,20 +14,23 @@ import { joined, type ManySided, quantile, ratioOfBlocks } from "./statistics.ts
 
 const execute = promisify(execFile);
 const CONNECTIONS = 64;
-/** A tenth of what one core of an ordinary machine serves. */
+/** A tenth of the load that one core of an ordinary machine serves. */
 const REQUESTS_PER_SECOND = 800;
 const PAGE = "The edge of a cloth that finishes itself is called a selvedge, and keeps it from fraying. ".repeat(180).slice(0, 16_000);
 
-/** Zones of one server, asked over the same connections. Their names are as long as each other. They take turns in being scanned, by rounds: one may be slower than another. */
+/**
+ * Zones of one server, requested over the same connections, with names of equal length. Each round scans another one,
+ * because one may be slower than the others.
+ */
 const HOSTS = [SITE_HOST, "www.examined.example", "www.repeated.example"];
 const TURN_MS = 200;
-/** Remaining data of a turn is scanned within this time. */
+/** Remaining data of a period is scanned within this time. */
 const SETTLE_MS = 25;
-/** Of one turn for each zone. */
+/** Requests of one period for each zone. */
 const BLOCKS = 24;
 const WARM_UP_BLOCKS = 6;
 const ROUNDS = 10;
-/** A turn has little more than a hundred requests. Six have more, and more often something that the machine did. */
+/** A period has little more than a hundred requests. Six have more, and are more often disturbed by the machine. */
 const BLOCKS_FOR_P99 = 6;
 
 /**
@@ -67,7 +70,7 @@ export const edgeDetectionLatency: Benchmark = {
       const all = latencies.flatMap((hosts) => hosts[scanned] ?? []);
       const lost = after.shed - before.shed;
       if (after.scanned - before.scanned + lost < all.length) throw new Error("not every response was scanned, and none says why");
-      // The beginning of each turn, and of the whole, is not counted.
+      // The start of each period, and of the whole run, is not counted.
       if (after.copied - before.copied > 2 * all.length) throw new Error("responses of others were scanned");
       // The first round warms up.
       if (round > 1) {

@@ -5,12 +5,12 @@ import { SITE_HOST, startEdgeSite } from "./edge-site.ts";
 import { visit } from "./http-load.ts";
 
 const OTHER_ZONE = "unscanned.example";
-/** Few, so that latencies tell what a visitor waits and not how long the queue is. */
+/** Few connections, so that latency is not the length of the queue. */
 const CONNECTIONS = 8;
 const SENTENCE = "The edge of a cloth that finishes itself is called a selvedge, and keeps it from fraying. ";
 const PAGE = SENTENCE.repeat(12).slice(0, 1024);
 
-/** Sensitive data detection on every page of a zone, beside a zone of the same server without it. */
+/** Detects sensitive data on every page of one zone, beside a zone of the same server without detection. */
 export const edgeDetection: Benchmark = {
   name: "edge-detection",
   unit: "proxied requests of 1 KB per CPU second, those of detection included",

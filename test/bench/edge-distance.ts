@@ -6,7 +6,7 @@ import { NGINX, SITE_HOST, type SiteProxy, startEngineSite } from "./edge-site.t
 
 const UPLOAD_BYTES = 20_000_000;
 const ROUND_TRIP_MS = 50;
-/** nginx keeps a body of more than this from going to a file. */
+/** Keeps nginx from writing a large body to a file. */
 const NGINX_BODY = "client_max_body_size 64m; client_body_buffer_size 32m; proxy_request_buffering off;";
 
 /** One upload of HTTP/2 over a path of 50 ms of round trip, from the connection's start to the answer. */

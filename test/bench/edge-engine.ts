@@ -17,9 +17,9 @@ import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 import { TWENTY_RULES } from "./twenty-rules.ts";
 
-// The edge by itself, in a process of its own, whose rows and events go nowhere: what it costs to proxy, and no more.
-// Arguments: its ports for HTTP and HTTPS, the proxied name, the zone of that, the origin's port, and `rules` for the twenty, or
-// `detection` for a detector that scans this zone, and for another zone that it does not.
+// The edge alone in a separate process, with rows and events discarded, to measure the cost of proxying only. Arguments:
+// its ports for HTTP and HTTPS, the proxied name, its zone, the origin's port, and `rules` for the twenty rules, or
+// `detection` for a detector that scans this zone and not another one.
 
 const [httpPort = "", httpsPort = "", host = "", zone = "", originPort = "", rules = ""] = process.argv.slice(2);
 const sealer = createSealer(randomBytes(32));

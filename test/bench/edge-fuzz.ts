@@ -11,16 +11,15 @@ import { residentBytes } from "./resident-bytes.ts";
 
 const STREAMS = 100_000;
 const AT_ONCE = 64;
-/** Streams that wait for more are left after this; whatever was to reach the origin has by then. */
+/** Streams that wait for more data are closed after this time; the origin has received everything by then. */
 const PATIENCE_MS = 50;
 const MESSAGES = 100_000;
 const ZONE = "example.com";
 
 /**
- * A hundred thousand streams of requests with mutations, over real connections through the edge to an origin that
- * reads with `node:http`. Fails where the origin gets anything that it does not understand, where the edge fails over
- * a stream, or where our parser and that of Node.js read the same bytes differently; the value is what it grew by
- * after the first tenth.
+ * Sends a hundred thousand mutated request streams over real connections through the edge to an origin that parses with
+ * `node:http`. Fails if the origin cannot parse a request, if the edge throws, or if our parser and that of Node.js
+ * read the same bytes differently. The value is the memory growth after the first tenth.
  */
 export const edgeFuzz: Benchmark = {
   name: "edge-fuzz",
@@ -74,7 +73,7 @@ async function fuzz({ selvedge }: BenchServer, origin: CountingOrigin, random: R
   };
 }
 
-/** Node.js knows some methods only, where the edge forwards any: a stream that may have another one says nothing of the edge. */
+/** Node.js accepts only some methods, and the edge forwards any: a stream that may have another method is not compared. */
 function readableRequests(random: Random): string {
   for (;;) {
     const text = mutatedRequests(random);
@@ -83,7 +82,7 @@ function readableRequests(random: Random): string {
   }
 }
 
-/** Sends one stream, whole or in pieces, and waits until it is answered and closed, or for a moment. */
+/** Sends one stream, whole or in chunks, and waits until it is answered and closed, or for a moment. */
 function stream(port: number, text: string, random: Random): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -101,7 +100,7 @@ function stream(port: number, text: string, random: Random): Promise<void> {
   });
 }
 
-/** Our parsers beside those of Node.js; how many messages both took. */
+/** Compares our parsers with those of Node.js; returns how many messages both accepted. */
 async function compareParsers(random: Random): Promise<number> {
   let compared = 0;
   for (let i = 0; i < MESSAGES; i++) {

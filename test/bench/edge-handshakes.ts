@@ -9,8 +9,8 @@ import { freePort, pinToFirstCpu, runScript, type Server, startScript } from "./
 const CONCURRENCY = 16;
 
 /**
- * Connections of TLS 1.3 that bring no request; certificates of the same kind on all sides. The second peer is a server of
- * Node's that does nothing: what is left between it and nginx is not the edge's to win.
+ * TLS 1.3 connections without a request, with certificates of the same kind on all sides. The second peer is a Node.js
+ * server that does nothing: the edge cannot gain the rest of the distance to nginx.
  */
 const handshakes = (row: Pick<Benchmark, "name" | "unit" | "targetRatio">, resume: boolean): Benchmark => ({
   better: "higher",

@@ -4,12 +4,12 @@ import type { Benchmark, Contender } from "./benchmark.ts";
 import { NGINX, SITE_HOST, type SiteProxy, startEngineSite } from "./edge-site.ts";
 import { visitSecurely } from "./http-load.ts";
 
-/** Browsers open one connection and ask for many things at once. */
+/** Browsers open one connection and send many requests in parallel. */
 const CONNECTIONS = 16;
 /** Only HTTP/2 is offered: a proxy that does not speak it fails, and is not measured in another protocol. */
 const FLAGS = ["-m", "8", "--npn-list=h2"];
 
-/** Visitors of HTTP/2 through the edge to an nginx origin over HTTP/1.1; the peer is nginx as the proxy, one core each. */
+/** HTTP/2 clients through the edge to an nginx origin over HTTP/1.1; the peer is nginx as the proxy, with one core each. */
 const row = (name: string, bodyBytes: number, ratio: number): Benchmark => ({
   name,
   unit: "proxied requests per CPU second of the proxy, HTTP/2",

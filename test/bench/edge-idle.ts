@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 const CONNECTIONS = 10_000;
 const AT_ONCE = 50;
 
-/** Ten thousand visitors over TLS, each with one request behind it and kept open; and what ten thousand certificates take. */
+/** Ten thousand TLS clients that each sent one request and keep the connection open, and the memory of ten thousand certificates. */
 export const edgeIdle: Benchmark = {
   name: "edge-idle",
   unit: "KB of memory for each of 10,000 idle TLS connections",
@@ -18,7 +18,7 @@ export const edgeIdle: Benchmark = {
   tools: [],
   prepare: async () => {
     const site = await startMixedSite(["--edge-idle-timeout-seconds", "3600"]);
-    // One-time allocations are not counted. Memory of an earlier turn is: the system has not got it back.
+    // One-time allocations are not counted. Memory of an earlier round is, because the system has not got it back.
     (await visitor(Number(site.https.port))).destroy();
     const before = residentBytes(site.selvedge.pid);
     return { ours: { name: "selvedge", run: () => measure(site, before) }, close: site.close };

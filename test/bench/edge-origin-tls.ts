@@ -8,7 +8,7 @@ import { freePort } from "./program.ts";
 
 const CONNECTIONS = 64;
 
-/** TLS on both sides, over connections that are kept: each byte is decrypted and encrypted again. */
+/** TLS on both sides over kept-alive connections: each byte is decrypted and encrypted again. */
 export const edgeOriginTls: Benchmark = {
   name: "edge-origin-tls",
   unit: "proxied requests per CPU second of the proxy, HTTP/1.1 over TLS, from an origin over TLS",

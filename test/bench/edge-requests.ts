@@ -34,7 +34,7 @@ const overTls: Load = ({ seconds }, { name, pid, https: url }) => ({
   run: () => visitSecurely({ pid, url }, { host: SITE_HOST, connections: CONNECTIONS, seconds }, ["--h1"]),
 });
 
-/** Visitors with keep-alive connections, through the edge to an nginx origin; the peer is nginx as the proxy, one core each. */
+/** Clients with kept-alive connections through the edge to an nginx origin; the peer is nginx as the proxy, with one core each. */
 const row = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare"> & Partial<Benchmark>): Benchmark => ({
   unit: "proxied requests per CPU second of the proxy, HTTP/1.1",
   better: "higher",
@@ -42,21 +42,21 @@ const row = (spec: Pick<Benchmark, "name" | "targetRatio" | "prepare"> & Partial
   ...spec,
 });
 
-/** The edge by itself beside an nginx that writes no log: what it costs to proxy. */
+/** The edge alone beside an nginx without a log, to measure the cost of proxying. */
 export const edgeProxy = row({
   name: "edge-proxy",
   targetRatio: { peer: "nginx", ratio: 0.75 },
   prepare: async (context) => engineContest(context, await startEngineSite(context.directory, { origin: SMALL, peers: [NGINX] }), overHttp),
 });
 
-/** As it runs: each request leaves its row, and the second peer writes a line of the same content. */
+/** As in production: each request writes its row, and the second peer writes a log line with the same content. */
 export const edgeRequests = row({
   name: "edge-requests",
   targetRatio: { peer: "nginx", ratio: 0.6 },
   prepare: async (context) => serverContest(context, await startEdgeSite(context.directory, logging(context))),
 });
 
-/** A rule matches each request, so that it leaves a security event besides its row. */
+/** A rule matches each request, so that each writes a security event besides its row. */
 export const edgeEvents = row({
   name: "edge-events",
   targetRatio: { peer: "nginx", ratio: 0.6 },
@@ -68,7 +68,7 @@ export const edgeEvents = row({
   },
 });
 
-/** The edge by itself with twenty rules in five phases, beside nginx without any. */
+/** The edge alone with twenty rules in five phases, beside nginx without rules. */
 export const edgeRules = row({
   name: "edge-rules",
   targetRatio: { peer: "nginx", ratio: 0.6 },

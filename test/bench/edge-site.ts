@@ -7,7 +7,7 @@ import { freePort, pinToFirstCpu, pinToOtherCpus, runTool, type Server, startScr
 const ZONE = "requests.example";
 export const SITE_HOST = `www.${ZONE}`;
 
-/** One site behind our edge and behind nginx. Each proxy has the first CPU, load and origin have the others. */
+/** One site behind our edge and behind nginx. Each proxy uses the first CPU, load and origin the others. */
 export interface EdgeSite extends BenchServer {
   readonly zoneId: string;
   readonly originPort: number;
@@ -24,7 +24,7 @@ export interface EngineSite {
 export interface SiteProxy {
   readonly name: string;
   readonly pid: number;
-  /** Prefix of the names of threads whose CPU time is told apart as well. */
+  /** Prefix of the names of threads whose CPU time is also reported separately. */
   readonly threads?: string;
   readonly http: URL;
   readonly https: URL;
@@ -59,7 +59,7 @@ export const nginxWithLog = (directory: string): PeerSpec => ({
   http: `log_format json escape=json '{${LOG_FIELDS}}'; access_log ${join(directory, "access.log")} json buffer=64k flush=1s;`,
 });
 
-/** Holds a large response in memory instead of writing it to a file for slow readers. */
+/** Keeps a large response in memory instead of writing it to a file for slow readers. */
 export const NGINX_BUFFERS: PeerSpec = {
   name: "nginx, tuned",
   server: "proxy_buffer_size 16k; proxy_buffers 16 64k; proxy_busy_buffers_size 128k;",
@@ -101,7 +101,7 @@ async function startPeers(directory: string, { origin: originBlock, peers }: Omi
       name: `proxy-${i}`,
       port: http,
       http: `upstream origin { server 127.0.0.1:${originPort}; keepalive 256; } ${peer.http ?? ""}`,
-      // The cipher that our edge prefers: left to themselves, clients choose a dearer one with nginx.
+      // The cipher that our edge prefers: by default clients choose a slower one with nginx.
       server: `listen 127.0.0.1:${https} ssl http2; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256; ${peer.server ?? ""} location / { ${forwardTo("http://origin")} }`,
     });
     await pinToFirstCpu(server.pid);

@@ -14,17 +14,17 @@ import { residentBytes } from "./resident-bytes.ts";
 const SECONDS = 600;
 const SECONDS_MIN = 30;
 const VISITORS = 24;
-/** Each has a fixed pace, so that a run of ten minutes leaves the machine to other work: about 80 visits per second in total. */
+/** Each client has a fixed rate, so that a run of ten minutes leaves CPU to other programs: about 80 visits per second in total. */
 const VISIT_EVERY_MS = 300;
-/** More than the cache has room for in memory. */
+/** More data than the memory cache can store. */
 const ASSETS = 4_000;
-/** Threads give back what their work has left half a minute after it. */
+/** Threads release the memory of their work half a minute after it. */
 const QUIET_MS = 45_000;
 
 /**
- * Visitors of every kind for ten minutes, or `--seconds`: memory and descriptors must be flat. They are compared in quiet, after a
- * short time of the same visitors and after the long one: under load, garbage that nobody has collected yet comes and goes by
- * more than what could be lost.
+ * Runs clients of every kind for ten minutes, or `--seconds`: memory and descriptors must stay constant. They are
+ * compared without load, after a short and after the long run: under load uncollected garbage varies by more than a
+ * leak would grow.
  */
 export const edgeSoak: Benchmark = {
   name: "edge-soak",
@@ -79,7 +79,7 @@ interface Agents {
   readonly secure: SecureAgent;
 }
 
-/** Returns how many visits there were; throws where one did not get what it should. */
+/** Returns the number of visits; throws if one of them got a wrong response. */
 async function soak(site: MixedSite, agents: Agents, seconds: number): Promise<number> {
   const random = seededRandom(Math.round(seconds));
   const session = connectHttp2(site);
@@ -109,7 +109,7 @@ async function soak(site: MixedSite, agents: Agents, seconds: number): Promise<n
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Each says whether it got what it should. */
+/** Each returns whether its response was right. */
 function visitsOf(site: MixedSite, agents: Agents, session: ClientHttp2Session, random: Random): readonly (() => Promise<boolean>)[] {
   const [plain, secure] = [Number(site.http.port), Number(site.https.port)];
   const dispatcher = new Dispatcher({ connect: { lookup: (_host, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]) } });
@@ -176,7 +176,7 @@ function ask(
           .on("end", () => resolve(res.statusCode === expected))
           .on("error", () => resolve(false)),
     );
-    // A kept connection that the server closes at that moment is an error of neither.
+    // A kept-alive connection that the server closes at that moment is not an error.
     req.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNRESET" && req.reusedSocket));
     req.end(body);
   });
@@ -190,7 +190,7 @@ const connectHttp2 = ({ https }: MixedSite): ClientHttp2Session =>
     rejectUnauthorized: false,
   });
 
-/** In a stream of the one connection that all visitors of HTTP/2 share. */
+/** Sends the request in a stream of the connection that all HTTP/2 clients share. */
 function askOver(session: ClientHttp2Session, path: string, body = "", expected = 200): Promise<boolean> {
   return new Promise((resolve) => {
     let status = 0;
@@ -205,7 +205,7 @@ function askOver(session: ClientHttp2Session, path: string, body = "", expected 
   });
 }
 
-/** Asks, and does not want it after all. */
+/** Sends a request and cancels it. */
 async function takeBack(session: ClientHttp2Session, path: string, patienceMs: number): Promise<boolean> {
   const stream = session.request({ ":path": path, ":authority": MIXED_HOST });
   const closed = new Promise((done) => stream.on("close", done));
@@ -228,7 +228,7 @@ function webSocket(port: number, dispatcher: Dispatcher): Promise<boolean> {
   });
 }
 
-/** Sends the bytes, whatever they are, and goes away after a while. */
+/** Sends any bytes and disconnects after a while. */
 function rawBytes(port: number, text: string, patienceMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(text, "latin1"));

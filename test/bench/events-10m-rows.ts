@@ -3,7 +3,7 @@ import { testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 
 // The rows of `events-10m`: requests of a day to many sites, of which a tenth has half of the traffic, and events of many rules.
 
-/** `EVENTS_ROWS=1000000` for a short look. */
+/** `EVENTS_ROWS=1000000` for a short run. */
 export const ROWS = Number(process.env["EVENTS_ROWS"] ?? 10_000_000);
 /** One of so many rows is a security event, the others are requests. */
 export const EVENT_EVERY = 5;

@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000;
 const BATCHES_UNDER_WAY = 8;
 
 /**
- * Ten million rows of a day, put down by the writer's own thread, which masks them; the peer is SQLite with a table as anybody
- * would make it. Both are written at the same time, each by a thread whose CPU time is told, and read one after the other.
+ * Writes ten million rows of a day with the writer's own thread, which masks them; the peer is SQLite with a plain
+ * table. Both are written concurrently, each by a thread whose CPU time is measured, and read one after the other.
  */
 export const events10m: Benchmark = {
   name: "events-10m",
@@ -60,7 +60,7 @@ async function writeRows(path: string): Promise<void> {
 const perRow = (micros: number): string => (micros / ROWS).toFixed(1);
 const bytesPerRow = (path: string): number => Math.round(statSync(path).size / ROWS);
 
-/** As a sink sends them, with so many batches under way at most. */
+/** Sends batches like a sink, with at most this many unacknowledged ones. */
 async function sendRows(port: MessagePort): Promise<void> {
   const packers = { requests: new RowPacker("requests"), security_events: new RowPacker("security_events") };
   let underWay = 0;

@@ -14,14 +14,14 @@ const NORMAL = getPriority();
 const EVERY_MS = 50;
 /** Until a load has all its connections. */
 const BEGINNING_MS = 300;
-/** Clients leave at any time of a stream's course. */
+/** Clients disconnect at any time during a stream. */
 const STAY_MS = [50, 300] as const;
 const EVENT = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: " word" }, finish_reason: null }] })}\n\n`;
 
 /**
- * How long after a client has closed its connection its provider sees the end of the gateway's request, beside a load that takes
- * all of the gateway's CPU. The load and its provider are other processes than the clients that leave and theirs. `direct`: the
- * same clients without a gateway, which tells how much of it the measuring is.
+ * Measures how long after a client's disconnect its provider sees the end of the gateway's request, beside a load that
+ * uses all CPU of the gateway. The load and its provider are separate processes from the disconnecting clients and
+ * theirs. `direct` runs the same clients without a gateway, to show the share of the measurement itself.
  */
 export const gatewayAborts: Benchmark = {
   name: "gateway-aborts",
@@ -87,7 +87,7 @@ function ahead(isAhead: boolean): void {
 
 interface LeftProvider {
   readonly server: Server;
-  /** Told when the request of this name has ended. */
+  /** Called when the request of this name has ended. */
   readonly ended: Map<string, (atMs: number) => void>;
 }
 

@@ -32,7 +32,7 @@ async function added(gateway: Target, direct: Target): Promise<Measurement> {
   return { value: median(through) - median(beside), also: { direct_p50_ms: median(beside), added_p99_ms: p99(through) - p99(beside) } };
 }
 
-/** The stream is left after its first event. */
+/** The client disconnects after the first event. */
 function firstEventMs({ url, headers }: Target): Promise<number> {
   return new Promise((resolve, reject) => {
     const startMs = performance.now();

@@ -18,11 +18,11 @@ const ourGateway = ({ gateways }: GatewaySite): BenchGateway => {
 };
 
 /**
- * All planes of the server together, right after the load and with nothing called for that would make it smaller; the peer, which
- * keeps no logs and has no other planes, after as many. Counted is VmRSS, as `top` and `ps` do: all pages that the process has, the
- * 40 MB of Node.js's own program and of libraries among them, which every process that runs the same file shares and the kernel takes
- * back when it needs them (`of_files_mb`). Not PSS, which would be the less the more other Node.js processes the machine runs, nor what
- * is anonymous alone, which no tool that operators look at shows first.
+ * Memory of all planes of the server together, right after the load and without a forced collection; the peer, which
+ * stores no logs and has no other planes, is measured in the same way. Counts VmRSS like `top` and `ps`: all pages of
+ * the process, including 40 MB of Node.js and libraries, which processes of the same file share and the kernel can take
+ * back (`of_files_mb`). PSS would depend on the number of other Node.js processes, and operators' tools do not show
+ * anonymous memory first.
  */
 export const gatewayMemory: Benchmark = {
   name: "gateway-memory",
@@ -39,7 +39,7 @@ export const gatewayMemory: Benchmark = {
   },
 };
 
-/** The same of our server alone, ten times as long: a minute and a half on a machine that has nothing else to do. */
+/** The same for our server only, ten times as long: a minute and a half on an idle machine. */
 export const gatewayMemoryLong: Benchmark = {
   name: "gateway-memory-long",
   unit: "MB of memory after 500,000 requests, rows and bodies kept",
@@ -90,7 +90,7 @@ async function someRequests(context: BenchContext, gateway: BenchGateway): Promi
   return requests;
 }
 
-/** Ten thousand streams that have begun and in which nothing happens; fewer where the machine allows fewer open files. */
+/** Ten thousand open idle streams, or fewer if the machine allows fewer open files. */
 export const gatewayIdleStreams: Benchmark = {
   name: "gateway-idle-streams",
   unit: "KB of memory for each of 10,000 streams in which nothing happens",
@@ -100,13 +100,13 @@ export const gatewayIdleStreams: Benchmark = {
     const site = await startGatewaySite({ hasPeer: false, pauseMs: 3_600_000 });
     const gateway = ourGateway(site);
     (await openStream(gateway))();
-    // Before the first turn, whose memory the later ones use again.
+    // Measured before the first round, whose memory later rounds use again.
     const before = residentBytes(gateway.pid);
     return { ours: { name: "selvedge", run: () => idle(gateway, before) }, close: site.close };
   },
 };
 
-/** Each takes a descriptor to the client and one to the provider; others are for the rest of the server. */
+/** Each stream takes a descriptor to the client and one to the provider; the rest are for the server. */
 function streamsPossible(pid: number): number {
   const files = Number(/^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1]);
   return Math.min(STREAMS, Math.floor((files - FILES_ELSEWHERE) / 2));
@@ -127,7 +127,7 @@ async function idle(gateway: BenchGateway, before: number): Promise<Measurement>
   }
 }
 
-/** Resolves at the first event, with how to leave the stream. */
+/** Resolves at the first event with a function that closes the stream. */
 function openStream({ url, headers }: BenchGateway): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const req = request(url, { method: "POST", headers, agent: false }, (res) => {

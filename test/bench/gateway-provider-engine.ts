@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 
-// A provider that costs next to nothing: it answers every POST by one prepared answer, whole or as a stream of events.
-// Arguments: its port, and the milliseconds between two events (0: one a turn of the loop).
+// A provider with minimal cost: it answers every POST with one prepared response, buffered or streamed. Arguments: its
+// port, and the milliseconds between two events (0: one per tick).
 
 const [port = "", pauseMs = "0"] = process.argv.slice(2);
 const EVENTS = 50;

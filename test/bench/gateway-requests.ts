@@ -31,7 +31,7 @@ const contender = (context: BenchContext, gateway: BenchGateway, chats: Chats): 
   run: () => loadGateway(context, gateway, chats),
 });
 
-/** Compilers go on for thousands of requests, the longer the more there is to compile: steady work is what is measured. */
+/** Compilers run for thousands of requests; only steady work is measured. */
 async function warmUp(context: BenchContext, gateway: BenchGateway, chats: Chats): Promise<void> {
   const endMs = performance.now() + chats.warmUpMsMax;
   for (let requests = 0; requests < WARM_UP_REQUESTS && performance.now() < endMs;) {
@@ -40,7 +40,7 @@ async function warmUp(context: BenchContext, gateway: BenchGateway, chats: Chats
   }
 }
 
-/** Ours authenticates each request and keeps a row with both bodies; the peer keeps nothing. One core each. */
+/** Our gateway authenticates each request and stores a row with both bodies; the peer stores nothing. One core each. */
 export const gatewayRequests = row(
   {
     name: "gateway-requests",

@@ -7,7 +7,7 @@ import type { BenchContext, Measurement } from "./benchmark.ts";
 import { measure } from "./http-load.ts";
 import { freePort, pinToFirstCpu, pinToOtherCpus, runTool, startProgram, startScript } from "./program.ts";
 
-/** One provider behind our gateway and behind another. Each gateway has the first CPU, load and provider have the others. */
+/** One provider behind our gateway and behind another one. Each gateway uses the first CPU, load and provider the others. */
 export interface GatewaySite {
   readonly ours: BenchServer;
   readonly gateways: readonly BenchGateway[];
@@ -31,7 +31,10 @@ export interface BenchGateway extends Target {
 const root = dirname(dirname(import.meta.dirname));
 const GATEWAY = { id: "bench", authentication: true, collect_logs: true, cache_invalidate_on_update: false, cache_ttl: null };
 
-/** Ours asks for its token and keeps rows with bodies. `pauseMs`: between two events of a stream; `args`: further ones of ours. */
+/**
+ * Our gateway requires its token and stores rows with bodies. `pauseMs`: time between two events of a stream; `args`:
+ * further arguments of ours.
+ */
 export async function startGatewaySite({ pauseMs = 0, hasPeer = true, args = [] as readonly string[] } = {}): Promise<GatewaySite> {
   const [providerPort, peerPort] = [await freePort(), await freePort()];
   const provider = await startScript("gateway-provider-engine.ts", [String(providerPort), String(pauseMs)], () => reach(providerPort));
@@ -95,7 +98,7 @@ export const chatBody = (stream: boolean): string =>
     ],
   });
 
-/** Chats over keep-alive connections, per CPU second of the gateway. Throws when one did not succeed. */
+/** Chat completions over kept-alive connections, per CPU second of the gateway. Throws if one fails. */
 export async function loadGateway(
   { directory, seconds }: BenchContext,
   gateway: BenchGateway,

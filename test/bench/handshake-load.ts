@@ -6,7 +6,7 @@ import { connect, type TLSSocket } from "node:tls";
 export interface HandshakeLoad {
   readonly port: number;
   readonly host: string;
-  /** Handshakes under way at a time. */
+  /** Concurrent handshakes. */
   readonly concurrency: number;
   readonly seconds: number;
   /** With the ticket of a first connection, or each with a new key exchange and certificate. */
@@ -31,7 +31,7 @@ const open = (session?: Buffer): TLSSocket =>
     ...(session === undefined ? {} : { session }),
   }).on("timeout", () => process.exit(1));
 
-/** A ticket comes after the handshake, together with the first thing that is read. */
+/** A ticket arrives after the handshake, together with the first read data. */
 async function firstTicket(): Promise<Buffer> {
   const socket = open();
   socket.write(`HEAD / HTTP/1.1\r\nHost: ${load.host}\r\n\r\n`);
@@ -50,7 +50,7 @@ async function connectAgainAndAgain(): Promise<void> {
     await once(socket, "secureConnect");
     if (socket.isSessionReused() !== load.resume) throw new Error(`the session was ${load.resume ? "not " : ""}resumed`);
     done++;
-    // Read what came (the server's tickets), or closing resets the connection.
+    // Reads the server's tickets, because closing with unread data resets the connection.
     socket.resume().end();
     await once(socket, "close");
   }

@@ -30,7 +30,7 @@ export const hostnamesStart: Benchmark = {
     const { id } = await succeed(call("POST", `/zones/${zone.id}/custom_hostnames`, hostname));
     await first.stop();
     await fillHostnames(`sqlite:${join(dataDir, "control.db")}`, String(zone.id), String(id));
-    // Nothing announced what was written past the server; the first start writes the copy from which later ones begin.
+    // The data was written past the server without an announcement; the first start writes the copy that later ones read.
     for (const suffix of ["", ".journal"]) await rm(join(dataDir, `snapshot.last-good${suffix}`), { force: true });
     await (await start()).stop(60_000);
     return {
@@ -71,7 +71,7 @@ async function fillHostnames(url: string, zoneId: string, hostnameId: string): P
           custom_hostname_id: hostnameId,
           zone_id: zoneId,
           hosts: '["shop.customer.test"]',
-          // As long as those of an authority are; nobody opens them at a start.
+          // Certificates as long as those of an authority; a start opens none of them.
           chain: "c".repeat(3_000),
           private_key: "k".repeat(380),
           issuer: "Bench",

@@ -6,7 +6,7 @@ import { runTool } from "./program.ts";
 export interface VisitedProxy {
   /** Its process, whose CPU time is measured, threads and children included. */
   readonly pid: number;
-  /** Prefix of the names of threads whose CPU time is told apart as well. */
+  /** Prefix of the names of threads whose CPU time is also reported separately. */
   readonly threads?: string;
   readonly url: URL;
 }
@@ -17,7 +17,7 @@ export interface Visit {
   readonly seconds: number;
 }
 
-/** Requests per CPU second of the proxy over keep-alive connections of HTTP/1.1. Throws when one did not succeed. */
+/** Requests per CPU second of the proxy over kept-alive HTTP/1.1 connections. Throws if one fails. */
 export async function visit(proxy: VisitedProxy, { host, connections, seconds }: Visit): Promise<Measurement> {
   const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, "--latency", "-H", `Host: ${host}`];
   return measure(proxy, async () => {

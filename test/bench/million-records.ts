@@ -66,7 +66,7 @@ const zoneRow = (id: string, account_id: string, name: string, record_count: num
 
 /** 70 % A, 10 % AAAA, 10 % CNAME, 9 % TXT, 1 % MX; a tenth proxied, a tenth commented, a tenth tagged. */
 function recordRow(zone_id: string, zoneName: string, n: number): DnsRecordRow {
-  // A number with no visible relation to n, so that names, contents and ids are in different orders.
+  // A number with no visible relation to n, so that names, contents and IDs are in different orders.
   const mixed = Math.imul(n + 1, 0x9e37_79b1) >>> 0;
   const [type, content] = typeAndContent(mixed, n);
   return {

@@ -15,7 +15,10 @@ export interface MixedSite extends BenchServer {
   close(): Promise<void>;
 }
 
-/** A server with one site, whose origin answers small, large and very large, fails, lets answers be kept, takes bodies and echoes over WebSockets. */
+/**
+ * A server with one site, whose origin serves small, large and very large responses, errors and cacheable responses,
+ * reads bodies and echoes over WebSockets.
+ */
 export async function startMixedSite(args: readonly string[] = []): Promise<MixedSite> {
   const origin = createServer(answer);
   origin.on("upgrade", (req, socket, rest) => {
@@ -58,7 +61,7 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
   req.resume().on("end", () => res.end("fine"));
 }
 
-/** Some are kept for long, some for a second, some as long as they are confirmed; none of them is small. */
+/** Some are cacheable for long, some for a second, some with revalidation; all of them are large. */
 function sendAsset(res: ServerResponse, number: number): void {
   res.setHeader("cache-control", ["max-age=60", "max-age=1, stale-while-revalidate=5", "no-cache"][number % 3]!);
   res.setHeader("etag", `"${number}"`);

@@ -5,7 +5,7 @@ import { type Server, startTool } from "./program.ts";
 export interface NginxSpec {
   /** Of this server's own directory. */
   readonly name: string;
-  /** Answers plain HTTP; what is asked to know whether it serves. */
+  /** A plain HTTP URL that shows whether the server is ready. */
   readonly port: number;
   /** Directives of the `http` block; `access_log` is off unless they say otherwise. */
   readonly http?: string;
@@ -13,7 +13,7 @@ export interface NginxSpec {
   readonly server: string;
 }
 
-/** Starts an nginx with one worker, as it comes but for what is said here, and waits until it answers. */
+/** Starts an nginx with one worker and default settings except the given ones, and waits until it answers. */
 export async function startNginx(directory: string, { name, port, http = "", server }: NginxSpec): Promise<Server> {
   const home = join(directory, name);
   await mkdir(home);

@@ -1,22 +1,21 @@
 import { connect, type Socket } from "node:net";
 import { latin1 } from "#wire/http/bytes.ts";
 
-// The client of `edge-detection-latency`, in a separate process: sends requests at predetermined times, whatever the
-// answers.
+// The client of `edge-detection-latency`, in a separate process: sends requests at predetermined times, whatever the responses.
 
 export interface PacedLoad {
   readonly port: number;
-  /** They take turns, in every order as often as in any other. */
+  /** The hosts alternate, in every order equally often. */
   readonly hosts: readonly string[];
   readonly path: string;
   readonly requestsPerSecond: number;
   readonly connections: number;
   readonly turnMs: number;
-  /** Requests this soon after the beginning of a turn are not counted: work of the turn before may still run. */
+  /** Requests this soon after the start of a period are not counted, because work of the previous one may still run. */
   readonly settleMs: number;
-  /** Of one turn for each host. */
+  /** Requests of one period for each host. */
   readonly blocks: number;
-  /** So many before them are not told: both sides come to run at their speed in them. */
+  /** This many requests before them are not reported, so that both sides are warm. */
   readonly warmUpBlocks: number;
 }
 
@@ -25,7 +24,7 @@ export type PacedLatencies = readonly (readonly (readonly number[])[])[];
 
 interface Visit {
   readonly socket: Socket;
-  /** Bytes of the response that are to come; -1 before its head, which comes in one piece. */
+  /** Bytes of the response still to come; -1 before its head, which arrives in one chunk. */
   left: number;
   dueAt: number;
   /** Array for its latency; null if it is not counted. */
@@ -47,7 +46,7 @@ function drawnOrders<T>(values: readonly T[]): readonly (readonly T[])[] {
     .map(({ order }) => order);
 }
 
-/** Longest idle first, so that all are used alike. */
+/** Longest idle first, so that all connections are used equally. */
 const free: Visit[] = [];
 /** Due, and no connection was free. */
 const waiting: { readonly request: string; readonly dueAt: number; readonly into: number[] | null }[] = [];
@@ -106,7 +105,7 @@ await Promise.all(Array.from({ length: load.connections }, open));
 const requests = load.hosts.map((host) => `GET ${load.path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: paced-load\r\n\r\n`);
 const { hosts, turnMs, settleMs, requestsPerSecond, warmUpBlocks } = load;
 
-/** Ms after the beginning of a turn. */
+/** Milliseconds after the start of a period. */
 function drawn(): readonly number[] {
   const gap = (): number => (-Math.log(1 - Math.random()) * 1000) / requestsPerSecond;
   const times: number[] = [];
@@ -118,7 +117,7 @@ function drawn(): readonly number[] {
 let orders: (readonly number[])[] = [];
 const blocks = Array.from({ length: warmUpBlocks + load.blocks }, (_, index) => {
   if (orders.length === 0 || index === warmUpBlocks) orders = [...drawnOrders(hosts.map((_host, host) => host))];
-  // The same times for each host: how many come at once makes more of a difference than what is asked for.
+  // The same times for each host, because the number of concurrent requests matters more than the requested content.
   return { told: hosts.map((): number[] => []), order: orders.pop()!, times: drawn() };
 });
 let turnAt = performance.now();

@@ -96,7 +96,7 @@ const KINDS: readonly (() => number)[] = [
 const socket = createSocket("udp4");
 let answered = 0;
 socket.on("message", () => answered++);
-// If the server is gone, its count of received packets shows it.
+// If the server has ended, its count of received packets shows it.
 socket.on("error", () => undefined);
 socket.connect(load.port, load.host);
 await once(socket, "connect");

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { freePort, type Server, startTool } from "./program.ts";
 
-/** PowerDNS with its API over SQLite, which is what a small installation of it runs. */
+/** PowerDNS with its API over SQLite, a common small installation. */
 export interface PowerDns extends Server {
   readonly port: number;
   /** Host, port and key of the API; paths below `/api/v1/servers/localhost`. */
   readonly api: { readonly host: string; readonly port: number; readonly key: string };
-  /** Creates the zone, from a master file's text where one is given. Throws with the answer unless it succeeds. */
+  /** Creates the zone, from a zone file's text if given. Throws with the response unless it succeeds. */
   importZone(name: string, text?: string): Promise<void>;
   removeZone(name: string): Promise<void>;
   /** Replaces and deletes record sets in one request. */

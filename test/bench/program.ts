@@ -12,10 +12,10 @@ import { processTree } from "./cpu-time.ts";
 
 const execute = promisify(execFile);
 const LOAD_TIMEOUT_MS = 120_000;
-/** Bounds a start that hangs. On a machine where everything else runs too, one that works can take most of it. */
+/** Timeout of a start. On a busy machine a successful start can take most of it. */
 const START_LIMIT_MS = 120_000;
 
-/** Runs a load generator to its end, off the first CPU where there is another, and returns what it printed. */
+/** Runs a load generator to its end, off the first CPU if there is another, and returns its output. */
 export const runTool = (name: string, args: readonly string[]): Promise<string> => run(toolPath(name), args);
 
 /** The same for a program of this directory. */
@@ -30,7 +30,7 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** A server of somebody else. */
+/** A server of another project. */
 export interface Server {
   readonly pid: number;
   stop(): Promise<void>;
@@ -86,7 +86,7 @@ async function start(
   }
 }
 
-/** Below the kernel's ephemeral ports: the next process may get one of those that was free a moment ago. */
+/** Below the kernel's ephemeral ports, because another process may get an ephemeral port that was free a moment ago. */
 const PORTS = { from: 20_000, to: 32_000 } as const;
 const given = new Set<number>();
 
@@ -119,17 +119,17 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** The server, its threads and its children run on the first CPU from now on, so that the load has the others. */
+/** Pins the server, its threads and its children to the first CPU, so that the load gets the others. */
 export const pinToFirstCpu = (pid: number): Promise<void> => pinTo("0", pid);
 
-/** An origin and the like, which must not take the measured server's time. */
+/** Pins an origin and the like to the other CPUs, so that it takes none of the measured server's time. */
 export const pinToOtherCpus = (pid: number): Promise<void> => pinTo(otherCpus(), pid);
 
 async function pinTo(cpuList: string, pid: number): Promise<void> {
   for (const member of processTree(pid)) await execute("taskset", ["--all-tasks", "--cpu-list", "--pid", cpuList, String(member)]);
 }
 
-/** As taskset(1) takes them. */
+/** CPU numbers in the format of taskset(1). */
 export const allCpus = (): string => `0-${cpus().length - 1}`;
 
 /** CPUs reserved for load and origins, in taskset(1)'s format. */

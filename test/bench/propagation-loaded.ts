@@ -9,7 +9,7 @@ import { quantile } from "./statistics.ts";
 const RECORDS = 100_000;
 const ZONE = "loaded.example";
 const PACE = 5_000;
-/** Ports that the kernel spreads over the workers, each of which has to know of what is acknowledged. */
+/** Ports that the kernel spreads over the workers, each of which must have the acknowledged state. */
 const READERS = 8;
 /** As many as its addresses tell apart. */
 const STATES = 65_536;

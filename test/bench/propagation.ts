@@ -11,16 +11,16 @@ const WRITES = 100;
 const TIMEOUT_MS = 2_000;
 const ZONE = "propagation.example";
 
-/** Something that one write changes and one question to a plane shows. */
+/** A write and the query to a plane that shows its effect. */
 export interface Switch {
   /** Writes the state with this number. */
   write(state: number): Promise<unknown>;
-  /** The number of the state that the plane shows now. */
+  /** The number of the state that the plane currently shows. */
   read(): Promise<number>;
   close?(): void;
 }
 
-/** From sending a write to the API to the plane's first answer that shows it, asked without pause. */
+/** Measures from the write to the API to the plane's first answer that shows it, polled without a pause. */
 function propagation(plane: string, open: () => Promise<{ server: BenchServer; observed: Switch }>): Benchmark {
   return {
     name: `propagation-${plane}`,
@@ -91,7 +91,7 @@ export async function addressReader(port: number, name: string): Promise<{ read(
     read: async () => {
       socket.send(question);
       const [answer] = (await once(socket, "message", { signal: AbortSignal.timeout(TIMEOUT_MS) })) as [Buffer];
-      // The address is the last thing in the answer: no EDNS was asked for.
+      // The address is at the end of the answer, because the query has no EDNS.
       return answer.readUInt16BE(answer.length - 2);
     },
     close: () => socket.close(),

@@ -61,7 +61,7 @@ const header = (opcode: number, counts: readonly [number, number, number, number
 const question = (name: string, type: number): Buffer => queryFor(name, type, 7).subarray(12);
 const many = 65_535;
 
-/** Messages that clients and primaries send. `status` is 200 where the answer's code is NOERROR, 400 plus the code otherwise. */
+/** Messages of clients and primaries. `status` is 200 for NOERROR, and 400 plus the RCODE otherwise. */
 export async function dnsPlaces(bench: BenchServer): Promise<{ readonly places: readonly Place[]; close(): Promise<void> }> {
   const { call, selvedge } = bench;
   const port = Number(selvedge.ready.dns.split(":").at(-1));
@@ -92,7 +92,7 @@ export async function dnsPlaces(bench: BenchServer): Promise<{ readonly places: 
   };
 }
 
-/** Questions of which each name is a label and a pointer to the name before it. */
+/** Questions whose names are each a label and a pointer to the previous name. */
 function pointerChain(): Buffer {
   const names: Buffer[] = [Buffer.of(1, 0x61, 0, 0, 1, 0, 1)];
   for (let at = 12, next = 19; next < 0x3fff; at = next, next += 8) names.push(Buffer.of(1, 0x61, 0xc0 | (at >> 8), at & 255, 0, 1, 0, 1));
@@ -101,7 +101,7 @@ function pointerChain(): Buffer {
 
 const framed = (message: Buffer): Buffer => Buffer.concat([Buffer.of(message.length >> 8, message.length & 255), message]);
 
-/** Sends one message and an ordinary question behind it; resolves with the code of the first answer, or 0 when the connection ended. */
+/** Sends one message and an ordinary query after it; resolves with the RCODE of the first answer, or 0 if the connection ended. */
 function answerOver(port: number, message: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, noDelay: true }, () => socket.write(Buffer.concat([framed(message), framed(last)])));
@@ -124,7 +124,10 @@ function answerOver(port: number, message: Buffer): Promise<number> {
 }
 
 interface Primary {
-  /** Has a secondary zone fetched: a SOA record, and what is given. 200 once all of it was read, 0 where the connection ended before. */
+  /**
+   * Makes the server fetch a secondary zone with a SOA record and the given content. 200 once all of it was read, 0 if
+   * the connection ended before.
+   */
   fetch(text: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -138,7 +141,7 @@ async function startPrimary({ call, selvedge }: BenchServer): Promise<Primary> {
     for (const [i, value] of [serial, 7200, 900, 1_209_600, 300].entries()) numbers.writeUInt32BE(value, 4 * i);
     return record(TYPE.SOA, bytes(0xc0, 12, 0xc0, 12) + numbers.toString("latin1"));
   };
-  /** The answer to a question, whose id and name are kept. */
+  /** The answer to a query, with its ID and name. */
   const answerTo = (query: Buffer, answers: string, count: number): Buffer => {
     const head = header(OPCODE.query, [1, count, 0, 0]);
     query.copy(head, 0, 0, 2);

@@ -7,7 +7,7 @@ const BODY_BYTES = 128 * 1024;
 /** A field and a target have at most 16 KB. */
 const FIELD_BYTES = 15_000;
 const TARGET_BYTES = 15_000;
-/** A record has at most 4,096 bytes of wire format, each byte of a piece at most two. */
+/** A record has at most 4,096 bytes of wire format, and each byte of the text takes at most two. */
 const RECORD_BYTES = 2_000;
 /** A member has at most 65,536 characters. */
 const CERTIFICATE_BYTES = 60_000;
@@ -109,14 +109,14 @@ export async function httpPlaces(bench: BenchServer, answerWith: (next: NextAnsw
   ];
 }
 
-/** Records of a zone file that hold the text piece by piece. */
+/** Records of a zone file that contain the text in parts. */
 const linesOf = (text: string): string =>
   Array.from(
     { length: Math.ceil(text.length / RECORD_BYTES) },
     (_, i) => `h${i} 300 IN TXT ${text.slice(i * RECORD_BYTES, (i + 1) * RECORD_BYTES)}`,
   ).join("\n");
 
-/** Sends a request as it stands, and waits until the connection ends. The status of the answer; 0 without one. */
+/** Sends a request unchanged, and waits until the connection ends. Returns the status of the response, or 0 without one. */
 function exchange(port: number, head: string, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, noDelay: true }, () => socket.write(Buffer.from(head + body, "latin1")));

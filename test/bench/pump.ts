@@ -12,7 +12,7 @@ const TRIES = 4;
 /** Too large, too long, too many requests. */
 const NOT_LOOKED_AT = [413, 414, 429, 431];
 
-/** Repeated, each of them has led some reader somewhere to look at the same bytes again and again. */
+/** Each of these has led some parser, when repeated, to read the same bytes again and again. */
 const PIECES: readonly string[] = [
   ..." a0/.:;,=&?#%+-_\\\"'()[]{}<>|@$*!~^`",
   ...[
@@ -39,22 +39,23 @@ const PIECES: readonly string[] = [
   ],
 ];
 
-/** Place of a text: its maximum length, and how it is sent. */
+/** The position of a text: its maximum length, and how it is sent. */
 export interface Place {
   readonly name: string;
   readonly bytes: number;
-  /** Bytes of it that would end the place. */
+  /** Bytes that would end the position. */
   readonly not?: RegExp;
   /** The repeated parts there, if it is not text. */
   readonly pieces?: readonly string[];
-  /** Resolves to the status of the answer, which may be a refusal; 0 where the connection ended without one. */
+  /** Resolves to the status of the response, which may be a refusal; 0 if the connection ended without one. */
   send(text: string): Promise<number>;
 }
 
 /**
- * 55 kinds of repeated pieces in every place of what others send, one after the other, to one running server: the longest time that
- * one holds a thread, of a few tries, for each place in milliseconds. A round is some 1,500 requests, about a minute. A server error,
- * but for answers of the provider that cannot be understood, ends it.
+ * Sends 55 kinds of repeated pieces in every position of untrusted input to one running server, one after the other,
+ * and reports the longest time that one blocks a thread, as the best of a few tries, for each position in milliseconds.
+ * A round has some 1,500 requests and takes about a minute. A server error ends it, except for unreadable responses of
+ * the provider.
  */
 export const pump: Benchmark = {
   name: "pump",
@@ -122,7 +123,7 @@ async function worst(places: readonly Place[], pid: number): Promise<Measurement
   return { value: worstMs, also };
 }
 
-/** CPU time of the busiest thread during the work, in which it answers nothing else. Other work of the machine is not counted. */
+/** CPU time of the busiest thread during the work, when it answers nothing else. Other work of the machine is not counted. */
 async function heldMs(pid: number, work: () => Promise<number>): Promise<number> {
   const before = threadsNs(pid);
   await work();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Memory that the process holds, of all its threads (proc(5), VmRSS). */
+/** Resident memory of the process with all its threads (proc(5), VmRSS). */
 export const residentBytes = (pid: number): number => statusBytes(pid, "VmRSS");
 
 /** The file-backed part, mainly the program itself: the kernel can reclaim it, and other processes may share it. */

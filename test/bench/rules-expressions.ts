@@ -40,10 +40,10 @@ const REQUESTS: readonly RequestView[] = Array.from({ length: 64 }, (_, i) => ({
 
 type Judge = (request: RequestView) => unknown;
 
-/** Rounds over all requests between two looks at the clock. */
+/** Rounds over all requests between two reads of the clock. */
 const ROUNDS = 16;
 
-/** Microseconds of CPU time for one request: what others do on the machine counts little. */
+/** Microseconds of CPU time per request, so that other processes matter little. */
 function timed(seconds: number, judge: Judge): Promise<Measurement> {
   let count = 0;
   const before = process.cpuUsage();
@@ -79,7 +79,7 @@ function row(
   };
 }
 
-/** One custom rule after the other, compiled beside interpreted. */
+/** Evaluates custom rules one by one, compiled beside interpreted. */
 export const rulesExpressions = row("rules-expressions", `CPU µs for ${TYPICAL.length} custom rules`, 0.3 * TYPICAL.length, () => {
   const compiled = TYPICAL.map((text) => compileExpression(text, PHASE));
   const interpreted = TYPICAL.map(interpretExpression);
@@ -90,7 +90,7 @@ export const rulesExpressions = row("rules-expressions", `CPU µs for ${TYPICAL.
   };
 });
 
-/** A thousand custom rules by shared look-ups, beside the same closures asked one by one. */
+/** Evaluates a thousand custom rules with a shared dispatch, beside the same closures one by one. */
 export const rulesThousand = row("rules-thousand", "CPU µs for 1000 custom rules", 60, () => {
   const filters = MANY.map((text) => compileExpression(text, PHASE));
   const dispatch = createDispatch(filters);
@@ -106,19 +106,19 @@ export const rulesThousand = row("rules-thousand", "CPU µs for 1000 custom rule
 
 const LISTED = 100_000;
 
-/** Looking an address up in a list of 100,000, beside a Set of the addresses as text, which knows no blocks. */
+/** Looks an address up in a list of 100,000, beside a Set of the addresses as text, which has no blocks. */
 export const rulesList = row("rules-list", `CPU µs for a look-up in ${LISTED} addresses`, 0.2, () => {
   const addresses = Array.from({ length: LISTED }, (_, i) => `${10 + (i % 200)}.${(i * 7) & 255}.${(i * 13) & 255}.${i & 255}`);
   const list = createIpList(addresses);
   const set = new Set(addresses);
-  // A client's address is at hand when it is looked up; the list is not.
+  // A client's address is in the CPU cache when it is looked up; the list is not.
   const clients = addresses.filter((_, i) => i % 97 === 0).map((address, i) => (i % 2 === 0 ? address : `${address.slice(0, -1)}9`));
   let next = 0;
   const asked = (): string => clients[(next = (next + 1) % clients.length)] ?? "";
   return { ours: () => list.has(asked()), peer: () => set.has(asked()), peerName: "set of texts" };
 });
 
-/** Compiling a thousand custom rules, look-ups and all. */
+/** Compiles a thousand custom rules with their dispatch. */
 export const rulesCompile: Benchmark = {
   name: "rules-compile",
   unit: "CPU ms for 1000 custom rules",

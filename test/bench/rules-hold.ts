@@ -16,7 +16,7 @@ const SETS = {
   plain_1000: rules(1000, (n) => `http.request.uri.path eq "/${n}"`),
 };
 
-/** While a ruleset is written, the longest that a call of somebody else waits: so long one thread was held, or two one after the other. */
+/** The longest wait of another caller while a ruleset is written: one thread was blocked for that long, or two in sequence. */
 export const rulesHold: Benchmark = {
   name: "rules-hold",
   unit: "ms that another call waits at most, while a ruleset of up to 1,000 rules is written",

@@ -44,7 +44,7 @@ const WORDS = "the lamp stands on the desk and it is bright enough to read by at
 const form = (i: number): string =>
   Array.from({ length: 100 }, (_, n) => `field${n}=${i}+${WORDS.repeat(14).replaceAll(" ", "+")}`).join("&");
 
-/** 1 MiB: everything of a body that is looked at. */
+/** 1 MiB, the inspected length of a body. */
 const items = `<items>${Array.from({ length: 5600 }, (_, n) => `<item id="${n}"><title>A lamp in brass &amp; glass</title><note>${n} ${WORDS}; it's ${WORDS}</note></item>`).join("")}</items>`;
 
 const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb" | "xml_1mb", readonly RequestView[]>> = {
@@ -61,7 +61,7 @@ const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb" | "xml_1mb", r
   xml_1mb: ["a", "b"].map((name) => sending("application/xml", items.replaceAll("items>", `${name}>`))),
 };
 
-/** CPU time of what looks through one request after the other, in microseconds for one. */
+/** CPU time of inspecting one request after the other, in microseconds per request. */
 function cpuMicros(requests: readonly RequestView[], rounds: number, judge: (request: RequestView) => unknown): number {
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round++) for (const request of requests) judge(request);
@@ -84,7 +84,7 @@ function contender(name: string, scale: number, judge: (request: RequestView) =>
   };
 }
 
-/** Both managed rulesets over harmless requests, beside asking each of their patterns. Without them a request pays nothing. */
+/** Runs both managed rulesets over benign requests, beside testing each of their patterns. Without the rulesets a request costs nothing. */
 export const rulesManaged: Benchmark = {
   name: "rules-managed",
   unit: "µs of CPU for a GET",

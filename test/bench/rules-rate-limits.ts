@@ -8,7 +8,7 @@ const T0 = 1_700_000_000_000;
 /** A key as an engine builds it from a rule and an address. Each is a new string, like keys of requests. */
 const keyOf = (n: number): string => `0123456789abcdef0123456789abcdef\0${10 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}.7`;
 
-/** Counting under a million keys in memory that threads share, beside a Map of one thread, which grows with its keys. */
+/** Counts under a million keys in memory that threads share, beside a Map of one thread, which grows with its keys. */
 export const rulesRateLimits: Benchmark = {
   name: "rules-rate-limits",
   unit: `µs of CPU for a count among ${KEYS} keys`,
@@ -44,7 +44,7 @@ function contender(name: string, count: (key: string, nowMs: number) => unknown,
     name,
     run: () => {
       const before = process.cpuUsage();
-      // Every key comes once in each round, in an order that no cache helps.
+      // Every key comes once in each round, in an order that defeats CPU caches.
       for (let n = 0; n < KEYS; n++) count(keyOf((next = (next + 611_953) % KEYS)), T0 + n / 100);
       const { user, system } = process.cpuUsage(before);
       const bytes = memoryBytes();

@@ -42,7 +42,7 @@ for (const row of BENCHMARKS) {
 }
 if (results.length > 0) save(results);
 
-/** Ours and the peers take turns, so that a change of the machine's mood meets all. */
+/** Ours and the peers alternate, so that the machine's variations affect all of them. */
 async function measure(benchmark: Benchmark): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), `selvedge-bench-${benchmark.name}-`));
   const contest = await benchmark.prepare({ seconds: flags.seconds, directory });
@@ -51,7 +51,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
       contender,
       side: { name: contender.name, rounds: [] },
     }));
-    // The first turn of each warms caches and the compiler up.
+    // The first round of each warms caches and the compiler up.
     if (benchmark.isOnce !== true) for (const { contender } of sides) await contender.run();
     const roundsMax = benchmark.isOnce === true ? 1 : (benchmark.roundsMax ?? Infinity);
     const rounds = Math.min(flags.rounds ?? benchmark.rounds ?? ROUNDS, roundsMax);
@@ -86,13 +86,13 @@ function print({ benchmark, ours, peers, conclusions }: Result): void {
   console.log(`  ${"in pairs".padEnd(NAME_WIDTH)} ${likely(values, both)} to both of them, ${likely(same, again)} of one to the other`);
 }
 
-/** Of the medians, and the quartiles of what each round said. */
+/** The ratio of the medians, with the quartiles of the rounds' ratios. */
 function ratio(side: Side, peer: Side): string {
   const each = side.rounds.map((round, index) => round.value / (peer.rounds[index]?.value ?? Number.NaN));
   return `${number(middle(side) / middle(peer))}, half of the rounds from ${number(quantile(each, 0.25))} to ${number(quantile(each, 0.75))}`;
 }
 
-/** The mean ratio of each round, and where it lies if the rounds' moods are all that moves it. */
+/** The mean ratio of the rounds, with its confidence interval if the rounds vary only randomly. */
 function likely(values: readonly number[], others: readonly number[]): string {
   const { middle: mean, low, high } = pairedRatio(values, others);
   return `${number(mean)} (95 %: ${number(low)} to ${number(high)})`;

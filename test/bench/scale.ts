@@ -12,15 +12,15 @@ import { PLANE_INDEXES } from "../support/plane-indexes.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { SCALED, type Scaled, type ScaledPlace } from "./scaled.ts";
 
-/** Of each kind there are so many, times what a kind says of itself. */
+/** The number of objects of each kind, times the kind's own factor. */
 const SIZES = [10, 100, 1_000] as const;
 /** Number of operations for the mean. */
 const OPERATIONS = 12;
 
 /**
- * Cost of one more object, a change of one, a page in the middle and a start beside ten, a hundred and a thousand times
- * as many: CPU of all threads, in microseconds each. The value is the largest quotient of the largest size and the
- * smallest.
+ * Cost of one more object, one change, a page in the middle and a start beside ten, a hundred and a thousand times as
+ * many objects: CPU of all threads, in microseconds each. The value is the largest quotient of the largest and the
+ * smallest size.
  */
 export const scale: Benchmark = {
   name: "scale",
@@ -79,7 +79,7 @@ async function costOf(scaled: Scaled, count: number, path: string): Promise<Cost
       }
     };
     const each = async (work: (i: number) => Promise<unknown>): Promise<number> => {
-      // Compiles what runs for the first time.
+      // Warms up the code that runs for the first time.
       await work(0);
       await follow();
       const spent = await cpuOf(async () => {

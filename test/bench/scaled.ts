@@ -5,24 +5,24 @@ import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
 import { copyRow } from "./row-copies.ts";
 
-/** A place with many objects of one kind. */
+/** A server with many objects of one kind. */
 export interface ScaledPlace {
   readonly store: Store;
   readonly control: Control;
   readonly account_id: string;
-  /** The first zone, in which is what belongs to zones. */
+  /** The first zone, which contains the objects that belong to zones. */
   readonly zone: { readonly id: string; readonly account_id: string; readonly name: string; readonly plan: string };
-  /** Identifiers of what was created, by its number. */
+  /** IDs of the created objects, by number. */
   readonly ids: Map<number, string>;
   call(): Call;
 }
 
-/** A kind of which there may be many. */
+/** A kind of object that can be numerous. */
 export interface Scaled {
   readonly name: string;
   /** By which its sizes are multiplied. */
   readonly unit?: number;
-  /** Values that grow with the number, such as a document that is kept and shown completely. */
+  /** Values that grow with the number, such as a document that is stored and shown as a whole. */
   readonly grows?: readonly string[];
   fill(place: ScaledPlace, count: number): Promise<void>;
   /** Number `n`, and remembers its identifier. */
@@ -75,7 +75,7 @@ export const SCALED: readonly Scaled[] = [
   },
   {
     name: "records_of_a_name",
-    // A new one is judged beside those of its name, of which 8,192 bytes are allowed.
+    // A new record is compared with those of its name, which are limited to 8,192 bytes.
     grows: ["create"],
     fill: async ({ control, call, zone, store }, count) => {
       await control.dnsRecords.create(call(), zone as never, { type: "A", name: "many.scale.test", content: address(0) } as never);

@@ -4,7 +4,7 @@ export function quantile(values: readonly number[], fraction: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
 }
 
-/** The middle value; the mean of the two middle ones where their number is even. */
+/** The median, or the mean of the two middle values if their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[sorted.length >> 1] ?? Number.NaN;
@@ -13,7 +13,7 @@ export function median(values: readonly number[]): number {
 
 export interface Between {
   readonly middle: number;
-  /** The ends of what it is with a probability of 95 %. */
+  /** The 95 % confidence interval. */
   readonly low: number;
   readonly high: number;
 }
@@ -38,8 +38,8 @@ export interface Block {
 const DRAWS = 1000;
 
 /**
- * The quantile of all our values divided by that of all the others, and where it lies by drawing as many blocks anew: values
- * of one block have a mood in common, so only blocks can be taken for independent. The same blocks give the same answer.
+ * The quantile of all our values divided by that of all others, with an interval by resampling blocks: the values of
+ * one block vary together, so only blocks are independent. The same blocks give the same interval.
  */
 export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws = DRAWS): Between {
   const sides = [pool(blocks.map(({ ours }) => ours)), pool(blocks.map(({ others }) => others))] as const;
@@ -56,7 +56,7 @@ export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws 
   return { middle: ratioOf(blocks.map(() => 1)), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
 }
 
-/** Of blocks, so many at each end say what else the machine did. */
+/** The share of blocks cut off at each end, because other work of the machine disturbed them. */
 const TRIMMED = 0.1;
 
 /** Values of one side and of each of the others, measured at about the same time. */
@@ -66,9 +66,9 @@ export interface ManySided {
 }
 
 /**
- * The quantile of each block's own values divided by those of its others, of which there is a geometric mean: sides that have as many values
- * err alike where these are few. The mean over blocks, geometric and without the tenth
- * at each end, and where it lies by drawing as many blocks anew. A mood of the machine that a whole block has is no part of it.
+ * The quantile of each block's own values divided by the geometric mean of those of its others, because sides with
+ * equally many values have equal errors. The result is the geometric mean over blocks without the tenth at each end,
+ * with an interval by resampling blocks. Variations that affect a whole block cancel out.
  */
 export function ratioOfBlocks(blocks: readonly ManySided[], fraction: number, draws = DRAWS): Between {
   const log = (values: readonly number[]): number => Math.log(quantile(values, fraction));
@@ -83,8 +83,8 @@ export function ratioOfBlocks(blocks: readonly ManySided[], fraction: number, dr
 }
 
 /**
- * The median of each block's own values less that of its others: the mean over blocks, without the tenth at each end, and where it
- * lies by drawing as many blocks anew.
+ * The median of each block's own values minus that of its others: the mean over blocks without the tenth at each end,
+ * with an interval by resampling blocks.
  */
 export function differenceOfBlocks(blocks: readonly Block[], draws = DRAWS): Between {
   const differences = blocks.map(({ ours, others }) => median(ours) - median(others));
@@ -101,7 +101,7 @@ function trimmedMean(values: readonly number[]): number {
   return kept.reduce((sum, value) => sum + value, 0) / kept.length;
 }
 
-/** Of so many blocks that follow one another, one; what is left over at the end is left out. */
+/** Joins this many consecutive blocks into one, and drops an incomplete last one. */
 export const joined = (blocks: readonly ManySided[], count: number): readonly ManySided[] =>
   Array.from({ length: Math.floor(blocks.length / count) }, (_, index) => {
     const part = blocks.slice(index * count, (index + 1) * count);

@@ -28,7 +28,7 @@ export async function startPageOrigin(port: number, body: Buffer): Promise<{ clo
   return { close };
 }
 
-/** A visitor who reads one page after the other on a connection. */
+/** A client that reads one page after the other on a connection. */
 export class PageVisitor {
   private readonly socket: Socket;
   private left = 0;

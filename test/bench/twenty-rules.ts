@@ -2,7 +2,7 @@ import type { RuleEntry } from "#snapshot/entries.ts";
 
 type RuleOfSite = Pick<RuleEntry, "action" | "expression"> & Partial<Pick<RuleEntry, "action_parameters" | "ratelimit">>;
 
-/** A site's usual rules, twenty in five phases; what a request for `/page` meets: two headers each way, and a limit that it keeps. */
+/** A site's usual rules, twenty in five phases. A request for `/page` sets two headers in each direction and stays within a limit. */
 export const TWENTY_RULES: Readonly<Record<string, readonly RuleOfSite[]>> = {
   http_request_dynamic_redirect: ["/old", "/blog", "/shop", "/promo"].map((path) => ({
     action: "redirect",

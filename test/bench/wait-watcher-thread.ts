@@ -9,7 +9,7 @@ import type { LongestWaits, WaitWatcherOptions } from "./wait-watcher.ts";
 const { dns, write } = workerData as WaitWatcherOptions;
 const PAUSE_MS = 2;
 const WRITE_PAUSE_MS = 20;
-/** One that has waited for so long waits still, and counts as it is. */
+/** A request that has waited for this long still waits, and counts with the time so far. */
 const LOST_MS = 60_000;
 let longest = { dns_ms: 0, api_ms: 0 };
 /** A request in progress counts too. */

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** The longest that somebody waited since the last time it was asked, in milliseconds. */
+/** The longest wait since the previous call, in milliseconds. */
 export interface LongestWaits {
   readonly dns_ms: number;
   readonly api_ms: number;

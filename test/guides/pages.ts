@@ -7,7 +7,7 @@ export interface Block {
   /** Of the opening fence, from 1. */
   readonly line: number;
   readonly language: string;
-  /** The file that the reader saves it to, written behind the language: `js receiver.mjs`. */
+  /** The file name for the reader to save it, written after the language: `js receiver.mjs`. */
   readonly file?: string;
   readonly text: string;
   /** The reason of a comment `<!-- not run: … -->` above it. */
@@ -17,14 +17,14 @@ export interface Block {
 export interface GuidePage {
   /** From the repository's root. */
   readonly path: string;
-  /** The paragraph that begins with "You need", below the title. */
+  /** The paragraph that starts with "You need", below the title. */
   readonly needs?: string;
   readonly blocks: readonly Block[];
   /** The text without the blocks. */
   readonly prose: string;
 }
 
-/** The page with the variables and `call`, which every other page begins with. */
+/** The page with the variables and `call`, which every other page starts from. */
 export const VARIABLES_PAGE = "docs/guides/README.md";
 
 export const guidePages = (): readonly GuidePage[] =>

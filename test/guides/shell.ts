@@ -9,8 +9,8 @@ import { FREE_PORTS } from "../support/selvedge.ts";
 const PAGE_TIMEOUT_MS = 300_000;
 
 /**
- * The names that commands of guides use, and what is another here than at a reader's: a server that a page starts gets free ports and a
- * directory of its own, and ends when it is ready; a command that a reader ends with Ctrl-C ends by itself.
+ * The names that commands in guides use, with replacements for the test: a server that a page starts gets free ports
+ * and its own directory, and ends when it is ready; a command that a reader ends with Ctrl-C ends by itself.
  */
 const PRELUDE = `
 set -euo pipefail
@@ -113,7 +113,7 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
   const ended = await Promise.race([once(shell, "exit"), late]);
   timer.abort();
   end();
-  // Background commands hold the pipes as well, so the output is only complete now.
+  // Background commands hold the pipes open, so the output is complete only now.
   await closed;
   process.off("exit", end);
   const parts = output.split(/^@@ (?:\d+|end)\n/m).slice(1);
@@ -124,11 +124,11 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
   }
 }
 
-/** Ends the shell and what it started in the background. */
+/** Ends the shell and its background processes. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // The process group has ended.
   }
 }

@@ -31,8 +31,8 @@ export interface Site {
 
 export interface OpenSite extends Site {
   /**
-   * Calls `use` with an empty directory in which the server seems to have been started. What the page has made at the server goes
-   * afterwards, so that the next page begins without it.
+   * Calls `use` with an empty directory in which the server seems to have been started. Afterwards the objects that the
+   * page created at the server are deleted, so that the next page starts without them.
    */
   visit(page: { readonly bringsProvider: boolean }, use: (directory: string) => Promise<void>): Promise<void>;
   close(): Promise<void>;

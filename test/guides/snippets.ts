@@ -1,6 +1,6 @@
 import type { Block } from "./pages.ts";
 
-/** How a block of a language becomes commands of the page's shell. Null: text, of which nothing can run. */
+/** Converts a block of a language to commands of the page's shell. Null: text, which cannot run. */
 type Snippet = ((block: Block) => string) | null;
 
 /** Every language that a block of a guide may have. */
@@ -69,5 +69,5 @@ const here = (text: string): string => `<<'END OF BLOCK'\n${text}\nEND OF BLOCK`
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** In what a guide says that a command prints, … stands for anything. */
+/** In the expected output of a command, … matches anything. */
 const pattern = (output: string): string => quoted(output.replaceAll(/[\\*?[\]]/g, String.raw`\$&`).replaceAll("…", "*"));

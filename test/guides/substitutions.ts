@@ -26,7 +26,7 @@ const SUBSTITUTIONS: readonly Substitution[] = [
   { written: "192.0.2.20@53", runs: ({ ports }) => `127.0.0.1@${ports.dns}` },
   { written: "@192.0.2.20", runs: ({ ports }) => `@127.0.0.1 -p ${ports.dns}` },
   { written: "192.0.2.20", runs: () => "127.0.0.1" },
-  // Any root will do for a server that asks no authority.
+  // Any root works for a server that orders no certificates.
   { written: "pebble.minica.pem", runs: () => ".selvedge/ca.pem" },
   // The machine with a public address.
   { written: "@203.0.113.10", runs: ({ ports }) => `@127.0.0.1 -p ${ports.dns}` },

@@ -7,7 +7,7 @@ export interface RouteFixture {
   readonly query?: string;
   /** Sent instead of a body, as a form of several parts. */
   readonly form?: Readonly<Record<string, string>>;
-  /** HTTP status where the planted world makes it another than the route's own. */
+  /** The HTTP status, if it differs from the route's own because of the planted objects. */
   readonly status?: number;
   /** Called with the first account's own token instead of the first token. */
   readonly asAccount?: true;
@@ -244,7 +244,7 @@ export const routeFixtures = (
   "zone-secondary-overrides-get": { status: 410 },
   "zone-secondary-overrides-edit": { body: { value: true }, status: 410 },
   "dnssec-get": {},
-  // The key is made with it, and DNSSEC stays off, so that the key can be deleted.
+  // The key is created with it, and DNSSEC stays off, so that the key can be deleted.
   "dnssec-edit": { body: { dnssec_multi_signer: true } },
   "dnssec-delete": {},
   "dnssec-zsk-list": {},
@@ -281,7 +281,7 @@ export const routeFixtures = (
   "outgoing-transfer-create": { body: { peers: ["0".repeat(32)] }, status: 400 },
   "outgoing-transfer-update": { body: { peers: ["0".repeat(32)] }, status: 400 },
   "outgoing-transfer-delete": {},
-  // Nothing is fetched yet, and the answer says so.
+  // Nothing is fetched yet, and the response says so.
   "incoming-transfer-force": { status: 400 },
   "outgoing-transfer-enable": {},
   "outgoing-transfer-disable": {},

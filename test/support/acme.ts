@@ -15,7 +15,7 @@ export function memoryAccounts(): AccountStore & { readonly accounts: Map<string
   };
 }
 
-/** Authorities of which Let's Encrypt is the one at `directoryUrl`. */
+/** Authorities, of which Let's Encrypt is the one at `directoryUrl`. */
 export function testAuthorities(
   { directoryUrl, roots = "" }: { readonly directoryUrl: string; readonly roots?: string },
   more: Partial<AuthoritiesConfig> & { readonly accounts?: AccountStore } = {},

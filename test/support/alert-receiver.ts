@@ -11,7 +11,7 @@ import { SMTPServer } from "smtp-server";
 const [secret = ""] = process.argv.slice(2);
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** As the guide says: the HMAC-SHA-256 of `SECONDS.BODY` under the secret. */
+/** As in the guide: the HMAC-SHA-256 of `SECONDS.BODY` under the secret. */
 function isSigned(field: string, body: string): boolean {
   const [, seconds = "", given = ""] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(field) ?? [];
   const wanted = createHmac("sha256", secret).update(`${seconds}.${body}`).digest();

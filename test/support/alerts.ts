@@ -4,7 +4,7 @@ import type { AlertTypeName } from "#model/events/notification.ts";
 import { deliveriesOf } from "#store/events/notifications.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** Makes the account want to know of these things. */
+/** Subscribes the account to these alerts. */
 export async function wantAlerts(
   { control, call, account_id }: { readonly control: Control; call(): Call; readonly account_id: string },
   types: readonly AlertTypeName[],

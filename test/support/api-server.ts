@@ -144,7 +144,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The envelope; empty where the body is none. */
+  /** The envelope; empty if the body is not one. */
   readonly body: any;
 }
 
@@ -153,13 +153,13 @@ export interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string;
   /** Sent as a form of several parts. */
   readonly form?: Readonly<Record<string, string | File>>;
 }
 
-/** One request; with the first token unless said. */
+/** Sends one request, with the first token by default. */
 export async function ask(server: ApiServer, method: string, path: string, asking: Asking = {}): Promise<Answer> {
   const token = asking.token === undefined ? server.token : asking.token;
   const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body));

@@ -14,7 +14,7 @@ export interface Answer {
 
 export type ApiCall = (method: string, path: string, body?: object) => Promise<Answer>;
 
-/** Calls the management API as the token's owner; each call may take as long as `timeoutMs`. */
+/** Calls the management API as the token's owner, with the timeout for each call. */
 export function apiCaller(ready: ReadyLine, token = ready.token ?? "", timeoutMs = 120_000): ApiCall {
   return async (method, path, body) => {
     const res = await fetch(ready.api + path, {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { findTool } from "../../tools/system-tools.ts";
 
-/** Undefined where Debian's chromium is not installed. */
+/** Undefined if Debian's chromium is not installed. */
 export const chrome = findTool("chromium");
 
 const FLAGS = [
@@ -51,7 +51,7 @@ export async function startBrowser(origin: () => string): Promise<TestBrowser> {
   };
 }
 
-/** Serious and critical violations of the page as it is. */
+/** Serious and critical accessibility violations of the current page. */
 export async function graveViolations(page: { evaluate<T>(script: string): Promise<T> }): Promise<readonly string[]> {
   await page.evaluate(axe);
   return page.evaluate<string[]>(GRAVE);

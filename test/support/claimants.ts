@@ -12,7 +12,7 @@ import type { Store } from "#store/database/store.ts";
 import { type ControlFixture, controlOver } from "./control.ts";
 import { type ParentZone, startParentZone } from "./parent-zones.ts";
 
-/** The operator's account, two others of people who do not know each other, and a top-level domain that delegates. */
+/** The operator's account, two unrelated accounts, and a top-level domain that delegates. */
 export interface Claimants extends Omit<ControlFixture, "account_id"> {
   readonly store: Store;
   readonly parent: ParentZone;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 
 const CLIENT_TIMEOUT_MS = 180_000;
 
-/** Runs somebody else's client to its end and returns what it printed. Throws with all of it unless it ends well. */
+/** Runs a third-party client to its end and returns its output. Throws with all of it unless it exits with 0. */
 export async function runClient(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],

@@ -5,7 +5,7 @@ import { recordTypeByCode } from "#wire/dns/record-types.ts";
 
 /** A response in a form in which two that say the same are equal: records as lines of text, sorted, without regard to case. */
 export interface ComparableAnswer {
-  /** RCODE, then `aa` and `tc` where they are set. */
+  /** RCODE, then `aa` and `tc` if they are set. */
   readonly head: string;
   readonly answers: readonly string[];
   readonly authorities: readonly string[];
@@ -24,7 +24,7 @@ export function comparable(response: Message, apexes: ReadonlySet<NameKey>): Com
   };
 }
 
-/** Without repetition: round a loop of aliases the same record may stand twice. */
+/** Without repetitions, because a loop of aliases may contain the same record twice. */
 export const recordLines = (records: readonly ResourceRecord[]): readonly string[] => [...new Set(records.map(recordLine))].sort();
 
 const recordLine = ({ name, type, ttl, rdata }: ResourceRecord): string =>
@@ -32,7 +32,7 @@ const recordLine = ({ name, type, ttl, rdata }: ResourceRecord): string =>
 
 const typeName = (type: number): string => recordTypeByCode(type)?.name ?? `TYPE${type}`;
 
-/** The sets among the records: what to ask for to learn whether they are true. */
+/** The RRsets among the records, to query whether they exist. */
 export function setsOf(
   records: readonly ResourceRecord[],
 ): ReadonlyMap<string, { readonly name: DnsName; readonly records: readonly ResourceRecord[] }> {
@@ -43,8 +43,8 @@ export function setsOf(
 export const questionText = ({ name, type }: Question): string => `${formatName(name)} ${typeName(type)}`;
 
 /**
- * The response of a server that flattens nothing as one gives it that puts addresses in the place of an alias whenever
- * its own zone has them. `apexes`: of all zones that the server has.
+ * The response of a server without flattening, as one would give it that replaces an alias by addresses whenever its
+ * own zone has them. `apexes`: of all zones that the server has.
  */
 export function flattened(response: Message, apexes: ReadonlySet<NameKey>): Message {
   const [question] = response.questions;

@@ -7,7 +7,7 @@ import { askTcp, askUdp, queryFor } from "./dns-client.ts";
 
 /** Clients that ask without a pause, each one request after the other. */
 export interface ConstantLoad {
-  /** Stops them; what each kind of client has seen. */
+  /** Stops the clients; returns the results of each kind. */
   stop(): Promise<readonly LoadResult[]>;
 }
 
@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly slowestMs: number;
 }
 
-/** Asks once; rejects if the answer is not the expected one. */
+/** Sends one request; rejects if the response is not the expected one. */
 export type Ask = () => Promise<void>;
 
 const PAUSE_MS = 20;
@@ -55,7 +55,7 @@ export function startLoad(kinds: Readonly<Record<string, readonly Ask[]>>): Cons
   };
 }
 
-/** HTTP/1.1 on one connection as long as the server keeps it, or on a new one for each request. */
+/** HTTP/1.1 on one connection as long as the server keeps it open, or on a new one for each request. */
 export function http1Client(url: string, options: { readonly host?: string; readonly keepAlive: boolean; readonly token?: string }): Ask {
   const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
   const headers = {
@@ -72,8 +72,8 @@ export function http1Client(url: string, options: { readonly host?: string; read
 }
 
 /**
- * HTTP/2, with another connection once the server has announced the end of one. A stream that the server has refused was
- * not processed, and is sent once more, as all clients do (RFC 9113 §8.7).
+ * HTTP/2, with a new connection once the server has sent GOAWAY. A refused stream was not processed and is sent once
+ * more, as all clients do (RFC 9113 §8.7).
  */
 export function http2Client(url: string, options: { readonly host: string; readonly ca: string }): Ask {
   const { port } = new URL(url);

@@ -1,6 +1,7 @@
 /**
- * How many elements collections look at, take or give while `work` runs: each step of an iterator, each look-up, and for
- * methods of arrays that go through them, their length. It does not depend on the machine, so it can decide a test.
+ * Number of elements that collections read or return while `work` runs: each step of an iterator, each lookup, and the
+ * length for array methods that go through all elements. It does not depend on the machine, so that a test can assert
+ * it.
  */
 export function countedWork(work: () => void): number {
   let count = 0;

@@ -13,7 +13,7 @@ export interface SeenRequest {
 
 export interface CountingOrigin {
   readonly port: number;
-  /** In order of arrival, whatever connection they came on. */
+  /** In order of arrival, on any connection. */
   readonly requests: readonly SeenRequest[];
   /** Messages that the other parser did not understand; must stay empty. */
   readonly faults: readonly string[];
@@ -26,7 +26,7 @@ export interface CountingOrigin {
 /** Parser errors for an interrupted message, which are not the sender's fault. */
 const BROKEN_OFF = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE", "EPIPE"]);
 
-/** An origin that reads with `node:http`, answers each whole request with 200, and keeps what it saw. */
+/** An origin that parses with `node:http`, answers each complete request with 200, and records it. */
 export async function startCountingOrigin(): Promise<CountingOrigin> {
   const requests: SeenRequest[] = [];
   const faults: string[] = [];
@@ -49,7 +49,7 @@ export async function startCountingOrigin(): Promise<CountingOrigin> {
   });
   const sockets = createTcpServer((socket) => {
     server.emit("connection", socket);
-    // Only now: the server reads behind the back of listeners that were there before it.
+    // Added only now, because the server reads past listeners that were added before.
     socket.on("data", (bytes) => (received += bytes.toString("latin1")));
   });
   await new Promise<void>((done) => sockets.listen(0, "127.0.0.1", done));

@@ -17,10 +17,10 @@ export const queryFor = (name: string | DnsName, type: number, id: number): Buff
     additionals: [],
   }) as Buffer;
 
-/** Questions of a burst: what waits in sockets must not be lost. */
+/** Queries of a burst; data waiting in sockets must not be lost. */
 const BURST = 50;
 
-/** Asks all over UDP, some at a time; the responses in the order of the questions, whose ids must differ. */
+/** Sends all queries over UDP, some at a time; returns the responses in the order of the queries, whose IDs must differ. */
 export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
   const socket = createSocket("udp4");
   const byId = new Map<number, Buffer>();
@@ -47,7 +47,7 @@ export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs
   }
 }
 
-/** Asks all at once over one TCP connection; the responses in the order of the questions, whose ids must differ. */
+/** Sends all queries at once over one TCP connection; returns the responses in the order of the queries, whose IDs must differ. */
 export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
   if (queries.length === 0) return [];
   const socket = connect(port, "127.0.0.1");

@@ -20,7 +20,7 @@ export function unpacked<T extends EventTable>(table: T, packed: PackedRows): Ev
   return rows;
 }
 
-/** Any row that the schema allows: few texts, so that neighbours often have the same, of every width of character. */
+/** Any row that the schema allows, with few texts, so that adjacent rows often have the same one, and characters of every width. */
 export function anyRow<T extends EventTable>(table: T): fc.Arbitrary<EventTables[T]> {
   const text = fc.oneof(fc.constantFrom("", "GET", "a", "a\u0000b", "\u00ff", "\u20ac", "\ud83d\ude00"), fc.string({ maxLength: 40 }));
   const number = fc.oneof(fc.integer(), fc.double({ noNaN: true }), fc.constantFrom(0, 2 ** 53, -1));

@@ -5,8 +5,8 @@ import type { RowsMessage, WrittenMessage } from "#events/rows/messages.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 
-// A process that sends batches of event rows to the thread that writes them, and prints the name of each batch and how many rows it had of
-// each table once it is acknowledged, until it is killed. Arguments: the file of the database, and what names begin with.
+// A process that sends batches of event rows to the writer thread, and prints the name of each acknowledged batch with
+// its number of rows per table, until it is killed. Arguments: the database file, and the prefix of the names.
 const [path = "", name = ""] = process.argv.slice(2);
 /** Some are written row by row, some as blocks, and several together. */
 const SIZES = [1, 7, 63, 64, 200, 900];

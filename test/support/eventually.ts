@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 
-/** Bounds what never comes. On a machine where everything else runs too, what does come may take most of it. */
+/** Timeout of a wait. On a busy machine a successful wait can take most of it. */
 export const PATIENCE_MS = 120_000;
 const EVERY_MS = 10;
 
@@ -11,7 +11,7 @@ export async function eventually(what: () => boolean | Promise<boolean>, everyMs
   }
 }
 
-/** Reads until what is read is as it should be, and gives it. */
+/** Reads until the value fits, and returns it. */
 export async function readUntil<T>(read: () => T | Promise<T>, holds: (value: T) => boolean, everyMs = EVERY_MS): Promise<T> {
   for (const started = performance.now(); ; await delay(everyMs)) {
     const value = await read();
@@ -21,8 +21,8 @@ export async function readUntil<T>(read: () => T | Promise<T>, holds: (value: T)
 }
 
 /**
- * Waits until what is under way in this process has come as far as it comes by itself. The time is for threads and the
- * kernel; the turns are for a process that stood still meanwhile, whose timers are over before it has read anything.
+ * Waits until pending work in this process has progressed as far as it can by itself. The time is for threads and the
+ * kernel; the ticks are for a process that was suspended, whose timers expire before it has read anything.
  */
 export async function settled(forMs = 50): Promise<void> {
   await delay(forMs);

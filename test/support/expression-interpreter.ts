@@ -88,7 +88,7 @@ function truth(value: Found): Answer {
   return Array.isArray(value) ? value.map((one) => one === true) : value === true;
 }
 
-/** By its text alone: the last `[*]` that nothing has folded up again. */
+/** By its text only: the last `[*]` that no function has folded. */
 const isUnpacked = (node: ValueNode): boolean => node.indexes.some((index) => index.kind === "each");
 
 /** Also a function that is called for each item. */
@@ -111,7 +111,7 @@ function valueOf(node: ValueNode, context: Context): Found {
   return value;
 }
 
-/** Addresses are taken as they are written. */
+/** Addresses are compared as written. */
 function related(a: Value, relation: Relation, b: Value): boolean {
   if (relation === "eq") return a === b;
   if (relation === "ne") return a !== b;

@@ -1,6 +1,6 @@
 import { BroadcastChannel } from "node:worker_threads";
 
-/** The detector's thread, with faults that it has none of its own for: it loops without end, or uses memory up, when it is told to. */
+/** The detector's thread with injected faults: on command it loops without end or uses up memory. */
 
 const faults: Readonly<Record<string, () => void>> = {
   loop: () => {

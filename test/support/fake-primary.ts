@@ -14,7 +14,7 @@ export interface ZoneVersion {
   readonly records: readonly ResourceRecord[];
 }
 
-/** A primary that can be told to lie. */
+/** A primary that can send wrong data on demand. */
 export interface FakePrimary {
   readonly port: number;
   /** Every version it knows, the newest last. */
@@ -26,7 +26,7 @@ export interface FakePrimary {
   recordsAtOnce: number;
   /** Changes the messages of each answer before they are signed. */
   distort: (messages: readonly Buffer[], type: number) => readonly Buffer[];
-  /** Changes them afterwards, as somebody on the way would. */
+  /** Changes the messages after signing, like an attacker on the path. */
   tamper: (messages: readonly Buffer[], type: number) => readonly Buffer[];
   /** Its received queries: `SOA`, `AXFR`, `IXFR 5`. */
   readonly asked: string[];

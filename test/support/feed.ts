@@ -21,7 +21,7 @@ export interface TestSource extends FeedSource {
 
 const KINDS = ["zone", "serial", "record", "ruleset", "certificate", "gateway", "token"] as const;
 
-/** Every entry of a snapshot as an op that puts it, and what is staged a record each, in a fixed order. */
+/** Every entry of a snapshot as an op that puts it, and one record per staged change, in a fixed order. */
 export const dump = (snapshot: Snapshot): readonly Op[] => [
   ...KINDS.flatMap((kind) => Array.from(snapshot.entries(kind), ([id, value]) => ({ kind, id, value }) as Op).toSorted(byId)),
   ...Array.from(snapshot.staged())
@@ -45,14 +45,14 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
   const at = (): Position => ({ history: `history ${histories}`, rev: state.rev });
   let failures = 0;
   const mayFail = async (): Promise<void> => {
-    // Real sources answer in a later turn.
+    // Real sources answer in a later tick.
     await new Promise(setImmediate);
     if (failures > 0) {
       failures--;
       throw new Error("the source failed, as the test wants");
     }
   };
-  /** An answer is old when it arrives: others have committed meanwhile. */
+  /** An answer is outdated when it arrives, because others have committed meanwhile. */
   const late = async <T>(answer: T): Promise<T> => {
     await new Promise(setImmediate);
     return answer;

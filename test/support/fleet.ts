@@ -23,7 +23,7 @@ export async function fleetCommand(env: NodeJS.ProcessEnv, ...args: readonly str
   return JSON.parse(stdout);
 }
 
-/** Control, a bus, and what joins nodes to them. */
+/** Control, a bus, and functions that join nodes to them. */
 export interface FleetWorld {
   readonly nats: NatsServer;
   readonly env: NodeJS.ProcessEnv;

@@ -40,7 +40,7 @@ export interface GatewayFront {
   readonly base: string;
   readonly rows: GatewayLogRow[];
   readonly replica: MemoryReplica;
-  /** Moves the date alone. On the other scale, by which connections have their time, a leap would close those that clients keep. */
+  /** Moves the wall clock only. A leap of the monotonic clock, which times connections, would close those that clients keep. */
   readonly clock: FixedClock;
   readonly metrics: MetricRegistry;
   /** Sums over labels. */
@@ -81,7 +81,7 @@ export async function gatewayFront(t: TestContext, options: FrontOptions = {}): 
   return { port, edgePort, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric };
 }
 
-/** A request as a stand-in for a provider saw it. */
+/** A request as received by a stand-in for a provider. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -95,7 +95,7 @@ export interface TestProvider {
   readonly seen: SeenRequest[];
 }
 
-/** A provider that answers as the test says; it counts from 0 how often it was asked. */
+/** A provider that answers as the test says; it counts its requests from 0. */
 export async function testProvider(
   t: TestContext,
   answer: (res: ServerResponse, seen: SeenRequest, number: number) => void,

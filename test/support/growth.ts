@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Below it nobody waits, and collections and compilations are most of what is measured. */
+/** Below it collections and compilations are most of the measured time. */
 const NOTICEABLE_MS = 50;
 const TRIES_MAX = 6;
 /** A slower measurement is not repeated. */
@@ -9,9 +9,9 @@ const TRIES_MS_MAX = 3000;
 const RATIO_MAX = 9;
 
 /**
- * Fails where four times the input costs far more than four times the time. `make` gives the work on an input of so many
- * characters. Only the relation of two measurements counts, each the best of some,
- * and only the thread's own time, so that a busy machine does not matter.
+ * Fails if four times the input costs far more than four times the time. `make` returns the work for an input of the
+ * given length. Only the ratio of two measurements counts, each the best of several, and only the thread's own CPU
+ * time, so that a busy machine does not matter.
  */
 export function assertGrowsLinearly(what: string, make: (length: number) => () => unknown, length = 32 * 1024): void {
   const [small, large] = [make(length), make(4 * length)];
@@ -26,7 +26,7 @@ export function assertGrowsLinearly(what: string, make: (length: number) => () =
   assert.fail(`${what}: ${length} characters take ${smallMs.toFixed(1)} ms, four times as many ${largeMs.toFixed(1)} ms`);
 }
 
-/** Of this thread alone: what else the machine does is not counted. */
+/** CPU time of this thread only; other work of the machine is not counted. */
 function timed(work: () => unknown): number {
   const from = process.threadCpuUsage();
   work();

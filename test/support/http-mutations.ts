@@ -1,6 +1,6 @@
 import { pick, type Random } from "./random-zone.ts";
 
-/** Requests and responses of every framing, good ones: what mutations start from. */
+/** Valid requests and responses of every framing, as the input of mutations. */
 const HOST = "Host: www.example.com\r\n";
 const REQUESTS: readonly string[] = [
   `GET / HTTP/1.1\r\n${HOST}\r\n`,
@@ -26,7 +26,7 @@ const RESPONSES: readonly string[] = [
   "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
 ];
 
-/** Texts that change the meaning of a message in the right place. */
+/** Texts that change the meaning of a message at the right position. */
 const PIECES: readonly string[] = [
   ..."\r\n \t\0\x0b\x0c\x7f\xff:;,=/?#%*@",
   "\r\n",
@@ -80,7 +80,7 @@ const splice = (text: string, at: number, removed: number, added: string): strin
 const CHANGES: readonly Change[] = [
   (text, random) => splice(text, random(text.length + 1), 0, pick(random, PIECES)),
   (text, random) => splice(text, random(text.length + 1), 0, pick(random, PIECES)),
-  // A whole line more, where lines begin.
+  // Inserts a whole line at the start of a line.
   (text, random) => splice(text, Math.max(0, text.indexOf("\n", random(text.length + 1))) + 1, 0, pick(random, PIECES)),
   (text, random) => splice(text, random(text.length + 1), 1, String.fromCharCode(random(256))),
   (text, random) => splice(text, random(text.length + 1), 1 + random(4), ""),
@@ -92,7 +92,7 @@ const CHANGES: readonly Change[] = [
   (text, random) => text.slice(0, random(text.length + 1)),
 ];
 
-/** The bytes in pieces of random sizes. */
+/** The bytes in chunks of random sizes. */
 export function randomPieces(bytes: Buffer, random: Random): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -19,7 +19,7 @@ export interface ReadMessage {
 export interface Reading {
   /** The complete messages. */
   readonly messages: readonly ReadMessage[];
-  /** How each one that began does so: one more than those above where the last one is unfinished. */
+  /** The start of each request: one more than above if the last one is incomplete. */
   readonly begun: readonly string[];
   readonly isRefused: boolean;
 }
@@ -28,7 +28,7 @@ const line = ({ name, value }: Trailer): string => `${name.toLowerCase()}: ${val
 const fieldsOf = (buffer: Buffer, head: Head): string[] =>
   Array.from({ length: head.fieldCount }, (_, i) => line({ name: head.name(buffer, i), value: head.value(buffer, i) }));
 
-/** The edge's parse of a visitor's bytes, in the given chunks. */
+/** The edge's parse of a client's bytes in the given chunks. */
 export function readRequests(pieces: readonly Buffer[]): Reading {
   const messages: ReadMessage[] = [];
   const begun: string[] = [];
@@ -59,7 +59,7 @@ export function readRequests(pieces: readonly Buffer[]): Reading {
   return { messages, begun, isRefused };
 }
 
-/** Our origin-side parse of the bytes of one response, without its interim ones; `isWhole`: no more bytes follow. */
+/** Our parse of the bytes of one response of an origin, without interim ones; `isWhole`: no more bytes follow. */
 export function readResponse(bytes: Buffer, method: string): Reading {
   const head = new Head();
   const refused = { messages: [], begun: [], isRefused: true };

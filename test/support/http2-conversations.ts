@@ -16,7 +16,7 @@ const uint32 = (...values: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** Mostly what a client opens, in its order and out of it; seldom one of the server's, or the connection. */
+/** Mostly streams that a client opens, in order and out of order; rarely one of the server's, or the connection. */
 const stream = fc.oneof({ weight: 12, arbitrary: fc.constantFrom(1, 3, 5, 7, 9, 11, 13, 15, 17) }, fc.constantFrom(0, 2, 4, 0x7fff_ffff));
 
 const BLOCKS: readonly (readonly [BlockKind, readonly Field[]])[] = [
@@ -40,7 +40,7 @@ const anyBlock: fc.Arbitrary<readonly [BlockKind, Buffer]> = fc.oneof(
   fc.constantFrom(...BROKEN).map((bytes): [BlockKind, Buffer] => ["broken", bytes]),
 );
 
-/** Payload of which the first byte says how much padding follows; it may say too much. */
+/** A payload whose first byte is the padding length, which may be too large. */
 function padded(payload: Buffer, padding: number, isLie: boolean): Buffer {
   return Buffer.concat([Buffer.of(isLie && payload.length < 200 ? 255 : padding), payload, Buffer.alloc(padding)]);
 }
@@ -128,12 +128,12 @@ const settingsAck = fc.constant([frameOf(FRAME.SETTINGS, 1, 0, Buffer.alloc(0))]
 const unknown = fc
   .tuple(fc.integer({ min: 10, max: 255 }), fc.integer({ min: 0, max: 255 }), stream, fc.uint8Array({ maxLength: 40 }))
   .map(([type, flags, id, bytes]) => [frameOf(type, flags, id, Buffer.from(bytes))]);
-/** Any length and place; no header block, of which nobody could say what is in it. */
+/** Any length and offset, but not a header block, because its content would be undefined. */
 const misshapen = fc
   .tuple(fc.constantFrom(0, 2, 3, 4, 5, 6, 7, 8, 9), fc.constantFrom(0, 1, 8), stream, fc.uint8Array({ maxLength: 12 }))
   .map(([type, flags, id, bytes]) => [frameOf(type, flags, id, Buffer.from(bytes))]);
 
-/** Frames of one connection behind its preface. Most are legal where they stand, or break a rule of one stream. */
+/** Frames of one connection after its preface. Most are legal in their position, or break a rule of one stream. */
 export const conversation: fc.Arbitrary<SentFrame[]> = fc
   .tuple(
     fc.integer({ min: 0, max: 60 }).map((die) => (die === 0 ? [] : [frameOf(FRAME.SETTINGS, 0, 0, Buffer.alloc(0))])),

@@ -35,7 +35,7 @@ export interface FrameClient {
   readonly socket: TLSSocket;
   readonly frames: readonly Frame[];
   send(...frames: Buffer[]): void;
-  /** Waits for a frame; rejects where the connection ended or too much time passed. */
+  /** Waits for a frame; rejects if the connection ended or at the timeout. */
   next(matches: (frame: Frame) => boolean): Promise<Frame>;
   /** Waits for any frame that has not come yet. */
   more(): Promise<void>;
@@ -86,7 +86,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes]);
 }
 
-/** A request for `www.example.com`; the fields given stand behind the pseudo-header fields. */
+/** A request for `www.example.com`; the given fields follow the pseudo-header fields. */
 export const request = (stream: number, fields: readonly Field[] = [], endStream = true, pseudo: readonly Field[] = GET): Buffer =>
   frame(FRAME.HEADERS, END_HEADERS | (endStream ? END_STREAM : 0), stream, block([...pseudo, ...fields]));
 

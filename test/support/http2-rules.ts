@@ -4,7 +4,7 @@ import { END_HEADERS, END_STREAM, FRAME, type Frame } from "./http2-frames.ts";
 /** Kind of a header block, read separately. `broken` cannot be decompressed. */
 export type BlockKind = "request" | "trailers" | "malformed" | "broken";
 
-/** A frame as a client sends it; `block` says what the header block is that ends with it. */
+/** A frame as a client sends it; `block` describes the header block that ends with it. */
 export interface SentFrame extends Frame {
   readonly block: BlockKind;
 }
@@ -34,7 +34,7 @@ const FRAME_BYTES_MAX = 16_384;
 const WINDOW_MAX = 0x7fff_ffff;
 const FINE: Verdict = { scope: "none" };
 
-/** `remote`: its request is whole; `ended`: both sides have; `taken-back`: by the client; `reset`: by the server. */
+/** `remote`: its request is complete; `ended`: both sides have ended; `taken-back`: reset by the client; `reset`: reset by the server. */
 type State = "open" | "remote" | "ended" | "taken-back" | "reset";
 interface Stream {
   state: State;
@@ -46,8 +46,9 @@ interface Stream {
 }
 
 /**
- * RFC 9113 as the client of one connection reads it, written apart from the server: says of each frame what it must lead to,
- * and holds every frame of the server against that. It goes in step with the server: a frame, then all that was said to it.
+ * RFC 9113 for the client of one connection, written independently of the server: computes the required result of each
+ * frame, and checks every frame of the server against it. It runs in step with the server: a frame, then all frames of
+ * its response.
  */
 export class Http2Rules {
   readonly streams = new Map<number, Stream>();
@@ -87,7 +88,7 @@ export class Http2Rules {
     return [...this.streams].some(([id, { state }]) => state === "remote" && !ended.has(id));
   }
 
-  /** Room for everything that is asked for, as frames. */
+  /** Window space for every response, as frames. */
   roomForAll(): { readonly stream: number; readonly increment: number }[] {
     const grants = [{ stream: 0, increment: WINDOW_MAX - this.sendWindow }];
     for (const [stream, { state, sendWindow }] of this.streams)
@@ -95,7 +96,7 @@ export class Http2Rules {
     return grants.filter(({ increment }) => increment > 0);
   }
 
-  /** Takes a frame of the client. */
+  /** Processes a frame of the client. */
   sent(frame: SentFrame): Verdict {
     const faults = this.connectionFaults(frame);
     this.isFirst = false;
@@ -196,7 +197,7 @@ export class Http2Rules {
       known.state = "remote";
       return FINE;
     }
-    // The server has said that it takes no more.
+    // The server has announced with GOAWAY that it accepts no more.
     if (this.isDraining) return FINE;
     const isFull = this.openStreams.length >= this.limits.streamsMax;
     this.lastStream = id;
@@ -216,7 +217,7 @@ export class Http2Rules {
       return this.isDraining ? FINE : { scope: "stream", code: CODE.streamClosed };
     }
     if (stream.state === "reset") return FINE;
-    // The client was told to stop, or has stopped itself: what it may get is an error, of the stream at most.
+    // The client was told to stop, or has stopped itself: it may get an error, of the stream at most.
     if (stream.state === "ended" || stream.state === "taken-back")
       return this.isDraining ? FINE : { scope: "stream", code: CODE.streamClosed };
     if (stream.state === "remote") return this.fault(id, CODE.streamClosed);
@@ -280,7 +281,7 @@ export class Http2Rules {
     return stream.sendWindow > WINDOW_MAX ? this.fault(id, CODE.flowControl) : FINE;
   }
 
-  /** Holds what the server has said against the verdict on the frame that it was said to. */
+  /** Checks the server's frames against the expected result of the frame that caused them. */
   heard(frames: readonly Frame[], verdict: Verdict, id: number, after = ""): void {
     let isDue = verdict.scope !== "none";
     const wasDraining = this.isDraining;
@@ -295,7 +296,7 @@ export class Http2Rules {
         } else assert.ok(wasDraining && code === CODE.none, `${after}: GOAWAY says ${code}, and nothing was wrong`);
       } else if (frame.type === FRAME.RST_STREAM) {
         const code = frame.payload.readUInt32BE(0);
-        // Errors of its place take precedence over errors of its padding.
+        // Errors of its position take precedence over errors of its padding.
         const isBoth = verdict.scope === "connection" && (code === CODE.streamClosed || code === CODE.flowControl) && frame.stream === id;
         if (isBoth) continue;
         assert.equal(verdict.scope, "stream", `${after}: stream ${frame.stream} is reset, and nothing was wrong with it`);

@@ -8,9 +8,9 @@ import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 export interface InstalledPackage {
   readonly directory: string;
   readonly program: string;
-  /** Paths of what is in the package, as npm names them. */
+  /** Paths of the files in the package, as npm prints them. */
   readonly files: readonly string[];
-  /** Bytes of the package, and of what it holds. */
+  /** Size of the package, and of its unpacked files, in bytes. */
   readonly size: number;
   readonly unpackedSize: number;
   remove(): void;
@@ -68,7 +68,7 @@ function link(target: string, path: string): void {
   symlinkSync(target, path);
 }
 
-/** A user who can only write to their own files; undefined if this process cannot become one, or is not root. */
+/** A user who can write only to their own files; undefined if this process cannot become one, or is not root. */
 export function stranger(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const nobody = { uid: 65_534, gid: 65_534 };

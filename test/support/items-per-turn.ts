@@ -1,7 +1,7 @@
-/** Counts what is done in one turn of the event loop, without looking at a clock. */
+/** Counts the work in one tick of the event loop, without reading a clock. */
 export interface ItemsPerTurn {
   add(items: number): void;
-  /** The most of any turn so far. */
+  /** The largest count of any tick so far. */
   most(): number;
 }
 

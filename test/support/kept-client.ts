@@ -1,24 +1,24 @@
 import { connect, type Socket } from "node:net";
 
-/** An answer as it came, without what is another one each time. */
+/** A response as received, without the parts that differ each time. */
 export interface KeptAnswer {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A client of HTTP/1.1 that says what the test wants and reads one answer after the other of the same connection. */
+/** An HTTP/1.1 client that sends what the test says and reads one response after the other on the same connection. */
 export interface KeptClient {
   readonly socket: Socket;
   send(bytes: string | Buffer): void;
-  /** The next answer, interim ones too; undefined where the connection ends before. */
+  /** The next response, including interim ones; undefined if the connection ends before. */
   next(isHead?: boolean): Promise<KeptAnswer | undefined>;
   isClosed(): boolean;
 }
 
-/** Bounds what never comes. */
+/** Timeout of a wait. */
 const WAIT_MS = 60_000;
-/** Dates, ids, times: what no two answers share. */
+/** Dates, IDs and times, which differ in each response. */
 const ITS_OWN = /^(?:date|age|.*-ray|.*-log-id|.*-event-id|.*-request-id|(?:x-)?ratelimit.*)$/;
 const ITS_OWN_TEXT = /\b[0-9a-f]{16}\b|\b[0-9A-HJKMNP-TV-Z]{26}\b/g;
 
@@ -45,7 +45,7 @@ export function keptClient(port: number): KeptClient {
         resolve();
       };
     });
-  /** False where the connection ended before. */
+  /** False if the connection ended before. */
   const until = async (isThere: () => boolean): Promise<boolean> => {
     while (!isThere()) {
       if (isClosed) return false;

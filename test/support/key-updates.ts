@@ -12,13 +12,13 @@ const TAG_BYTES = 16;
 /** An established TLS 1.3 connection whose client writes raw records from then on. */
 export interface KeyUpdater {
   readonly socket: Socket;
-  /** So many records, each of which changes the keys and asks for the same. */
+  /** This many records, each of which updates the keys and requests an update. */
   keyUpdates(count: number): Buffer;
   /** A record with a text, once. */
   text(text: string): Buffer;
 }
 
-/** Throws where the handshake fails. Nothing has been sent over the connection but the handshake. */
+/** Throws if the handshake fails. Nothing but the handshake has been sent over the connection. */
 export async function connectKeyUpdater(port: number, servername: string): Promise<KeyUpdater> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   socket.on("error", () => undefined);
@@ -28,7 +28,7 @@ export async function connectKeyUpdater(port: number, servername: string): Promi
     const [label, , value] = line.toString().trim().split(" ");
     if (label === "CLIENT_TRAFFIC_SECRET_0") secret = Buffer.from(value ?? "", "hex");
   });
-  // Node sends the handshake's end only after it has said that the connection is secure; tickets come when it has arrived.
+  // Node sends the end of the handshake only after the secureConnect event; tickets arrive after that.
   await new Promise((resolve, reject) => secured.once("session", resolve).once("error", reject));
   secured.on("error", () => undefined);
   const current = (): Buffer => {

@@ -19,10 +19,10 @@ const CHATS = [
 /** Addresses of visitors, each in a different country. */
 const VISITORS = { "127.0.0.2": "DE", "127.0.0.3": "FR", "127.0.0.4": "BR", "127.0.0.5": "US" } as const;
 
-/** Servers behind the account's sites and gateways: they outlive a restart of the server. */
+/** Servers behind the account's sites and gateways: they keep running during a restart of the server. */
 export interface Surroundings {
   readonly args: readonly string[];
-  /** A database of the visitors' countries. */
+  /** A GeoIP database with the visitors' countries. */
   readonly places: Buffer;
   close(): Promise<void>;
   readonly originPort: number;
@@ -93,7 +93,7 @@ export async function fillAccount({ ready }: Selvedge, token: string, originPort
   return { zoneId };
 }
 
-/** Visits of people, attacks and a program that asks for /admin; `rounds` of all. */
+/** Visits of people, attacks, and a program that requests /admin; `rounds` of all. */
 export async function visitSite({ ready }: Selvedge, rounds = 1): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const ips = Object.keys(VISITORS);
@@ -121,7 +121,7 @@ export const get = (http: string, path: string, localAddress = "127.0.0.2", agen
     sent.on("error", reject).end();
   });
 
-/** One request to a model by each team, and what one gives away. */
+/** One request to a model by each team, one of which contains sensitive data. */
 export async function chat({ ready }: Selvedge, rounds = 1): Promise<void> {
   for (let round = 0; round < rounds; round++)
     for (const { team, model, says } of CHATS) {

@@ -18,7 +18,7 @@ export interface LoadedSite {
   readonly selvedge: Selvedge;
   readonly token: string;
   readonly zoneId: string;
-  /** Begins to ask everything without a pause. */
+  /** Starts to send all kinds of requests without a pause. */
   load(): ConstantLoad;
   /** Runs `selvedge restart`; rejects if it fails. */
   restart(): Promise<{ readonly pid: number; readonly previous_pid: number }>;

@@ -1,10 +1,10 @@
 import { pick, type Random, seeded } from "#rules/detectors/testing/forms.ts";
 
-/** Values of the kinds that detectors look for, valid and each its own, that remember where they were put. */
+/** Valid and unique values of the kinds that detectors find, which record where they were placed. */
 export interface MarkedValues {
   /** One of each kind. */
   at(place: string): Readonly<Record<Kind, string>>;
-  /** Places and kinds of those that the text has, in any writing that is looked for. */
+  /** Positions and kinds of the values that the text contains, in any encoding. */
   foundIn(text: string): readonly string[];
 }
 
@@ -24,10 +24,10 @@ export function markedValues(seed: number): MarkedValues {
   };
 }
 
-/** A part of a shorter value stands in many a text. */
+/** A part of a shorter value occurs in many texts. */
 const SHORT_CHARS = 16;
 
-/** As it is, as bytes may be written in a log or a column, and its greater part: masks show the ends. */
+/** The value unchanged, as bytes are written in a log or a column, and its longer part, because masks show the ends. */
 function writingsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const core = value.length < SHORT_CHARS ? value : value.slice(2, -4);

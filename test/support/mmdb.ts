@@ -6,7 +6,7 @@ export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { rea
 export function buildMmdb(networks: Readonly<Record<string, MmdbValue>>, recordSize: 24 | 28 | 32 = 28): Buffer {
   const data: Buffer[] = [];
   let dataBytes = 0;
-  // Two records a node: a node's number, data as a negative place less one, or null for nothing.
+  // Two records per node: a node number, data as a negative offset less one, or null for no data.
   const nodes: [number | null, number | null][] = [[null, null]];
   for (const [network, value] of Object.entries(networks)) {
     const place = -dataBytes - 1;

@@ -14,7 +14,7 @@ export const WEATHER_TOOL = {
   parameters: { type: "object", properties: { town: { type: "string" } }, required: ["town"] },
 };
 
-/** A gateway before a mock of every provider that others wrote, with what the tests of clients ask it. */
+/** A gateway before a mock of every provider, by a third party, with the prompts that the client tests use. */
 export async function mockedFront(t: TestContext, options: FrontOptions = {}): Promise<MockedFront> {
   const mock = new LLMock({ port: 0, logLevel: "silent" });
   const usage = {
@@ -26,7 +26,7 @@ export async function mockedFront(t: TestContext, options: FrontOptions = {}): P
     promptTokenCount: 11,
     candidatesTokenCount: 7,
   };
-  // Before the message that led to the calls: the first that fits answers.
+  // Before the message that led to the calls, because the first match answers.
   mock.onToolResult("call_2", { content: "Oslo 4, Rome 19." });
   mock.on({ userMessage: "only claude", model: /claude/ }, { content: "Claude says hello." });
   mock.on({ userMessage: "only claude" }, { error: { message: "no such model", type: "invalid_request_error" }, status: 404 });

@@ -15,7 +15,7 @@ export interface NameserverProgram {
   readonly rateLimit: Omit<RateLimitConfig, "table">;
 }
 
-/** Says on which port it serves, and when its standard input ends, what it has counted. Lives no longer than this. */
+/** Prints the port on which it serves, and its counters when its standard input ends. Lives no longer than this. */
 const LIFE_MS = 120_000;
 
 const { ops, config, rateLimit } = JSON.parse(process.argv[2] as string) as NameserverProgram;

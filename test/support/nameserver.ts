@@ -34,7 +34,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   ...change,
 });
 
-/** Opens what tests seal in entries. */
+/** Decrypts the secrets that tests put into entries. */
 export const SEALER = createSealer(Buffer.alloc(32, 7));
 
 /** Parts of a nameserver besides its zones. */
@@ -58,7 +58,7 @@ interface ResponderPartsOptions {
   readonly edge?: EdgeFront;
 }
 
-/** The clock of RFC 9018's first example, and what a responder needs besides zones. */
+/** The clock of RFC 9018's first example, and the dependencies of a responder besides zones. */
 export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: [] } }: ResponderPartsOptions = {}) {
   const clock = fixedClock("2019-06-05T10:53:05Z");
   const cookies = createCookies(COOKIE_SECRET);
@@ -76,7 +76,7 @@ export function responderParts({ nsid = "", rateLimit, edge = { ipv4: [], ipv6: 
   };
 }
 
-/** Client and server cookie as the server of those parts made it for the address, so many seconds ago. */
+/** The client and server cookie that the server with those parts made for the address the given number of seconds ago. */
 export function cookieFor(address: readonly number[], clientCookie: string, ageSeconds = 0): Buffer {
   const nowSeconds = responderParts().clock.nowMs() / 1000 - ageSeconds;
   const cookie = Buffer.alloc(COOKIE_BYTES);

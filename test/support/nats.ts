@@ -13,9 +13,9 @@ export interface NatsServer {
   readonly url: string;
   readonly directory: string;
   start(): Promise<void>;
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Deletes what JetStream and the resolver have on disk. */
+  /** Deletes the files of JetStream and the resolver. */
   wipe(): void;
   /** Kills it and deletes the directory. */
   stop(): Promise<void>;

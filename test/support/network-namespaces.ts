@@ -13,9 +13,9 @@ const COMMAND_LIMIT_MS = 180_000;
 /** A separate machine as far as its network is concerned. */
 export interface Host {
   readonly name: string;
-  /** Standard output of a program that runs there; rejects where it fails or takes too long. */
+  /** Standard output of a program in the namespace; rejects if it fails or takes too long. */
   run(program: string, ...args: string[]): Promise<string>;
-  /** Starts one of our programs there, whose first line of output is JSON; it ends with the test, or when told to. */
+  /** Starts one of our programs in the namespace, whose first line of output is JSON; it ends with the test, or on request. */
   start(t: TestContext, script: URL, args: object): Promise<Program>;
 }
 
@@ -51,7 +51,7 @@ export async function layNetwork<Name extends string>(
   for (const name of names) await hosts[name].run("ip", "link", "set", "lo", "up");
   for (const [i, [left, right]] of cables.entries()) {
     const [a, b] = [left, right].map(({ host }) => ["name", `c${i}`, "netns", namespace(host)]) as [string[], string[]];
-    // Made in the first host, so that no interface of the machine is ever touched.
+    // Created in the first host's namespace, so that no interface of the machine is ever changed.
     await hosts[left.host].run("ip", "link", "add", ...a.slice(0, 2), "type", "veth", "peer", ...b);
     for (const { host, addresses } of [left, right]) {
       for (const address of addresses) await hosts[host].run("ip", "address", "add", address, "dev", `c${i}`);

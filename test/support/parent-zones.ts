@@ -4,12 +4,12 @@ import { findTool } from "../../tools/system-tools.ts";
 import { freePort, startTool } from "../bench/program.ts";
 import { runClient } from "./client.ts";
 
-/** A top-level domain on Knot DNS, which answers as its resolver, too: for what it has itself. */
+/** A top-level domain on Knot DNS, which is also its resolver for its own data. */
 export interface ParentZone {
   /** As `dns.scan_resolvers` has it. */
   readonly address: string;
   readonly port: number;
-  /** Makes these the records of the name and type; none takes them away. */
+  /** Sets the records of the name and type; an empty list deletes them. */
   set(name: string, type: "NS" | "DS" | "TXT", values: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { freePort, startTool } from "../bench/program.ts";
 import { runClient } from "./client.ts";
 
-/** A certificate authority that validates as those of the field do, and forgets everything at its end. */
+/** A certificate authority that validates like public ones, and forgets everything at its end. */
 export interface Pebble {
   readonly directoryUrl: string;
-  /** PEM file of what its own server is trusted by. */
+  /** PEM file of the root that signs its own server certificate. */
   readonly rootsPath: string;
   readonly roots: string;
   readonly key: string;
@@ -17,17 +17,17 @@ export interface Pebble {
 }
 
 export interface PebbleOptions {
-  /** Port at which it looks for pages; 80 in the field. */
+  /** Port that it connects to for HTTP validation; 80 in production. */
   readonly httpPort?: number;
-  /** `HOST:PORT` of the nameserver that it asks for everything. */
+  /** `HOST:PORT` of the nameserver that it queries for everything. */
   readonly dns?: string;
   /** Of a hundred nonces, so many are refused. */
   readonly nonceReject?: number;
-  /** Nothing is looked for; every proof is good. */
+  /** Accepts every proof without validation. */
   readonly alwaysValid?: boolean;
   /** Accounts must be bound to this one. */
   readonly binding?: { readonly keyId: string; readonly hmacKey: string };
-  /** Comes up again where another one was. */
+  /** Starts again on the port of a former one. */
   readonly port?: number;
   /** Its server has the certificate of that one, which may have ended. */
   readonly certificateOf?: Pebble;

@@ -91,7 +91,7 @@ export async function startResolver(directory: string, port: number, zones: Read
   const config = [
     `server:\n  interface: 127.0.0.1@${port}\n  username: ""\n  chroot: ""\n  directory: "${home}"\n  pidfile: ""\n  use-syslog: no`,
     `  do-ip6: no\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "iterator"\n  qname-minimisation: no`,
-    // Nothing else exists, so that nobody else is asked.
+    // No other servers exist, so that none are queried.
     '  local-zone: "." static',
     ...Object.keys(zones).map((zone) => `  local-zone: "${zone}" transparent`),
     "remote-control:\n  control-enable: no",

@@ -1,4 +1,4 @@
-/** Required settings of every gateway, so that it keeps logs and nothing else. */
+/** Required settings of every gateway, so that it only stores logs. */
 export const PLAIN_GATEWAY = {
   cache_invalidate_on_update: true,
   cache_ttl: null,

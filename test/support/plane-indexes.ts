@@ -17,7 +17,7 @@ const sealer = createSealer(Buffer.alloc(32, 7));
 const clock = fixedClock("2026-05-06T12:00:00Z");
 const counter = () => createMetrics().counter("c_total", "C");
 
-/** The indexes that planes make of a replica and keep up to date with it, without their sockets. */
+/** The indexes that planes build of a replica and keep up to date, without their sockets. */
 export const PLANE_INDEXES = {
   nameserver: (replica) => {
     const zones = createNameserverZones();

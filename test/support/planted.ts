@@ -28,16 +28,16 @@ import { plantFirewallTools } from "./planted-firewall-tools.ts";
 
 /** One object of every kind that belongs to the first account, and a stranger with another account. */
 export interface Planted {
-  /** Path parameters of the first account's things, by the route's path where a name means several. */
+  /** Path parameters of the first account's objects, by the route's path where a name has several meanings. */
   params(path: string): Readonly<Record<string, string | undefined>>;
-  /** Identifiers and contents that nobody else may ever read. */
+  /** IDs and contents that no other tenant may ever read. */
   readonly secrets: readonly string[];
   /** May do everything, in its own account. */
   readonly strangerToken: string;
   readonly strangerAccountId: string;
-  /** The first user's token that holds `names` on the first account and its zones, and nothing of the user. */
+  /** A token of the first user with `names` on the first account and its zones, and without permissions on the user. */
   tokenHolding(names: readonly PermissionGroupName[]): Promise<string>;
-  /** A token of the first account itself, with everything an account's token can hold. */
+  /** A token of the first account itself, with every permission that an account token can have. */
   readonly accountToken: string;
 }
 
@@ -249,7 +249,7 @@ type Made = (method: string, path: string, body: object) => Promise<any>;
 
 const PROVIDER_SECRET = "sk-planted-key-of-a-provider";
 
-/** One of each thing that an account keeps for its gateways. */
+/** One of each gateway object of an account. */
 async function plantForGateways(made: Made, account: string) {
   const gateways = `/accounts/${account}/ai-gateway`;
   const gateway = `${gateways}/gateways/${GATEWAY_ID}`;
@@ -316,7 +316,7 @@ async function plantNotifications(made: Made, account: string) {
   };
 }
 
-/** A job that pushes logs; nobody who would take a test file. */
+/** A logpush job; no receiver accepts a test file. */
 async function plantLogpush({ store, account_id }: ApiServer): Promise<number> {
   const id = 1_234_567_890;
   const settings: LogpushSettings = {
@@ -373,7 +373,7 @@ async function plantDetection(made: Made, zoneId: string, account: string) {
   return { allowed_id: allowed.id as string, pattern_id: pattern.id as string, account_pattern_id: accountPattern.id as string };
 }
 
-/** One of each thing that transfers need, and a configuration in each direction. */
+/** One of each transfer object, and a configuration in each direction. */
 async function plantTransfers(made: Made, account: string, zoneId: string): Promise<{ acl_id: string; tsig_id: string; peer_id: string }> {
   const objects = `/accounts/${account}/secondary_dns`;
   const acl = await made("POST", `${objects}/acls`, { name: "planted acl", ip_range: "192.0.2.77/32" });
@@ -396,10 +396,10 @@ const everythingOf = (accountId: string): TokenPolicyWrite[] => [
   allow(`com.cloudflare.api.account.${accountId}`, ({ scopes }) => !scopes.includes("com.cloudflare.api.user")),
 ];
 
-/** Another user with another account: the API has no way to make one yet, so the rows are written as they would be. */
+/** Another user with another account: the API cannot create one yet, so the rows are inserted directly. */
 async function plantStranger(server: ApiServer): Promise<{ token: string; accountId: string }> {
   const [accountId, userId] = [newId(), newId()];
-  // Later than the first user, who is the oldest.
+  // Created later than the first user, who is the oldest.
   const on = "2099-01-01T00:00:00.000000Z";
   await server.store.write(async ({ db }) => {
     await insertAccount(db, {

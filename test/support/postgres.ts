@@ -12,11 +12,12 @@ import { RESET_ROWS } from "./reset-rows.ts";
 export interface TestPostgres {
   /** A new, empty database; waits until the server is up. */
   createDatabase(): Promise<string>;
-  /** A database as `prepare` leaves one, which runs once a server, for the first caller of all processes. */
+  /** A database as `prepare` leaves it, which runs once per server, for the first caller of all processes. */
   copyDatabase(prepare: (url: string) => Promise<void>): Promise<string>;
   /**
-   * Takes a database back, and ends its clients. A copy gets its first rows again for the next `copyDatabase` of this process, which takes
-   * an eighth of the time; one whose tables were altered or grew is removed, as is every other database.
+   * Takes a database back, and disconnects its clients. A copy gets its first rows again for the next `copyDatabase` of
+   * this process, which takes an eighth of the time; one with altered or larger tables is removed, as is every other
+   * database.
    */
   dropDatabase(url: string): Promise<void>;
 }
@@ -25,18 +26,18 @@ export interface TestPostgres {
 export interface OwnPostgres extends TestPostgres {
   /** Directory of its socket, through which other processes connect. */
   readonly directory: string;
-  /** Ends it as a crash does; resolves when it is gone. */
+  /** Ends it like a crash; resolves when it has ended. */
   crash(): Promise<void>;
   /** Starts it again after that, and returns at once. */
   revive(): void;
   stop(): Promise<void>;
 }
 
-/** Begins to start a server on a Unix socket in a temporary directory, and returns at once. */
+/** Starts a server on a Unix socket in a temporary directory in the background, and returns at once. */
 export function startPostgres(): OwnPostgres {
   const postgres = findTool("postgres");
   if (postgres === undefined) throw new Error("PostgreSQL is not installed: apt-get install postgresql");
-  // The link that the PATH leads to may stand apart from the server's other programs.
+  // The link in the PATH may be in another directory than the server's other programs.
   const bin = dirname(realpathSync(postgres));
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pg-"));
   const owner = serverOwner();
@@ -45,7 +46,7 @@ export function startPostgres(): OwnPostgres {
   const as = { ...owner, cwd: directory };
   let running: ChildProcess | undefined;
   let stopped = false;
-  /** Neither program holds our process up: a test that failed before its clean-up still ends, and the exit stops them. */
+  /** Neither program keeps our process alive: a test that failed before its clean-up still ends, and the exit stops them. */
   const run = async (program: string, args: readonly string[]): Promise<void> => {
     running = spawn(join(bin, program), args, { ...as, stdio: ["ignore", "ignore", "inherit"] });
     running.unref();
@@ -54,7 +55,7 @@ export function startPostgres(): OwnPostgres {
   };
   const removeNow = (): void => {
     running?.kill("SIGQUIT");
-    // Waits until the server is gone, which writes until then.
+    // Waits until the server has ended, because it writes until then.
     spawnSync(join(bin, "pg_ctl"), ["stop", "-m", "immediate", "-D", data], { ...as, stdio: "ignore" });
     rmSync(directory, { recursive: true, force: true });
   };
@@ -111,9 +112,9 @@ const copiesOf = new Map<string, Copies>();
 
 interface Copies {
   prepared: Promise<void> | undefined;
-  /** Those that a test has, by URL. */
+  /** Databases in use by a test, by URL. */
   readonly lent: Map<string, Copy>;
-  /** Those that wait for a test. */
+  /** Databases ready for a test. */
   readonly spare: Copy[];
 }
 
@@ -146,7 +147,7 @@ function joinPostgres(directory: string): TestPostgres {
   };
   const prepareOnce = (prepare: (url: string) => Promise<void>): Promise<void> =>
     withClient(directory, "postgres", async (client) => {
-      // Held until the connection ends.
+      // Locked until the connection ends.
       await client.query(`SELECT pg_advisory_lock(${PREPARED_LOCK})`);
       const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [PREPARED]);
       if (rowCount !== 0) return;
@@ -192,7 +193,7 @@ async function withClient<T>(directory: string, database: string, work: (client:
 }
 
 const CLUSTER = ["-U", "postgres", "--auth=trust", "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8"] as const;
-/** The server serves all test files of a run, and nothing of it outlives the run, so it need not sync. */
+/** The server serves all test files of a run, and its data is deleted afterwards, so it need not sync. */
 const SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=panic"].flatMap((setting) => ["-c", setting]);
 
 const READY_TIMEOUT_MS = 60_000;

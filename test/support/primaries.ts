@@ -11,7 +11,7 @@ const execute = promisify(execFile);
 /** An external primary of one zone, as a separate process on the loopback address. */
 export interface Primary {
   readonly port: number;
-  /** Adds and deletes records, by lines of a master file without class; the primary raises its serial and says so. */
+  /** Adds and deletes records, as zone file lines without class; the primary raises its serial and sends a NOTIFY. */
   change(change: { readonly add?: readonly string[]; readonly remove?: readonly string[] }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface PrimaryOptions {
   readonly text: string;
   /** Port to which it sends its NOTIFY. */
   readonly notifyPort: number;
-  /** The port, where it is to be one that is known already. */
+  /** The port, if it must be a known one. */
   readonly port?: number;
 }
 

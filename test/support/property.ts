@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
-/** One for all property tests, so that a run says the same as the one before it. */
+/** One seed for all property tests, so that each run gives the same result. */
 const SEED = 20_261_122;
 
-/** SELVEDGE_SEED=7 looks at other examples, SELVEDGE_SEED=random at new ones each time. A failure names the seed it had. */
+/** SELVEDGE_SEED=7 uses other examples, SELVEDGE_SEED=random new ones each time. A failure prints its seed. */
 export const propertySeed = process.env["SELVEDGE_SEED"] ?? String(SEED);
 if (propertySeed !== "random") {
   if (!/^-?\d{1,10}$/.test(propertySeed)) throw new Error(`SELVEDGE_SEED is a whole number or "random", not "${propertySeed}"`);

@@ -28,7 +28,7 @@ export function seededRandom(seed: number): Random {
 
 export const pick = <T>(random: Random, items: readonly T[]): T => items[random(items.length)] as T;
 
-/** Few, so that names meet: empty non-terminals, covered wildcards, names below cuts. Two hold other bytes than letters. */
+/** Few labels, so that names collide: empty non-terminals, covered wildcards, names below cuts. Two contain bytes that are not letters. */
 const LABELS = ["a", "b", "www", "Mail", "ns", "x-1", "_tcp", "*", "\\000\\255", "d\\.t", "*w"] as const;
 
 /** SOA values of every zone of a test; peers get the same. */
@@ -49,8 +49,8 @@ interface Draft {
 type Kind = "data" | "alias" | "redirect" | "cut" | "wildcard";
 
 /**
- * A zone with everything that answers depend on. No name below a DNAME (RFC 6672 §2.4), and no zone cut or DNAME at
- * a wildcard, whose meaning nobody defined (RFC 4592 §4.2, §4.4). `elsewhere`: names outside the zone.
+ * A zone with all features that affect answers. No name below a DNAME (RFC 6672 §2.4), and no zone cut or DNAME at a
+ * wildcard, because their meaning is undefined (RFC 4592 §4.2, §4.4). `elsewhere`: names outside the zone.
  */
 export function randomZone(random: Random, zone: string, names: number, elsewhere: readonly string[]): TestZone {
   const draft: Draft = { zone, random, lines: new Map(), kinds: new Map([[zone, "data"]]), elsewhere };
@@ -139,7 +139,7 @@ const DATA: readonly (readonly [type: string, content: (draft: Draft) => string]
 
 const TTLS = [60, 300, 3600] as const;
 
-/** A record once, with the TTL that its set has already (RFC 2181 §5.2), and one record where the type allows one. */
+/** A record once, with the TTL of its RRset (RFC 2181 §5.2), and one record if the type allows only one. */
 function put({ lines, random, kinds }: Draft, name: string, type: string, content: string): void {
   const sibling = [...lines.values()].find((line) => line.name.toLowerCase() === name.toLowerCase() && line.type === type);
   if (sibling && (type === "CNAME" || type === "DNAME")) return;

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A TCP connection that reads only when it is told to, as a slow client does. */
+/** A TCP connection that reads only on request, like a slow client. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** Sends the message behind its length. */
+  /** Sends the message with its length prefix. */
   send(message: Buffer): void;
-  /** The next whole message; undefined where the connection ends before. */
+  /** The next complete message; undefined if the connection ends before. */
   next(): Promise<Buffer | undefined>;
 }
 
@@ -15,7 +15,7 @@ export async function rawConnection(port: number, host = "127.0.0.1"): Promise<R
   await once(socket, "connect");
   socket.on("error", () => {});
   let bytes = Buffer.alloc(0);
-  /** Undefined where no more come. */
+  /** Undefined if no more messages arrive. */
   const more = async (): Promise<Buffer | undefined> => {
     for (;;) {
       const chunk = socket.read() as Buffer | null;

@@ -30,7 +30,7 @@ const place = fc
 
 const list = (item: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc.array(item, { minLength: 1, maxLength: 3 }).map((items) => Buffer.concat(items));
-/** By number; what none is here is any bytes. */
+/** By number; unlisted types have any bytes. */
 const PARAMS: Readonly<Record<number, fc.Arbitrary<Buffer>>> = {
   1: list(counted(bytes(1, 12))),
   3: number(2),
@@ -53,7 +53,7 @@ const params = fc
 const types = fc.array(fc.integer({ min: 1, max: 65_535 }), { maxLength: 5 }).map(typeBitmap);
 const codecOf = (type: string, key: string): unknown => RECORD_TYPES[type]?.fields.find((field) => field.key === key)?.codec;
 
-/** Wire bytes that each kind of field takes. */
+/** Wire bytes of each kind of field. */
 const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.Arbitrary<Buffer>>([
   [codecs.u8, number(1)],
   [codecs.u16, number(2)],

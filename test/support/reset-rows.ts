@@ -1,9 +1,10 @@
-/** A database that holds more is not worth the time: its tables keep their size. Bytes; an empty one has 10 MB. */
+/** A larger database is not reset, because that takes too long. Bytes; an empty database has 10 MB. */
 const BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * SQL that keeps the rows of a prepared database in a schema `prepared`, with a function `prepared.reset_rows()` that brings all tables
- * back to them. It returns false, and changes nothing, if the tables were altered or hold too much, or somebody else is connected.
+ * SQL that stores the rows of a prepared database in a schema `prepared`, with a function `prepared.reset_rows()` that
+ * restores all tables. It returns false and changes nothing if the tables were altered or are too large, or another
+ * client is connected.
  */
 export const RESET_ROWS = `
 CREATE SCHEMA prepared;

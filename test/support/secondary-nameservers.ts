@@ -138,7 +138,7 @@ zone "${zone}" {
   args: (path) => ["-g", "-n", "1", "-c", path],
 };
 
-/** Starts the program and waits until it answers anything at all. */
+/** Starts the program and waits until it answers any query. */
 export async function startSecondary(program: SecondaryProgram, spec: SecondarySpec): Promise<Secondary> {
   await mkdir(spec.home, { recursive: true });
   const path = join(spec.home, program.file);

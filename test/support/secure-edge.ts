@@ -64,7 +64,7 @@ export interface Answer {
   readonly interim: readonly Readonly<Record<string, unknown>>[];
   readonly body: string;
   readonly trailers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The code of the reset, 0 where the stream ended in order. */
+  /** The code of the reset; 0 if the stream ended normally. */
   readonly code: number;
 }
 

@@ -17,7 +17,7 @@ export async function secureGateway(t: TestContext, options: FrontOptions = {}):
   return { ...front, rootPem: root.certificate };
 }
 
-/** A connection of HTTP/2 as node:http2 speaks it: over TLS with `rootPem`, else without any word before. */
+/** An HTTP/2 connection of node:http2: over TLS with `rootPem`, otherwise with prior knowledge. */
 export function gatewaySession(
   t: TestContext,
   { port, rootPem }: { readonly port: number; readonly rootPem?: string },

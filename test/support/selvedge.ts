@@ -14,7 +14,7 @@ export interface Selvedge {
   readonly pid: number;
   /** Standard output and error so far, the last 256 KiB. */
   log(): string;
-  /** SIGTERM; resolves when the process is gone. Throws with the log when it does not go in time. */
+  /** SIGTERM; resolves when the process has ended. Throws with the log at the timeout. */
   stop(timeoutMs?: number): Promise<Exit>;
   /** SIGKILL: the power cut. */
   kill(): Promise<Exit>;
@@ -28,7 +28,7 @@ export interface Exit {
 export interface StartOptions {
   /** More flags for `selvedge start`. */
   readonly args?: readonly string[];
-  /** Undefined takes one away that tests have otherwise. */
+  /** Undefined removes a variable that tests set by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A state directory that outlives the server; without one, a temporary one lives as long as it. */
   readonly dataDir?: string;
@@ -39,10 +39,10 @@ export interface StartOptions {
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Bounds a start that hangs. On a machine where everything else runs too, one that works can take most of it. */
+/** Timeout of a start. On a busy machine a successful start can take most of it. */
 const READY_LIMIT_MS = 180_000;
 const root = dirname(dirname(import.meta.dirname));
-/** An answer of the API means that the planes have the change, however busy the machine is; who waits may ask as often as it takes. */
+/** A response of the API means that the planes have the change, however busy the machine is, so callers may retry until then. */
 const PATIENT = { SELVEDGE_WAF_CRS_DIRECTORY: "none", SELVEDGE_API_PROPAGATION_TIMEOUT_MS: "60000", SELVEDGE_API_RATE_LIMIT_REQUESTS: "0" };
 /** Ports that the system chooses. */
 export const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port", "0", "--http-port", "0", "--https-port", "0"];
@@ -97,7 +97,7 @@ export async function startSelvedge(options: StartOptions = {}): Promise<Selvedg
   }
 }
 
-/** One call of the management API; the path begins after `/client/v4`. */
+/** One call of the management API; the path starts after `/client/v4`. */
 export async function api(
   selvedge: Selvedge,
   token: string,

@@ -1,4 +1,4 @@
-/** One record of each type that has a shape of its own in answers. */
+/** One record of each type that has its own response format. */
 export const RECORDS_OF_ALL_SHAPES: readonly object[] = [
   { type: "AAAA", name: "shaped", content: "2001:db8::1", comment: "of the planted zone" },
   { type: "CNAME", name: "alias", content: "shaped.planted.example", proxied: true },

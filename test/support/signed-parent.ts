@@ -7,14 +7,14 @@ import { runClient } from "./client.ts";
 /** A zone that Knot DNS signs and serves, and whose operator changes its delegations. */
 export interface SignedParent {
   readonly port: number;
-  /** Its own DNSKEY records, in master file text: what a validator is to trust. */
+  /** Its own DNSKEY records as zone file text, the trust anchor of a validator. */
   readonly anchor: string;
   /** Makes these the DS records of the name, each as `tag algorithm type digest`. */
   setDs(name: string, records: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `zone` ends in a dot, as do the children, whose servers have no addresses: who asks has to be told where they are. */
+/** `zone` ends in a dot, like the children, whose servers have no addresses: clients must be told where they are. */
 export async function startSignedParent(directory: string, zone: string, children: readonly string[]): Promise<SignedParent> {
   const home = join(directory, "parent");
   await mkdir(home);

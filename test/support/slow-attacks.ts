@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** The ways of `slowhttptest` to hold a server's places: heads, bodies and readers that crawl, and overlapping ranges. */
+/** The attacks of `slowhttptest`, which occupy a server's connections: slow heads, bodies and readers, and overlapping ranges. */
 export const SLOW_ATTACKS = {
   heads: ["-H"],
   bodies: ["-B"],
@@ -14,7 +14,7 @@ export type SlowAttack = keyof typeof SLOW_ATTACKS;
 export interface AttackReport {
   /** Whether its own probe of the server was answered throughout. */
   readonly isAvailable: boolean;
-  /** It had no connection left before its time was over: the server has closed them. */
+  /** All its connections were closed by the server before its time was over. */
   readonly isEmpty: boolean;
   readonly output: string;
 }
@@ -30,7 +30,7 @@ export async function attackSlowly(
 ): Promise<AttackReport> {
   const rate = String(Math.max(50, connections));
   const args = ["-c", String(connections), "-r", rate, "-i", "1", "-l", String(seconds), "-p", "5"];
-  // As through a proxy that visitors choose: so it says the host, whatever this machine's resolver knows.
+  // Connects as through a proxy that clients choose, so that it sends the host whatever this machine's resolver knows.
   const target = ["-d", `127.0.0.1:${port}`, "-u", `http://${host}/`];
   const [command = "", ...rest] = [...through, "slowhttptest", ...SLOW_ATTACKS[attack], ...args, ...target];
   const child = spawn(command, rest, {

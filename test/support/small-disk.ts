@@ -20,7 +20,7 @@ export function smallDisk(t: TestContext, megabytes = 8): string | { readonly sk
   return directory;
 }
 
-/** Takes what room there is, to the last byte. */
+/** Fills the free space to the last byte. */
 export function fillDisk(file: string): void {
   for (let size = 1 << 20; size >= 1; size = size === 1 ? 0 : size >> 1) {
     try {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "#store/database/open.ts";
 
-/** The file, and the log with what SQLite has not moved into it. */
+/** The database file and its write-ahead log. */
 const PARTS = ["", "-wal"] as const;
 
 let prepared: Promise<string> | undefined;
 
-/** Makes a control database without rows at `file` and returns its URL. A copy takes a tenth of the time that the migrations take. */
+/** Creates a control database without rows at `file` and returns its URL. A copy takes a tenth of the time of the migrations. */
 export async function copySqliteDatabase(file: string): Promise<string> {
   const from = await (prepared ??= prepare());
   for (const part of PARTS) if (existsSync(from + part)) copyFileSync(from + part, file + part);

@@ -73,7 +73,7 @@ async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fi
 
 let own: OwnPostgres | undefined;
 
-/** The run's server, or one for this file where it runs by itself. */
+/** The run's server, or one for this file if it runs alone. */
 const server = (): TestPostgres => sharedPostgres() ?? (own ??= startPostgres());
 
 after(async () => own?.stop());

@@ -15,12 +15,12 @@ export interface StubAnswer {
   readonly body?: unknown;
 }
 
-/** An authority that answers what a test says, and issues nothing: for refusals that those of the field do not make on demand. */
+/** An authority that answers as the test says and issues nothing: for errors that real authorities do not give on demand. */
 export interface StubAuthority {
   readonly url: string;
   readonly directoryUrl: string;
   readonly requests: StubRequest[];
-  /** Answers by `METHOD /path`; `null` leaves the request without one. */
+  /** Responses by `METHOD /path`; `null` leaves the request without a response. */
   readonly answers: Map<string, StubAnswer | null | ((request: StubRequest) => StubAnswer | null)>;
   stop(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { findTool, inCi, SYSTEM_TOOLS } from "../../tools/system-tools.ts";
 
 /**
- * For the `skip` option of a test that needs a system tool, or `t.skip`: false where the tool is there, elsewhere the
- * reason. In CI a missing tool is a failure: then it throws.
+ * For the `skip` option of a test that needs a system tool, or `t.skip`: false if the tool exists, otherwise the
+ * reason. In CI it throws, because a missing tool is a failure.
  */
 export function toolOrSkip(name: string): string | false {
   const row = SYSTEM_TOOLS.find((tool) => tool.name === name);

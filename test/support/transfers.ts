@@ -34,7 +34,7 @@ export const transferOp = (zoneId: string, peers: readonly TransferPeerEntry[], 
   value: { outgoing: { peers, acl }, incoming: null } satisfies TransferEntry,
 });
 
-/** A request for the zone, or for what is new in it since the serial. */
+/** A request for the zone, or for the changes since the serial. */
 export function transferRequest(zone: string, serial?: number): Buffer {
   const name = parseAbsoluteName(zone);
   const soa = Buffer.alloc(22);
@@ -99,6 +99,6 @@ export function readTransfer(zone: string, serial: number | undefined, stream: M
 
 export const PEER: Client = clientAt("tcp");
 
-/** A record as a line that tells it from every other one. */
+/** A record as a unique line. */
 export const lineOf = ({ name, type, ttl, rdata }: Omit<ResourceRecord, "class">): string =>
   `${formatName(name)} ${ttl} ${type} ${Buffer.from(rdata).toString("hex")}`.toLowerCase();

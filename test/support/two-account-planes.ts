@@ -22,10 +22,10 @@ export interface TwoAccounts extends ControlFixture {
   /** A zone of the account, made by control; how far its proof came is written into its row. */
   zone(accountId: string, name: string, state?: ZoneState): Promise<PlannedZoneRef>;
   setState(zoneId: string, state: ZoneState): Promise<void>;
-  /** Sets the external data of a name, from the next look-up on. */
+  /** Sets the external data of a name, from the next lookup on. */
   elsewhere(name: string, type: string, content: string): void;
   noMore(name: string, type: string, content: string): void;
-  /** Planes get what control has written. */
+  /** Planes get the entries that control has written. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startTwoAccounts(store: Store, worldZones: readonly string
   const clock = fixedClock("2026-03-01T00:00:00Z");
   const fixture = await controlOver(store, {
     ...{ clock, scanResolvers: [planes.resolver], edgeAddresses: [EDGE_ADDRESS] },
-    // Then control takes what B claims, and it is the planes that must not believe it.
+    // From here on control accepts B's claims, and the planes must not believe them.
     ownership: { activation: "delegation" },
   });
   const { control, call, account_id: a } = fixture;

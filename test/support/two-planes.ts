@@ -24,15 +24,15 @@ export interface TwoPlanes {
   /** Of the origins, which say the address that they were reached at. */
   readonly originPort: number;
   readonly world: MemoryReplica;
-  /** Ids of secondary zones of which a NOTIFY was taken. */
+  /** IDs of secondary zones whose NOTIFY was accepted. */
   readonly notified: string[];
   apply(...ops: readonly Op[]): void;
   replace(ops: readonly Op[]): void;
   /** The RCODE's name, then a line for each record: section, owner, type and content, without TTLs and signatures. */
   ask(name: string, type: string, dnssec?: boolean): Promise<readonly string[]>;
-  /** The response to a visitor: status and body; for the edge's own pages the number of the error. */
+  /** The response to a client: status and body, or the error number of the edge's own pages. */
   get(host: string, path?: string): Promise<string>;
-  /** The serial number of the certificate that a visitor is shown, or the alert. */
+  /** The serial number of the certificate in the handshake, or the TLS alert. */
   certificateFor(host: string): Promise<string>;
   close(): Promise<void>;
 }

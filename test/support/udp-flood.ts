@@ -7,13 +7,13 @@ export interface UdpFlood {
   readonly sources: readonly string[];
   readonly target: string;
   readonly port: number;
-  /** Sent in turn, in hexadecimal; the first two bytes differ from one to the next. */
+  /** Packets in rotation, in hexadecimal; the first two bytes differ in each. */
   readonly messages: readonly string[];
   readonly perSecond: number;
   readonly seconds: number;
 }
 
-/** Says when it begins, and when its standard input ends, how many messages and bytes it has sent. */
+/** Prints when it starts, and when its standard input ends, the number of messages and bytes sent. */
 const TICK_MS = 5;
 
 const flood = JSON.parse(process.argv[2] as string) as UdpFlood;

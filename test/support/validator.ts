@@ -5,9 +5,9 @@ import { runClient } from "./client.ts";
 
 /** Answer of a validating resolver with an empty cache for a name. */
 export interface Validated {
-  /** `NOERROR`, or `SERVFAIL` where it does not validate. */
+  /** `NOERROR`, or `SERVFAIL` if it does not validate. */
   readonly status: string;
-  /** Whether every signature on the way was checked: the AD flag. */
+  /** Whether every signature on the path was checked: the AD flag. */
   readonly authentic: boolean;
   /** Of the answer, as dig prints it. */
   readonly records: readonly string[];
@@ -16,7 +16,7 @@ export interface Validated {
 export interface ValidatorOptions {
   /** For its files. */
   readonly directory: string;
-  /** Ports of the loopback address where each zone is served; names end in dots. */
+  /** Loopback ports where each zone is served; names end in dots. */
   readonly zones: Readonly<Record<string, readonly number[]>>;
   /** DNSKEY records that are trusted, in master file text. */
   readonly anchor: string;
@@ -29,7 +29,7 @@ export interface Validator {
   stop(): Promise<void>;
 }
 
-/** Asks Unbound, which is started for this and knows nothing yet. */
+/** Queries Unbound, which is started for this with an empty cache. */
 export async function validate(options: ValidatorOptions, name: string, type: string): Promise<Validated> {
   const validator = await startValidator(options);
   try {
@@ -49,7 +49,7 @@ export async function startValidator({ directory, zones, anchor }: ValidatorOpti
     // Example addresses are unassigned: waiting for them is useless.
     `  do-ip6: no\n  do-not-query-address: 192.0.2.0/24\n  do-not-query-localhost: no\n  do-daemonize: no\n  num-threads: 1\n  module-config: "validator iterator"`,
     `  trust-anchor-file: "${home}/anchor"\n  qname-minimisation: no`,
-    // Names under `test` exist nowhere, Unbound thinks, unless it is told.
+    // Unbound treats names under `test` as non-existent by default.
     ...new Set(["test.", ...names]).values().map((zone) => `  local-zone: "${zone}" nodefault`),
     "remote-control:\n  control-enable: no",
     ...Object.entries(zones).map(([zone, ports]) =>

@@ -7,9 +7,9 @@ export interface SentFrame {
   readonly opcode: number;
   readonly isMasked: boolean;
   readonly payload: Buffer;
-  /** The length that its head says, where that is not the payload's. */
+  /** The length in its header, if it differs from the payload's. */
   readonly said: bigint | undefined;
-  /** Bytes of the longer length where the shortest form is not used. */
+  /** Bytes of the longer length field if the shortest form is not used. */
   readonly form: 0 | 2 | 8 | undefined;
 }
 
@@ -34,7 +34,7 @@ export function bytesOf({ isFinal, reserved, opcode, isMasked, payload, said, fo
   return Buffer.concat([head, isMasked ? MASK : Buffer.alloc(0), body]);
 }
 
-/** RFC 6455 as a table of what counts first, written apart from the reader. */
+/** RFC 6455 as a table in order of precedence, written independently of the reader. */
 function faultOf(frame: SentFrame, heldBytes: number | null, messageBytesMax: number): number | null {
   const { isFinal, reserved, opcode, isMasked, payload, said, form } = frame;
   const length = said ?? BigInt(payload.length);
@@ -63,7 +63,7 @@ export function heardOf(frames: readonly SentFrame[], messageBytesMax: number): 
     const { isFinal, opcode, payload, said } = frame;
     const fault = faultOf(frame, held?.reduce((bytes, piece) => bytes + piece.length, 0) ?? null, messageBytesMax);
     if (fault !== null) return over(fault);
-    // Less than its head says has come: it is waited for.
+    // The frame is incomplete, and the reader waits for the rest.
     if (said !== undefined && said > BigInt(payload.length)) return { events, end: null };
     if (opcode === 8) {
       const code = payload.length < 2 ? null : payload.readUInt16BE(0);
@@ -140,7 +140,7 @@ const longForm = fc
   .tuple(fc.constantFrom(1, 9), fc.constantFrom(2, 8), fc.nat({ max: 125 }))
   .map(([opcode, form, length]): SentFrame => ({ ...sound, opcode, form: form as 2 | 8, payload: Buffer.alloc(length, "x") }));
 
-/** Frames of one client: mostly whole messages, now and then what breaks a rule. */
+/** Frames of one client: mostly complete messages, sometimes a violation. */
 export const webSocketConversation: fc.Arbitrary<SentFrame[]> = fc
   .array(
     fc.oneof(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** A WebSocket server (RFC 6455) by hand: what it sends and gets is seen frame by frame. */
+/** A WebSocket server (RFC 6455) on frames, so that tests see each one. */
 export interface WebSocketServer {
   readonly port: number;
   readonly connections: WebSocketPeer[];
@@ -32,7 +32,7 @@ const KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 type OnFrame = (peer: WebSocketPeer, frame: Frame) => void;
 
-/** `onFrame` decides what is answered. */
+/** `onFrame` decides on the answer. */
 export async function startWebSocketServer(onFrame: OnFrame): Promise<WebSocketServer> {
   const connections: WebSocketPeer[] = [];
   const server = createServer((socket) => {

@@ -21,14 +21,14 @@ export function zoneOp(id: string, name: string, change: Partial<ZoneEntry> = {}
 
 export const serialOp = (zoneId: string, serial: number): Op => ({ kind: "serial", id: zoneId, value: { serial } });
 
-/** A record from master file text; the id is made of what it says. */
+/** A record from zone file text, with an ID made of its content. */
 export function recordOp(zoneId: string, name: string, type: string, content: string, change: Partial<RecordEntry> = {}): Op {
   const rdata = Buffer.from(encodeContent(type, content, { origin: ".", style: "master" })).toString("base64");
   const value: RecordEntry = { zone_id: zoneId, name, type, ttl: 600, content, rdata, proxied: false, ...change };
   return { kind: "record", id: `${zoneId}/${name}/${type}/${content}`, value };
 }
 
-/** A certificate that nobody opens; what counts is which names it covers. */
+/** A certificate that is never opened; only the names that it covers matter. */
 export const certificateOp = (zoneId: string, ...hosts: readonly string[]): Op => ({
   kind: "certificate",
   id: hosts.join(),

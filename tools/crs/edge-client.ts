@@ -60,10 +60,10 @@ export async function startEdgeClient(program: Program, hosts: ReadonlySet<strin
   };
 }
 
-/** Rules that tell of sums, which the edge tells in its own way. */
+/** Rules that report sums, which the edge reports in its own way. */
 const SUMS = { request: [949_110, 980_170], response: [959_100, 980_170] } as const;
 
-/** A request that is shorter than it says gets no answer. */
+/** A request that is shorter than its content-length gets no response. */
 const ANSWER_MS_MAX = 3000;
 
 async function exchange(port: number, bytes: string): Promise<string> {
@@ -75,7 +75,7 @@ async function exchange(port: number, bytes: string): Promise<string> {
   return answer;
 }
 
-/** As the suite's own client sends it; the end of the connection shows that the answer is whole. */
+/** Sent like the suite's own client; the end of the connection shows that the response is complete. */
 function bytesOf({ method, uri, version, headers, data, completesHeaders, encoded }: StageInput): string {
   if (encoded !== "") return closing(Buffer.from(encoded, "base64").toString("latin1"));
   const lines = headers.map(([name, value]) => `${name}: ${value}`);

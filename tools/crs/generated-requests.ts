@@ -46,7 +46,7 @@ function inputOf({ path = "/a/b.html", query = "", headers = {}, body = "" }: Re
 
 const WORDS = "the lamp stands on the desk and it is bright enough to read by at night ";
 
-/** Harmless requests of three sizes, different ones each, as those of the benchmark `rules-managed`. */
+/** Benign requests of three sizes, different ones each, like those of the benchmark `rules-managed`. */
 export function costRequests(): Readonly<Record<string, { readonly requests: readonly StageInput[]; readonly rounds: number }>> {
   const many = (count: number, of: (i: number) => RequestChanges): readonly StageInput[] =>
     Array.from({ length: count }, (_, i) => inputOf(of(i)));

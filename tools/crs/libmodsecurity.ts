@@ -5,18 +5,18 @@ import { join } from "node:path";
 import type { SourceFile } from "#rules/seclang/syntax/directives.ts";
 import type { StageInput } from "./regression-tests.ts";
 
-/** libmodsecurity, asked about requests by the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
+/** Runs libmodsecurity on requests with the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
 export interface LibModSecurity {
   /** For each request the ids of the rules that were logged, in their order. */
   idsOf(requests: readonly StageInput[]): readonly (readonly number[])[];
-  /** Microseconds of CPU for one of them, each asked `rounds` times. */
+  /** Microseconds of CPU per request, each evaluated `rounds` times. */
   cpuMicros(requests: readonly StageInput[], rounds: number): number;
   close(): void;
 }
 
 export const LIBMODSECURITY_HEADERS = "/usr/include/modsecurity/modsecurity.h";
 
-/** Settings of ModSecurity's recommended configuration that say how requests are read, with all levels of paranoia. Nothing disrupts. */
+/** Settings of ModSecurity's recommended configuration for reading requests, with all paranoia levels. No rule disrupts. */
 export const compareSettings = (paranoia: number): SourceFile => ({
   name: "settings.conf",
   content: `SecRuleEngine DetectionOnly
@@ -28,7 +28,7 @@ SecAction "id:900005,phase:1,nolog,pass,setvar:tx.paranoia_level=${paranoia},set
 `,
 });
 
-/** `files`: rules, by their paths, behind the settings. Throws where it does not compile. */
+/** `files`: paths of rules, loaded after the settings. Throws if they do not compile. */
 export function createLibModSecurity(files: readonly string[], paranoia: number): LibModSecurity {
   if (!existsSync(LIBMODSECURITY_HEADERS)) throw new Error("libmodsecurity is not installed (apt-get install gcc libmodsecurity-dev)");
   const home = mkdtempSync(join(tmpdir(), "selvedge-libmodsecurity-"));

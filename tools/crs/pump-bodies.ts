@@ -13,7 +13,7 @@ export interface SlowBody {
   readonly isSpent: boolean;
 }
 
-/** Pieces that a value is pumped with: what patterns name, and classes of bytes that many repetitions mean. */
+/** Pieces to fill a value with: texts from the patterns, and byte classes that many repetitions match. */
 export function piecesOf(patterns: readonly string[]): readonly string[] {
   const pieces = new Set([
     " ",
@@ -43,7 +43,7 @@ export function piecesOf(patterns: readonly string[]): readonly string[] {
   return [...pieces];
 }
 
-/** The same pieces, one after another or two in turn, for the same seed. */
+/** The same pieces, one after another or two alternating, for the same seed. */
 export function pumped(
   pieces: readonly string[],
   bytes: number,

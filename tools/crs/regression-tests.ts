@@ -24,13 +24,13 @@ export interface StageInput {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly data: string;
   readonly completesHeaders: boolean;
-  /** The whole request, base64; empty where the other fields say it. */
+  /** The whole request, base64; empty if the other fields describe it. */
   readonly encoded: string;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The tests of a directory, those of 3.x and of 4.x alike. */
+/** The tests of a directory, in the format of 3.x or 4.x. */
 export function readTests(directory: string): readonly RegressionTest[] {
   const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".yaml"));
   return files.sort().flatMap((file) => testsOf((parse(readFileSync(join(directory, file), "utf8")) ?? {}) as Row));

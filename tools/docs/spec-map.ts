@@ -4,8 +4,8 @@ import { ROOT } from "../steps.ts";
 import { type Page, page, table } from "./page.ts";
 
 /**
- * What SPEC.md states, section by section. It numbers its sections down to the second level; where a section is a list or
- * a table of statements that have nothing to do with each other, each of them counts as a section: 7.4 is the fourth row.
+ * The statements of SPEC.md, section by section. It numbers its sections to the second level; if a section is a list or
+ * a table of unrelated statements, each of them counts as a section: 7.4 is the fourth row.
  */
 const SECTIONS: readonly (readonly [section: string, title: string])[] = [
   ["1.1", "Area: AI gateway"],

@@ -11,7 +11,7 @@ import { ROOT } from "../steps.ts";
 
 /** A table of the points that one attack adds to the score of the OWASP ruleset, by class of attack and level of paranoia. */
 export interface ScoreTable {
-  /** As the API shows it: `own-1`, `OWASP_CRS/3.3.4`. */
+  /** As in the API: `own-1`, `OWASP_CRS/3.3.4`. */
   readonly version: string;
   readonly markdown: string;
 }
@@ -79,7 +79,7 @@ export const ownScoreTable = (): ScoreTable => {
   return scoreTable();
 };
 
-/** Null where the directory has no Core Rule Set. */
+/** Null if the directory has no Core Rule Set. */
 export function coreScoreTable(directory: string): ScoreTable | null {
   if (!existsSync(directory)) return null;
   const files = readCoreRulesFiles(directory);
@@ -112,7 +112,7 @@ function scoreOf(request: RequestChanges, level: number): number {
 
 const share = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
 
-/** As the formatter of guides leaves it. */
+/** In the format of the guides' formatter. */
 function alignedTable([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)));
   const line = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;

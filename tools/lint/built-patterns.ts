@@ -1,9 +1,9 @@
-/** A file that builds patterns out of what the linter does not see. */
+/** A file that builds patterns from values that the linter does not see. */
 interface BuiltPatterns {
   readonly file: string;
   /**
-   * `loaded`: all are made when the module is loaded, where tools/lint/built-patterns.test.ts checks them. `proven`: the file itself
-   * makes only what it has proven. `escaped`: alternatives of texts whose every character stands for itself.
+   * `loaded`: all are built when the module is loaded, where tools/lint/built-patterns.test.ts checks them. `proven`:
+   * the file builds only patterns that it has proven. `escaped`: alternatives of texts with every character escaped.
    */
   readonly how: "loaded" | "proven" | "escaped";
 }

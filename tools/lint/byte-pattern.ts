@@ -1,12 +1,12 @@
 import { ALL_BYTES, byteRange, type ByteSet, oneByte, without } from "#rules/regex/byte-set.ts";
 import { parseRegex, type Regex } from "#rules/regex/regex-syntax.ts";
 
-/** A pattern of JavaScript as an expression over bytes, in which byte 255 stands for every character from there on. */
+/** A JavaScript pattern as an expression over bytes, in which byte 255 stands for every character from there on. */
 export interface BytePattern {
   readonly regex: Regex;
-  /** Look-around was left out: it costs a bounded number of steps, but a match may fail behind it. */
+  /** Look-around is left out: it costs a bounded number of steps, but a match may fail after it. */
   readonly hasLookAround: boolean;
-  /** No match begins behind one of these. */
+  /** A match does not start after one of these. */
   readonly notBehind: ByteSet;
 }
 
@@ -14,16 +14,13 @@ export interface BytePattern {
 class UnreadableError extends Error {}
 
 const LAST = 0xff;
-/** JavaScript's white space; there is more of it behind the last byte. */
+/** JavaScript's white space; more of it lies above the last byte. */
 const SPACES = byteRange(0x09, 0x0d) | oneByte(0x20) | oneByte(0xa0);
 const DIGITS = byteRange(0x30, 0x39);
 const WORDS = DIGITS | byteRange(0x41, 0x5a) | byteRange(0x61, 0x7a) | oneByte(0x5f);
 const OTHERS = oneByte(LAST);
 
-/**
- * The pattern with sets that are never too small: what two of them share in JavaScript they share here. Null where it cannot
- * be read.
- */
+/** The pattern with sets that are never too small: sets that overlap in JavaScript also overlap here. Null if it cannot be parsed. */
 export function bytePattern(source: string, flags: string): BytePattern | null {
   if (flags.includes("v")) return null;
   try {
@@ -78,14 +75,14 @@ class Translator {
     return "()|*+?.^$:<>=!,-".includes(char) || /[\w]/.test(char) ? char : written(this.oneOf(char.charCodeAt(0)));
   }
 
-  /** Left out where its length is bounded; what a match must not begin behind is kept. */
+  /** Left out if its length is bounded; the characters that a match must not start after are kept. */
   private lookAround(opening: string): string {
     const start = this.at;
     const end = closing(this.source, start);
     const inner = new Translator(this.source.slice(start + opening.length, end), this.isFolded);
     const regex = parseRegex(inner.rest());
     if (!isBounded(regex)) throw new UnreadableError();
-    // A set within a lookbehind is written for what it may hold, and here only counts what it must.
+    // A set within a lookbehind is written for its possible members, and only its certain ones count here.
     if (opening === "(?<!" && start === 0 && regex.kind === "set") this.notBehind = regex.bytes & ~OTHERS;
     this.hasLookAround = true;
     this.at = end + 1;

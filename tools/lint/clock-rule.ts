@@ -1,6 +1,6 @@
 import { asNode, isTestFile, type Node, nameOf, type Rule, type RuleContext } from "./rule.ts";
 
-/** Global objects and what of them tells the time. */
+/** Global objects and their members that read the time. */
 const READS: Readonly<Record<string, readonly string[]>> = {
   Date: ["now"],
   performance: ["now", "timeOrigin", "toJSON"],
@@ -26,7 +26,7 @@ export const clock: Rule = {
         if (nameOf(node["callee"]) === "Date" && (node["arguments"] as unknown[]).length === 0) report(context, node, "new Date()");
       },
       CallExpression: (node: Node) => {
-        // Called as a function, Date ignores its arguments and tells the time.
+        // Called as a function, Date ignores its arguments and returns the time.
         if (nameOf(node["callee"]) === "Date") report(context, node, "Date()");
       },
       VariableDeclarator: (node: Node) => checkDestructuring(context, node),

@@ -3,7 +3,10 @@ import { asNode, isTestFile, type Node, nameOf, type Rule } from "./rule.ts";
 const ADVICE =
   "copies all that is there for each item that comes: push to it (kernel/lists.ts, wire/http/pending-bytes.ts), or mark it // few: why it stays short";
 
-/** Nothing copies a whole set for one item more: `x = [...x, y]`, `x = Buffer.concat([x, y])`, `x = new Map(x)`, `m.set(k, [...m.get(k), y])`. */
+/**
+ * Flags code that copies a whole set to add one item: `x = [...x, y]`, `x = Buffer.concat([x, y])`, `x = new Map(x)`,
+ * `m.set(k, [...m.get(k), y])`.
+ */
 export const copies: Rule = {
   create(context) {
     if (!/\/src\//.test(context.filename) || isTestFile(context.filename) || /\/test-[^/]*\.ts$/.test(context.filename)) return {};
@@ -34,7 +37,7 @@ export const copies: Rule = {
 function copiedIn(node: Node): readonly (Node | undefined)[] {
   if (node.type === "ConditionalExpression") return [node["consequent"], node["alternate"]].flatMap((branch) => copiedIn(branch as Node));
   if (node.type === "ArrayExpression") return spreads(node["elements"]);
-  // With named members alone it stays what it is.
+  // With named members only, the object does not grow.
   if (node.type === "ObjectExpression") return growsObject(node["properties"] as readonly Node[]) ? spreads(node["properties"]) : [];
   const [first] = (node["arguments"] ?? []) as readonly (Node | undefined)[];
   const callee = asNode(node["callee"]);

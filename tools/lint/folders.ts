@@ -1,6 +1,7 @@
 /**
- * Folders within a layer, from the ground up: each imports only itself and those before it, types included. "." stands for the files
- * beside the folders; a file that has a place of its own in the order is named with its ending. Each folder that has folders has an order here.
+ * Folders within a layer, from the bottom up: each imports only itself and those before it, types included. "." stands
+ * for the files beside the folders; a file with its own position in the order is listed with its extension. Each folder
+ * with subfolders has an order here.
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   edge: [
@@ -200,7 +201,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 /** Files in one folder, tests apart. */
 export const FILES_MAX = 25;
 
-/** Numbered files that only ever grow in number, and that nobody looks through. */
+/** Numbered files whose number only grows. */
 export const MAY_BE_LARGER: ReadonlySet<string> = new Set(["src/store/migrations"]);
 
 /** A file of src/ that has more lines, tests apart, is a long one. */
@@ -209,7 +210,7 @@ export const LINES_MAX = 250;
 /** So many long files there may be, tables included. Lower it when one is split. */
 export const LONG_FILES_MAX = 77;
 
-/** Why one file of src/ may not import another one by the order above; undefined where it may. Both paths begin with their layer. */
+/** The reason why one file of src/ may not import another by the order above; undefined if it may. Both paths start with their layer. */
 export function folderProblem(from: string, to: string): string | undefined {
   for (const [parent, order] of Object.entries(FOLDERS)) {
     const [importer, imported] = [placeIn(parent, from), placeIn(parent, to)];
@@ -222,7 +223,7 @@ export function folderProblem(from: string, to: string): string | undefined {
   return undefined;
 }
 
-/** The folder below the parent, or the file where it has its own place; undefined for what is elsewhere. */
+/** The subfolder of the parent, or the file if it has its own position; undefined for other paths. */
 function placeIn(parent: string, path: string): string | undefined {
   if (!path.startsWith(`${parent}/`)) return undefined;
   const [first = "", ...rest] = path.slice(parent.length + 1).split("/");

@@ -3,7 +3,7 @@ import { folderProblem } from "./folders.ts";
 import { DASHBOARD_MAY_NAME, LAYERS, RESERVED_PACKAGES } from "./layers.ts";
 import { asNode, isTestFile, isTestingFolder, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
 
-/** Where a file or the target of an import stands. */
+/** The layer and path of a file or of an import's target. */
 type Place =
   | { readonly kind: "layer"; readonly layer: string }
   | { readonly kind: "support" }
@@ -13,7 +13,7 @@ type Place =
 /** How a target is named: by an import, by one of types alone, or as the URL of a worker's file. */
 type How = "import" | "type" | "url";
 
-/** Each import stays within what the layer table allows. */
+/** Each import must be allowed by the layer table. */
 export const layers: Rule = {
   create(context) {
     const from = placeOf(context.filename);
@@ -77,7 +77,7 @@ function folderProblemOf(filename: string, to: string): string | undefined {
   return isTestingFolder(dirname(to)) ? "only tests may import what is in a folder testing/" : folderProblem(from, to);
 }
 
-/** `edge/http/media-type.ts` of a path that leads into src/. */
+/** `edge/http/media-type.ts` for a path that leads into src/. */
 function pathInSource(path: string): string | undefined {
   const parts = path.split(sep);
   const src = parts.lastIndexOf("src");
@@ -88,7 +88,7 @@ function packageProblem(from: Place, specifier: string, how: How): string | unde
   if (from.kind !== "layer") return undefined;
   for (const [name, allowed] of Object.entries(RESERVED_PACKAGES)) {
     if ((specifier !== name && !specifier.startsWith(`${name}/`)) || allowed.includes(from.layer)) continue;
-    // A layer that may import the reserved one may also name the package's types, which that layer's functions take and return.
+    // A layer that may import the reserved one may also use the package's types, because that layer's functions take and return them.
     const mayName = how === "type" && allowed.some((layer) => mayImport(from.layer, layer));
     if (!mayName) return `only src/{${allowed.join(",")}}/ may import ${name}`;
   }
@@ -98,7 +98,7 @@ function packageProblem(from: Place, specifier: string, how: How): string | unde
 const mayImport = (from: string, layer: string): boolean =>
   LAYERS.some(({ name, mayImport }) => name === from && mayImport.includes(layer));
 
-/** A test may import every layer below its own, to set up what its layer works with. */
+/** A test may import every layer below its own to set up the environment of its layer. */
 const standsBelow = (layer: string, other: string): boolean => rank(layer) < rank(other);
 
 const rank = (layer: string): number => LAYERS.findIndex(({ name }) => name === layer);
@@ -109,7 +109,7 @@ const unreadable = (from: Place): string | undefined =>
 
 const DASHBOARD = join(dirname(dirname(import.meta.dirname)), "dashboard", "src", sep);
 
-/** The pages know the API by its types, and nothing else of the server. */
+/** The pages know the API by its types only, and nothing else of the server. */
 function dashboardProblem(filename: string, specifier: string, how: How): string | undefined {
   if (specifier.startsWith("#")) {
     const layer = specifier.slice(1).split("/")[0] ?? "";

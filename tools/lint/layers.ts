@@ -1,4 +1,4 @@
-/** One folder of src/: what it may import besides itself (DESIGN.md §2). */
+/** One folder of src/: the layers that it may import besides itself (DESIGN.md §2). */
 export interface Layer {
   readonly name: string;
   readonly mayImport: readonly string[];
@@ -6,7 +6,7 @@ export interface Layer {
 
 const PLANE_MAY_IMPORT = ["kernel", "wire", "rules", "snapshot", "events"] as const;
 
-/** From the bottom up: a layer stands below those that import it. The only place where the rule is written. */
+/** From the bottom up: a layer is below those that import it. The rule is written only here. */
 export const LAYERS: readonly Layer[] = [
   { name: "kernel", mayImport: [] },
   { name: "wire", mayImport: ["kernel"] },
@@ -48,9 +48,9 @@ export const LAYERS: readonly Layer[] = [
 /** The layers whose types pages use. */
 export const DASHBOARD_MAY_NAME: readonly string[] = ["model", "deprecations"];
 
-/** Packages that would lead around the layers: only these may import them. */
+/** Packages that would bypass the layers: only these layers may import them. */
 export const RESERVED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  // The data planes cannot see the database; the events database has one writer of its own.
+  // The data planes cannot see the database; the events database has its own single writer.
   "node:sqlite": ["store", "events", "app"],
   kysely: ["store"],
   pg: ["store"],

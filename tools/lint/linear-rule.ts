@@ -6,9 +6,9 @@ import { isPumped, PUMPED_BYTES } from "./pumped.ts";
 import { isTestFile, type Node, type Rule } from "./rule.ts";
 
 /**
- * No pattern takes time that grows faster than its text: none that is known to, and of the others each is proven not to, or
- * says `// linear: pumped` or `// linear: at most 255 bytes (a DNS name)` in the line above or behind it, and was tried with
- * repeated pieces of so many bytes (tools/pump-patterns.ts).
+ * No pattern takes time that grows faster than its text: patterns known to do so are refused, and every other one is
+ * proven linear, or has `// linear: pumped` or `// linear: at most 255 bytes (a DNS name)` in the line above or after
+ * it, and was tried with repeated pieces of that many bytes (tools/pump-patterns.ts).
  */
 export const linear: Rule = {
   create(context) {
@@ -32,7 +32,7 @@ export const linear: Rule = {
   },
 };
 
-/** Tests and what only they import may take their time. */
+/** Tests and their helpers may be slow. */
 const inScope = (filename: string): boolean =>
   /\/src\//.test(filename) && !isTestFile(filename) && !/\.cases\.ts$|\/test-[^/]*\.ts$/.test(filename);
 
@@ -56,7 +56,7 @@ export function problemOf(pattern: Pattern, mark: () => number | undefined): str
 
 /** Patterns that scslre finds are super-linear, but it does not find all of them. */
 function isSuperLinear({ source, flags }: Pattern): boolean {
-  // A sticky pattern is tried at one place.
+  // A sticky pattern is tried at one position.
   const tried = flags.includes("y") ? `^(?:${source})` : source;
   return analyse({ source: tried, flags: flags.replace(/[ymd]/g, "") }).reports.length > 0;
 }

@@ -9,7 +9,7 @@ export interface LoadedPattern {
   readonly isProven: boolean;
 }
 
-/** The patterns that the listed files build when they are loaded, in a new thread, where none of them is loaded yet. */
+/** The patterns that the listed files build when they are loaded, in a new thread in which none of them is loaded yet. */
 export async function loadedPatterns(): Promise<readonly LoadedPattern[]> {
   const [found] = (await once(new Worker(new URL("loaded-patterns-worker.ts", import.meta.url)), "message")) as [readonly LoadedPattern[]];
   return found;

@@ -1,6 +1,6 @@
 import { asNode, type Node, nameOf } from "./rule.ts";
 
-/** A pattern as it stands in a file. */
+/** A pattern as written in a file. */
 export interface Pattern {
   readonly source: string;
   readonly flags: string;
@@ -9,7 +9,10 @@ export interface Pattern {
 /** Constants at the top of the file, by name. */
 export type Constants = ReadonlyMap<string, Node>;
 
-/** Of `/…/g`, or of `RegExp("…", "g")` whose arguments are constant; "dynamic" where they are not, undefined for any other node. */
+/**
+ * The pattern of `/…/g`, or of `RegExp("…", "g")` with constant arguments; "dynamic" if they are not constant,
+ * undefined for any other node.
+ */
 export function patternOf(node: Node, constants: Constants): Pattern | "dynamic" | undefined {
   if (node.type === "Literal") {
     const regex = node["regex"] as { readonly pattern: string; readonly flags: string } | undefined | null;

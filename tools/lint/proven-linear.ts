@@ -4,14 +4,14 @@ import type { Regex } from "#rules/regex/regex-syntax.ts";
 import { bytePattern } from "./byte-pattern.ts";
 import { isUnambiguous } from "./unambiguous.ts";
 
-/** Of a backtracking engine at one place; what ships with the program is known to be reasonable. */
+/** Steps of a backtracking engine at one position; the patterns that ship with the program are known to be reasonable. */
 const STEPS_MAX = 8192;
 
 const WORDS = byteRange(0x30, 0x39) | byteRange(0x41, 0x5a) | byteRange(0x61, 0x7a) | oneByte(0x5f);
 
 /**
- * Whether the engine of the runtime is proven to take time linear in the text. False where there is no proof, of which most
- * are linear all the same. A sticky pattern (`y`) is proven for one call.
+ * Whether the runtime's engine is proven to take time linear in the text. False without a proof, although most such
+ * patterns are linear. A sticky pattern (`y`) is proven for one call.
  */
 export function isProvenLinear(source: string, flags: string): boolean {
   const pattern = bytePattern(source, flags);
@@ -38,13 +38,13 @@ function alternatives(regex: Regex): readonly Regex[] {
   return all.length > ALTERNATIVES_MAX ? [regex] : all;
 }
 
-/** Groups in a sequence are no more than their items. */
+/** Groups in a sequence count as their items. */
 function inside(regex: Regex): readonly Regex[] {
   if (regex.kind === "capture") return inside(regex.item);
   return regex.kind === "sequence" ? regex.items.flatMap(inside) : [regex];
 }
 
-/** A loop with which a match ends takes what it can, and nothing fails behind it. */
+/** A loop at the end of a match is greedy, and no later part can fail. */
 function withoutOpenEnd(regex: Regex): Regex {
   if (regex.kind === "capture") return { ...regex, item: withoutOpenEnd(regex.item) };
   if (regex.kind === "choice") return { ...regex, items: regex.items.map(withoutOpenEnd) };
@@ -60,7 +60,7 @@ function isAnchored(regex: Regex): boolean {
   return regex.kind === "sequence" && regex.items[0] !== undefined && isAnchored(regex.items[0]);
 }
 
-/** A match that begins with a boundary and a letter begins behind no letter. */
+/** A match that starts with a boundary and a letter does not start after a letter. */
 function behindWords(regex: Regex): ByteSet {
   const [first, ...rest] = regex.kind === "sequence" ? regex.items : [];
   if (first?.kind !== "assert" || first.what !== "word") return 0n;

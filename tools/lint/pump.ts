@@ -7,7 +7,7 @@ export interface Slow {
 }
 
 export const PUMP_MS_MAX = 50;
-/** A machine that is busy is asked again. */
+/** A slow result is measured again, because the machine may be busy. */
 const TRIES = 3;
 const FEWER = 16;
 const PREFIXES_MAX = 10;
@@ -15,9 +15,9 @@ const PIECES_MAX = 200;
 const ENDS_MAX = 4;
 
 /**
- * Tries the pattern on texts of repeated pieces, each made of what stands in the pattern, behind what may lead to it, and with an end
- * that does not fit. Gives the first on which it takes more than 50 ms, or undefined. With `g` all matches are
- * asked for.
+ * Tries the pattern on texts of repeated pieces, each made of parts of the pattern, after a possible prefix and with a
+ * suffix that does not match. Returns the first one on which it takes more than 50 ms, or undefined. With `g` all
+ * matches are searched.
  */
 export function pump({ source, flags, bytes }: MarkedPattern): Slow | undefined {
   const pattern = new RegExp(source, flags);
@@ -69,7 +69,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 const ALWAYS = ["a", "0", " ", "\n", "/", '"', "\\", "="];
 
-/** Up to five neighbours of what the pattern is made of, an example of each; and behind what they are repeated. */
+/** Up to five neighbouring parts of the pattern, with an example of each, and the texts before them. */
 function textsOf(source: string): {
   readonly pieces: readonly string[];
   readonly prefixes: readonly string[];
@@ -88,7 +88,7 @@ function textsOf(source: string): {
   return { pieces: [...windows], prefixes: [...new Set([...starts, ...ALWAYS.slice(0, 3)])].slice(0, PREFIXES_MAX), ends };
 }
 
-/** A character or a word for each part of the pattern, without what repeats and groups. */
+/** A character or a word for each part of the pattern, without repetitions and groups. */
 function tokensOf(source: string): readonly string[] {
   const parts = source.matchAll(
     /\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\(.)|\[(\^?)((?:[^\]\\]|\\.)*)\]|\(\?(?:<?[=!]|:|<\w+>)|\{[\d,]+\}|([A-Za-z]+|.)/gsu,

@@ -7,7 +7,7 @@ export interface MarkedPattern extends Pattern {
   readonly bytes: number;
 }
 
-/** Of a text that has no bound of its own. */
+/** Length of a text without its own limit. */
 export const PUMPED_BYTES = 128 * 1024;
 
 /** Which patterns were tried, by a hash of source, flags and bytes; written by tools/pump-patterns.ts. */

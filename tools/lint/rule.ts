@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-/** The part of a syntax node that our rules look at; every other property is a child or a flag. */
+/** The part of a syntax node that our rules read; every other property is a child or a flag. */
 export interface Node {
   readonly type: string;
   readonly [property: string]: unknown;
@@ -29,7 +29,7 @@ export function nameOf(value: unknown): string | undefined {
 
 export const stringValue = (value: unknown): string | undefined => (asNode(value)?.type === "Literal" ? nameOf(value) : undefined);
 
-/** Tests, and what only they use. */
+/** Tests and their helpers. */
 export const isTestFile = (filename: string): boolean => filename.endsWith(".test.ts") || isTestingFolder(dirname(filename));
 
 export const isTestingFolder = (folder: string): boolean => basename(folder) === "testing";

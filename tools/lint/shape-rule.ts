@@ -1,6 +1,6 @@
 import { asNode, type Node, nameOf, type Rule } from "./rule.ts";
 
-/** The shapes that DESIGN.md §8 leaves out: barrels, base classes, decorators. */
+/** The shapes that DESIGN.md §8 excludes: barrels, base classes, decorators. */
 export const shape: Rule = {
   create(context) {
     const checkClass = (node: Node): void => {

@@ -16,9 +16,9 @@ const NONE: Ends = { first: [], last: [], empty: true };
 class AmbiguousError extends Error {}
 
 /**
- * Whether at every place of a text at most one way leads on, so that what is given back fails at once (one-unambiguous
- * expressions, Brüggemann-Klein 1993; loops within loops and empty alternatives count as ways of their own). Then each start
- * costs what it reads. It reads no other start, or there is but one: `isAnchored`.
+ * Whether at every position of a text at most one path continues, so that backtracking fails at once (one-unambiguous
+ * expressions, Brüggemann-Klein 1993; loops within loops and empty alternatives count as separate paths). Then each
+ * start costs the text that it reads. It reads no other start, or the pattern has only one: `isAnchored`.
  */
 export function isUnambiguous(
   regex: Regex,
@@ -50,7 +50,7 @@ class Walk {
     return positions.reduce((sum, position) => sum | (this.bytes[position] ?? 0n), 0n);
   }
 
-  /** No two of the positions can take the same byte. */
+  /** No two of the positions can match the same byte. */
   check(first: readonly number[]): void {
     for (const positions of [first, ...this.behind]) {
       let taken = 0n;
@@ -93,7 +93,7 @@ class Walk {
       for (let position = from; position < this.bytes.length; position++) this.looped.add(position);
       return this.joined(before, { ...loop, empty: true });
     }
-    // From the last on: each is there only behind the one before it.
+    // From the last on: each one exists only after the one before it.
     let optional = NONE;
     for (let times = min; times < max; times++) {
       const one = this.item(item, max === 1);
@@ -121,7 +121,7 @@ class Walk {
   private lead(from: readonly number[], to: readonly number[]): void {
     for (const position of from)
       for (const next of to) {
-        // Two loops that lead to the same place are two ways.
+        // Two loops that lead to the same position are two paths.
         if (this.behind[position]?.has(next) === true) throw new AmbiguousError();
         this.behind[position]?.add(next);
       }

@@ -1,16 +1,16 @@
-/** A habit of speech that the project leaves behind, and how often each area still has it. The numbers only fall. */
+/** A habit of speech that the project removes, and its current number per area. The numbers only fall. */
 export interface WordRule {
   readonly name: string;
-  /** Looked for in each line. */
+  /** Tested on each line. */
   readonly pattern: RegExp;
   readonly instead: string;
-  /** The rule does not look at areas without a number. */
+  /** The rule ignores areas without a number. */
   readonly most: Readonly<Partial<Record<Area, number>>>;
 }
 
 export type Area = keyof typeof AREAS;
 
-/** Paths by area; a file counts in the first area that it fits. */
+/** Paths by area; a file belongs to the first area that matches. */
 export const AREAS = {
   managed: /^src\/rules\/managed\//,
   gateway: /^src\/gateway\//,

@@ -10,11 +10,11 @@ export interface DefaultGateways {
 
 const DEFAULT_GATEWAY = "default";
 const ACCOUNT_ID = /^[0-9a-f]{32}$/;
-/** Milliseconds after which control is told again, if it has not created the gateway by then. */
+/** Milliseconds after which the gateway notifies control again, if control has not created the gateway by then. */
 const TOLD_MS = 5_000;
 const ACCOUNTS_MAX = 1000;
 
-/** The first request that carries a token does not wait for control, which is told of it and creates the gateway. */
+/** The first request with a token does not wait for control, which is notified and creates the gateway. */
 export function createDefaultGateways({
   clock,
   onDefaultGateway,

@@ -9,7 +9,7 @@ export interface KeyMasks {
 }
 
 const KEPT_MAX = 1_000;
-/** A signature is for one request and one time: of no use to those who read it. */
+/** A signature is valid for one request and one time, so that it is useless to a reader of the log. */
 const SIGNED = "AWS4-";
 
 export function createKeyMasks(): KeyMasks {

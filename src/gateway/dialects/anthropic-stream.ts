@@ -7,7 +7,7 @@ import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 /** A tool call under way. */
 interface Call {
   readonly index: number;
-  /** Arguments from the start of the call's block, for a call without further pieces. */
+  /** Arguments from the start of the call's block, for a call without further chunks. */
   readonly input: string;
   hasArguments: boolean;
 }
@@ -81,7 +81,7 @@ export class AnthropicStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["index"]);
     this.#calls.delete(event["index"]);
-    // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
+    // A call without arguments has no arguments chunk; clients parse the received text, so an empty one is sent.
     if (call === undefined || call.hasArguments) return NO_CHUNKS;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
   }

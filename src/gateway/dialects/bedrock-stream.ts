@@ -67,7 +67,7 @@ export class BedrockStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["contentBlockIndex"]);
     this.#calls.delete(event["contentBlockIndex"]);
-    // A call without arguments has no piece of arguments; clients parse what they received, so one is sent.
+    // A call without arguments has no arguments chunk; clients parse the received text, so an empty one is sent.
     if (call === undefined || call.hasArguments) return NO_CHUNKS;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
   }

@@ -67,7 +67,7 @@ export const completionOf = (facts: AnswerFacts, choices: readonly ChoiceContent
   usage: usageOf(counts),
 });
 
-/** One piece of a streamed answer. */
+/** One chunk of a streamed response. */
 export const chunkOf = (facts: AnswerFacts, index: number, delta: Json, finish: FinishReason | null = null): Json => ({
   id: facts.id,
   object: "chat.completion.chunk",

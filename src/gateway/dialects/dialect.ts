@@ -10,7 +10,7 @@ export interface Dialect {
   model(model: string): string;
   /** Path below the provider's base address, with its query. Throws UntranslatableError if the place of the model is unknown. */
   path(model: string, stream: boolean, facts: LocationFacts): string;
-  /** Whether a key for the provider may name the place of the model. */
+  /** Whether a key for the provider may name the model's project and region. */
   readonly isPlacedByKey?: boolean;
   /** Header in which the provider expects the key that clients of OpenAI send as `Authorization: Bearer`. */
   readonly keyHeader: string;

@@ -2,7 +2,7 @@ import type { AnswerHead, AnswerTransform, MakeTransform } from "#gateway/reques
 
 /** The transforms that a response passes through, in their order, and its head after them. */
 export interface Transformed {
-  /** Undefined if no transform is interested: the response passes as it comes. */
+  /** Undefined if no transform applies: the response passes unchanged. */
   readonly transforms: readonly AnswerTransform[] | undefined;
   readonly head: AnswerHead;
 }

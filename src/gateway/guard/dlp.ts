@@ -155,7 +155,7 @@ class RequestInspection implements Inspection {
     return {
       head: (head) => head,
       chunk: (bytes) => {
-        // A list may arrive in pieces, as a stream does.
+        // A list may arrive in several chunks, like a stream.
         if (size === 0 && /^\s*\[/.test(bytes.toString("latin1", 0, LIST_BEGINNING_BYTES))) heldMax = 0;
         size += bytes.length;
         if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });

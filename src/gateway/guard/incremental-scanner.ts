@@ -25,8 +25,8 @@ const PIECE_BYTES = 1024;
 const LEAD_BYTES = 64;
 
 /**
- * One text that arrives in pieces. Bytes are safe when no finding can include them, whatever follows: the scanner looks
- * at a position only when all bytes that a detector may need are there. Positions at which nothing can begin are safe at
+ * One text that arrives in chunks. Bytes are safe if no finding can include them, whatever follows: the scanner checks
+ * a position only when it has all bytes that a detector may need. Positions at which no finding can start are safe at
  * once.
  */
 export class TextWatch {
@@ -65,7 +65,7 @@ export class TextWatch {
     this.#tail = this.#tail.slice(scanned - this.#tailStart);
     this.#tailStart = scanned;
     const anchor = this.#tail.search(this.#watched.anchor);
-    // Fewer than were scanned: a code may begin with letters there, and its digits, by which it is found, may follow.
+    // Fewer than were scanned: a code may start with letters there, and the digits that identify it may follow.
     this.safe = Math.max(this.safe, (anchor < 0 ? this.length : scanned + anchor) - LEAD_BYTES);
     return scanCost(bytes.length, this.#scanner.candidates - before);
   }

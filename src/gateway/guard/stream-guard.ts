@@ -28,7 +28,7 @@ interface Held {
 
 interface Channel {
   readonly watch: TextWatch;
-  /** The number of the event with the latest piece of the text. */
+  /** The number of the event with the latest chunk of the text. */
   lastAt: number;
 }
 
@@ -41,7 +41,7 @@ const EVENT_COST = 2;
 const EVENT_BYTES_MAX = 32 * 1024 * 1024;
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const CHANNELS_MAX = 256;
-/** A text that got no piece in this many events counts as complete, so that the events after it need not wait for the end. */
+/** A text without a chunk in this many events counts as complete, so that the events after it need not wait for the end. */
 const SILENT_EVENTS = 64;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Immutable bytes in the order of their arrival. Chunks that are adjacent in memory, such as the pieces of one answer,
- * are joined, so that a stream of many small pieces costs little memory.
+ * Immutable bytes in the order of their arrival. Chunks that are adjacent in memory, such as those of one response, are
+ * joined, so that a stream of many small chunks costs little memory.
  */
 export class ChunkList {
   length = 0;
@@ -53,7 +53,7 @@ export class ChunkList {
 
 const NONE: Buffer[] = [];
 
-/** The chunk that begins with these bytes and ends at `end`. */
+/** The chunk that starts with these bytes and ends at `end`. */
 function grown(first: Buffer, end: number): Buffer {
   const length = end - first.byteOffset;
   return length === first.length ? first : Buffer.from(first.buffer, first.byteOffset, length);

@@ -45,7 +45,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Brackets inside of strings count as well, which costs honest texts nothing: prompts have one in some 50 characters at most. */
+/** Brackets inside strings count as well, which does not affect honest texts: prompts have at most one in some 50 characters. */
 function hasMore(text: string, most: number): boolean {
   let count = 0;
   for (const bracket of ["[", "{"])

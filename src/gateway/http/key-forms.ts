@@ -3,8 +3,8 @@ const KEY_CHARACTERS_MIN = 6;
 const BASE64_BITS = 6;
 
 /**
- * The forms in which programs write a key that they repeat: plain, in JSON, in a URL, and in base64 behind any other
- * bytes. Empty for a key that is too short to be told from words.
+ * The forms in which programs write a key that they repeat: plain, in JSON, in a URL, and in base64 after any other
+ * bytes. Empty for a key that is too short to be distinguished from words.
  */
 export function keyForms(key: string): readonly Buffer[] {
   if (key.length < KEY_CHARACTERS_MIN) return [];
@@ -23,7 +23,7 @@ export function keyForms(key: string): readonly Buffer[] {
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** The characters that depend on the key alone, in base64 of a text with the key behind `before` bytes, or three more each. */
+/** The characters that depend only on the key, in base64 of a text with the key after `before` bytes, or a multiple of three more. */
 function base64Behind(before: number, key: Buffer, coding: "base64" | "base64url"): string {
   const text = Buffer.concat([Buffer.alloc(before), key]);
   return text.toString(coding).slice(Math.ceil((before * 8) / BASE64_BITS), Math.floor((text.length * 8) / BASE64_BITS));

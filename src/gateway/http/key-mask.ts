@@ -5,8 +5,8 @@ const ASTERISK = 0x2a;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Replaces keys that the gateway spends for its clients with as many asterisks, wherever a provider repeats them. A client
- * may use such a key but not read it.
+ * Replaces stored keys of the gateway with as many asterisks wherever a provider repeats them. A client may use such a
+ * key but not read it.
  */
 export interface KeyMask {
   /** The keys, plain. */
@@ -24,11 +24,11 @@ export interface MaskedBody {
   end(): Buffer;
 }
 
-/** Undefined if no key is long enough to be told from words. */
+/** Undefined if no key is long enough to be distinguished from words. */
 export function createKeyMask(keys: readonly string[]): KeyMask | undefined {
   const forms = keys.flatMap(keyForms);
   if (forms.length === 0) return undefined;
-  // Of forms that contain one another the longest comes first, or its ends would stay.
+  // If a form contains another one, the longer one comes first, because its ends would otherwise stay unmasked.
   const texts = forms.map((form) => form.toString("latin1")).toSorted((a, b) => b.length - a.length);
   const masked = (value: string): string => texts.reduce((shown, text) => shown.replaceAll(text, "*".repeat(text.length)), value);
   const beginnings = new Uint8Array(256);
@@ -94,7 +94,7 @@ class KeyMaskedBody implements MaskedBody {
     return shown;
   }
 
-  /** The length of the longest end that a form begins with. */
+  /** The length of the longest suffix that is a prefix of a form. */
   #unsure(bytes: Buffer): number {
     if (this.#beginnings[bytes[bytes.length - 1] as number] === 0) return 0;
     let longest = 0;

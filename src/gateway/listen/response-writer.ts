@@ -22,7 +22,7 @@ export interface AnswerTo {
   readonly minorVersion: number;
 }
 
-/** Seconds for which idle connections are kept; told to clients. */
+/** Seconds for which idle connections are kept open; sent to clients. */
 export const IDLE_SECONDS = 65;
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${IDLE_SECONDS}\r\n`;
 const LAST_WORDS_MS = 1_000;
@@ -38,7 +38,7 @@ export interface AnswerWatcher {
   clientDrained(): void;
 }
 
-/** Takes an answer: the client's connection, or messages over a shared one. */
+/** Receives a response: the client's connection, or messages over a shared one. */
 export type AnswerSink = Pick<
   ClientAnswer,
   "watcher" | "onOver" | "hasBegun" | "isGone" | "begin" | "write" | "backlogBytes" | "flush" | "end" | "cut"

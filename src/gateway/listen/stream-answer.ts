@@ -68,7 +68,7 @@ export class StreamAnswer implements AnswerSink {
     return this.#request.stream.pendingBytes;
   }
 
-  /** Nothing to do: the connection sends at the end of each tick. */
+  /** Does nothing, because the connection sends at the end of each tick. */
   flush(): void {}
 
   end(bytes?: Buffer): void {
@@ -79,7 +79,7 @@ export class StreamAnswer implements AnswerSink {
     this.#request.stream.end([]);
   }
 
-  /** Resets the stream, so that the answer does not look complete. */
+  /** Resets the stream, so that the response does not look complete. */
   cut(last: Buffer | undefined): void {
     if (this.#isOver) return;
     if (last !== undefined) this.#body(last);
@@ -97,7 +97,7 @@ export class StreamAnswer implements AnswerSink {
     if (this.#isBodiless || bytes.length === 0) return;
     const { stream } = this.#request;
     stream.send(bytes, 0, bytes.length);
-    // Asks for a call when the client has room again.
+    // Requests a call when the client can receive again.
     stream.hasRoom();
   }
 }

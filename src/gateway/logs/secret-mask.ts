@@ -9,9 +9,9 @@ import { spansInStream, textsOfStream } from "#gateway/streams/stream-texts.ts";
 /** Masks secrets in logged data. */
 export interface SecretMask {
   /**
-   * Returns the parts with every secret replaced by asterisks, byte for byte; a part without secrets is returned as it
-   * is. Secrets are the given ones, findings of the detectors, and values of fields with secret names; in an answer that
-   * is a stream of events or in another framing, also secrets that are split over several pieces.
+   * Returns the chunks with every secret replaced by asterisks, byte for byte; a chunk without secrets is returned
+   * unchanged. Secrets are the given ones, findings of the detectors, and values of fields with secret names; in a
+   * response that is a stream of events or in another framing, also secrets that are split over several chunks.
    */
   mask(parts: readonly Buffer[], secrets: readonly string[], answer?: AnswerForm): readonly Buffer[];
 }
@@ -56,7 +56,7 @@ export function createSecretMask(): SecretMask {
       const spans: number[] = [];
       const onHit = (from: number, to: number): void => void spans.push(from, to);
       find(whole, secrets, onHit);
-      // A secret may be split over several pieces.
+      // A secret may be split over several chunks.
       for (const joined of texts?.joined() ?? []) find(joined.bytes, secrets, (from, to) => spansInStream(joined, from, to, onHit));
       return spans.length === 0 ? parts : cutLike(masked(whole, spans), parts);
     },

@@ -26,14 +26,14 @@ export interface CallTimes {
   readonly idleTimeoutMs: number;
 }
 
-/** Payload of one read: it is delivered as one piece, however it was chunked. */
+/** The payload of one read is delivered as one buffer, however it was chunked. */
 const payload = Buffer.allocUnsafeSlow(READ_BUFFER.length);
 
 const EMPTY = Buffer.alloc(0);
 const ROOM_BYTES_MIN = 2 * 1024;
 const ROOM_BYTES_MAX = 16 * 1024;
 
-/** A response of one piece takes only its length; one that continues gets more room each time. */
+/** A response of one chunk takes only its length; one that continues gets more space each time. */
 const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
 
 const isEventStream = (contentType: unknown): boolean => typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
@@ -52,7 +52,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
   #hasHead = false;
   #isPaused = false;
   #gathered = 0;
-  /** Room for the received pieces, one after the other. */
+  /** Buffer for the received chunks, one after the other. */
   #room = EMPTY;
   #used = 0;
   #onDrain: (() => void) | undefined;
@@ -77,7 +77,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     this.#giveUp = giveUp;
   }
 
-  /** Takes a connection, which may still be opening. */
+  /** Uses a connection, which may still be opening. */
   start(connection: UpstreamConnection): void {
     this.#giveUp = undefined;
     this.#connection = connection;
@@ -234,7 +234,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     if (length > 0 && !this.#isOver && this.#hasHead) this.#handler.onData(this.#kept(length));
   }
 
-  /** A copy of the payload, adjacent to the previous one, so that several kept pieces take one buffer. */
+  /** A copy of the payload, adjacent to the previous one, so that several cached chunks take one buffer. */
   #kept(length: number): Buffer {
     if (this.#room.length - this.#used < length) {
       this.#room = Buffer.allocUnsafe(Math.max(length, nextRoom(this.#room.length)));

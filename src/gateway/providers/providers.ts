@@ -85,7 +85,7 @@ const alike = (name: string, baseAddress: string): Provider => ({
   isAskedForUsage: true,
 });
 
-/** The same for providers that report the counts of every stream and do not know `stream_options`. */
+/** Chats with models of every maker are below `/v1`; the path of a model is the provider's own inference. */
 const telling = (name: string, baseAddress: string): Provider => ({ ...alike(name, baseAddress), isAskedForUsage: false });
 
 /** Providers of images, speech and predictions. */

@@ -304,7 +304,7 @@ function join(
   let open = 2;
   const ended = (): void => {
     if (--open === 0) onEnd();
-    // The other side gets the bytes that are on their way, and no more.
+    // The other side gets the bytes that are in transit, and no more.
     else setTimeout(() => [socket, provider].forEach((one) => one.destroy()), LINGER_MS).unref();
   };
   socket.on("data", (chunk: Buffer) => (bytes.fromClient += chunk.length));

@@ -52,8 +52,8 @@ export interface Step {
   /** Transforms of the answer, in this order. */
   readonly transforms: readonly MakeTransform[];
   /**
-   * The step at the place that its key names; without it the address is only a placeholder. Throws a RefusalError if the
-   * place is unknown.
+   * The step at the location that its key names; without it the URL is only a placeholder. Throws a RefusalError if the
+   * location is unknown.
    */
   readonly placed?: (facts: LocationFacts) => Step;
 }

@@ -1,4 +1,4 @@
-/** Parts of a provider's address that a key may name, beside the model. */
+/** Parts of a provider's URL that a key may name, besides the model. */
 export interface LocationFacts {
   readonly project?: string;
   readonly region?: string;

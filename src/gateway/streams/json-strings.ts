@@ -8,32 +8,32 @@ const LETTER_U = 0x75;
 /** Bytes of `\u0041`, and of `\n`. */
 const [UNICODE_ESCAPE_BYTES, ESCAPE_BYTES] = [6, 2];
 
-/** Reads the strings of a JSON text in pieces, from its start to its end. Time is linear in the bytes. */
+/** Reads the strings of a JSON text in chunks, from its start to its end, in linear time. */
 export class JsonStrings {
-  /** Behind the last byte that was read; behind the closing quote when the string is over. */
+  /** After the last byte that was read; after the closing quote at the end of the string. */
   at = 0;
   isOver = true;
-  /** Microseconds that the last piece took. */
+  /** Microseconds that the last chunk took. */
   cost = 0;
   readonly #bytes: Buffer;
-  /** The next of each kind at or behind `at`. */
+  /** The next one of each kind at or after `at`. */
   #quote = -1;
   #backslash = -1;
-  /** The first half of a surrogate pair, whose second half is in the next piece. */
+  /** The first half of a surrogate pair, whose second half is in the next chunk. */
   #half = "";
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** Starts with the string whose first byte, behind the quote, is at `at`. */
+  /** Starts with the string whose first byte after the quote is at `at`. */
   begin(at: number): void {
     this.at = at;
     this.isOver = false;
     this.#half = "";
   }
 
-  /** The next piece of the string; undefined if it is not a string in JSON, or does not end. */
+  /** The next chunk of the string; undefined if it is not a JSON string, or does not end. */
   next(): string | undefined {
     const bytes = this.#bytes;
     const from = this.at;

@@ -4,7 +4,7 @@ import { CONTAINERS_MAX } from "#gateway/http/json.ts";
 import { JsonStrings } from "./json-strings.ts";
 import { DEPTH_MAX, isFact, isFile, KEY_CHARACTERS_MAX, NESTED_MAX } from "./text-extraction.ts";
 
-/** Takes the next bytes of the text; returns what that cost, in microseconds. */
+/** Reads the next bytes of the text; returns the cost in microseconds. */
 export type TakeText = (bytes: Buffer) => number;
 
 /** The value is JSON, but too deep, of too many parts or with too long a number to be inspected. */
@@ -28,9 +28,9 @@ const OPENERS: ReadonlyMap<number | undefined, { readonly isList: boolean; reado
 ]);
 
 /**
- * What `allText` makes of a JSON text, for a long one: in steps, and without the value in memory. False for bytes that are
- * no object or array in JSON; then nothing was taken. A member that occurs twice is taken twice. Throws
- * UninspectableError, after some of it may have been taken.
+ * Equals `allText` for a long JSON text, but in steps and without the value in memory. Returns false for bytes that are
+ * not a JSON object or array; then nothing was read. A duplicate member is read twice. Throws UninspectableError,
+ * possibly after some of the text was read.
  */
 export function* jsonTexts(bytes: Buffer, take: TakeText): Work<boolean> {
   if (!(yield* walk(bytes, undefined, 0, 0))) return false;
@@ -56,7 +56,7 @@ const LINE_END = Buffer.from("\n");
 const SPACE = Buffer.from(" ");
 
 interface Taker {
-  /** Begins a line. */
+  /** Starts a new line. */
   readonly line: TakeText;
   /** Continues it. */
   readonly more: TakeText;
@@ -64,10 +64,10 @@ interface Taker {
   readonly isPlain?: true;
 }
 
-/** The next thing that may stand in the text. */
+/** The next token that is allowed in the text. */
 type Place = "value" | "first item" | "first key" | "key" | "after";
 
-/** Without `taker` it only tells whether the bytes are an object or an array. */
+/** Without `taker` it only tests whether the bytes are an object or an array. */
 function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, nested: number): Work<boolean> {
   const strings = new JsonStrings(bytes);
   const isPlain = taker?.isPlain === true;
@@ -171,7 +171,7 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
   }
 }
 
-/** A number, or a word, as it stands there; undefined if there is neither. */
+/** The number or word at this position; undefined if it is neither. */
 function scalarAt(bytes: Buffer, at: number): string | undefined {
   const word = WORDS.get(bytes[at]);
   if (word !== undefined) return bytes.toString("latin1", at, at + word.length) === word ? word : undefined;

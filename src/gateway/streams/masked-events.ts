@@ -1,9 +1,9 @@
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { eventTexts, withTexts } from "./text-extraction.ts";
 
-/** A text of one event. The beginnings of keys with fewer characters pass at once: they say nothing of a key. */
+/** A text of one event. Prefixes of keys with fewer characters pass at once, because they reveal nothing of a key. */
 const HELD_CHARACTERS_MIN = 3;
-/** Characters of a key's beginning that the quick look knows piece by piece. */
+/** Length of a key's prefix that the fast check can find in separate chunks. */
 const LOOKED_CHARACTERS = 32;
 /** Events, and their bytes, that wait for the rest of a key; and bytes of an event that has not ended. */
 const HELD_EVENTS_MAX = 64;
@@ -25,7 +25,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** The beginning of a key at the end of what a channel has said. */
+/** The prefix of a key at the end of a channel's text. */
 interface Beginning {
   readonly said: string;
   readonly pieces: readonly Piece[];
@@ -33,11 +33,11 @@ interface Beginning {
   readonly at: number;
 }
 
-/** A quick look at chunks, which have one character for each byte. */
+/** A fast check of chunks, which have one character per byte. */
 export interface BeginningLook {
   /** The most characters of a key's beginning with which a text of the chunk may end. */
   lengthIn(chunk: string): number;
-  /** Whether a text may begin with the second character of a key. */
+  /** Whether a text may start with the second character of a key. */
   mayContinue(chunk: string): boolean;
 }
 
@@ -74,8 +74,8 @@ function beginningBefore(text: string, end: number, beginning: string): number {
 }
 
 /**
- * Masks keys that the texts of a `text/event-stream` say piece by piece, over several events. Events wait only while their
- * texts end with the beginning of a key.
+ * Masks keys that the texts of a `text/event-stream` contain in chunks over several events. Events are held only while
+ * their texts end with the prefix of a key.
  */
 export class MaskedEvents {
   readonly #keys: readonly string[];
@@ -96,14 +96,14 @@ export class MaskedEvents {
   push(bytes: Buffer): Buffer {
     const isIdle = this.#rest.length === 0 && this.#held.length === 0 && this.#channels.size === 0;
     if (isIdle && endOfEvents(bytes) === bytes.length && this.#passes(bytes)) return bytes;
-    // These have passed; only what they say matters.
+    // These events were sent; only their texts matter.
     for (const chunk of this.#passed.splice(0)) for (const raw of eventsOf(chunk)) this.#take(raw);
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     const to = endOfEvents(all);
     this.#rest = all.subarray(to);
     const out: Buffer[] = [];
     for (const raw of eventsOf(all.subarray(0, to))) out.push(...this.#take(raw));
-    // An event longer than this is not one piece of a streamed text, so it is not held back.
+    // An event longer than this is not one chunk of a streamed text, so it is not held back.
     if (this.#rest.length > HELD_BYTES_MAX) {
       out.push(...this.#release(), this.#rest);
       this.#rest = NOTHING;
@@ -111,7 +111,7 @@ export class MaskedEvents {
     return Buffer.concat(out);
   }
 
-  /** Many words end with the first character of a key, and few go on with its second one. */
+  /** Many words end with the first character of a key, and few continue with its second one. */
   #passes(bytes: Buffer): boolean {
     const chunk = bytes.toString("latin1");
     const length = this.#look.lengthIn(chunk);
@@ -166,7 +166,7 @@ export class MaskedEvents {
 
 const bytesOf = (held: readonly Held[]): number => held.reduce((sum, { raw }) => sum + raw.length, 0);
 
-/** Replaces these characters of what the pieces say together. */
+/** Replaces these characters in the joined text of the chunks. */
 function hide(pieces: readonly Piece[], from: number, to: number): void {
   let start = 0;
   for (const { held, text, from: first, to: last } of pieces) {
@@ -179,7 +179,7 @@ function hide(pieces: readonly Piece[], from: number, to: number): void {
   }
 }
 
-/** The pieces of the last `length` characters. */
+/** The chunks of the last `length` characters. */
 function lastOf(pieces: readonly Piece[], length: number): readonly Piece[] {
   const kept: Piece[] = [];
   let left = length;
@@ -192,7 +192,7 @@ function lastOf(pieces: readonly Piece[], length: number): readonly Piece[] {
   return kept;
 }
 
-/** The length of the longest end of the text with which a key begins. */
+/** The length of the longest suffix of the text that is a prefix of a key. */
 function beginningAtEnd(text: string, keys: readonly string[]): number {
   let longest = 0;
   for (const key of keys)
@@ -204,7 +204,7 @@ function beginningAtEnd(text: string, keys: readonly string[]): number {
 const BLANK_LINES = ["\n\n", "\r\n\r\n", "\r\r"] as const;
 const LF = 0x0a;
 
-/** Behind the last blank line. */
+/** After the last blank line. */
 function endOfEvents(bytes: Buffer): number {
   const { length } = bytes;
   if (bytes[length - 1] === LF && bytes[length - 2] === LF) return length;

@@ -1,10 +1,10 @@
-/** A text that a stream sends in pieces, with the position of each byte in the stream. */
+/** A text that a stream sends in chunks, with the position of each byte in the stream. */
 export interface JoinedText {
   readonly bytes: Buffer;
-  /** For each piece: its start in `bytes`, and its start in the stream. */
+  /** For each chunk: its start in `bytes`, and its start in the stream. */
   readonly ats: readonly number[];
   readonly places: readonly number[];
-  /** Lengths of pieces in the stream, for pieces that are encoded there; a span in such a piece covers the whole piece. */
+  /** Lengths of chunks in the stream, for chunks that are encoded there; a span in such a chunk covers the whole chunk. */
   readonly lengths?: readonly number[];
 }
 
@@ -23,8 +23,8 @@ const ENCODED = "bytes";
 
 export interface StreamTexts {
   /**
-   * Texts of one name and one choice are joined over all events, because a secret may be split over several of them. The
-   * texts keep their JSON escapes, so that positions match. Only texts of several pieces are returned.
+   * Texts of one name and one choice are joined over all events, because a secret may be split over several of them.
+   * The texts keep their JSON escapes, so that positions match. Only texts of several chunks are returned.
    */
   joined(): readonly JoinedText[];
   /**
@@ -92,7 +92,7 @@ export function textsOfStream(stream: Buffer, { from: streamFrom, isEvents }: St
   return { joined: () => channels.joined(), said: said.subarray(0, length) };
 }
 
-/** For short pieces, a call of the native copy costs more than a loop. */
+/** For short chunks a call of the native copy costs more than a loop. */
 const COPIED_BYTES_MAX = 32;
 
 function copy(source: Buffer, from: number, to: number, into: Buffer, at: number): number {
@@ -115,14 +115,14 @@ interface Frame {
 }
 
 interface Channel {
-  /** Index of its first and its last piece. */
+  /** Index of its first and its last chunk. */
   first: number;
   last: number;
   count: number;
   length: number;
 }
 
-/** Of each piece: its position, its length, and the index of the next piece of its channel. */
+/** Of each chunk: its position, its length, and the index of the next chunk of its channel. */
 const PIECE_NUMBERS = 3;
 /** Large enough for most streams. */
 const fewPieces = new Int32Array(PIECE_NUMBERS * 2048);
@@ -164,7 +164,7 @@ class Channels {
     return end + rest;
   }
 
-  /** Reads the line that begins at `at`. */
+  /** Reads the line that starts at `at`. */
   read(at: number, end: number): void {
     const isEvent = end - at >= 5 && this.#words.getInt32(at, true) === DATA && this.#stream[at + 4] === COLON;
     if (isEvent) {
@@ -288,7 +288,7 @@ class Channels {
   }
 }
 
-/** Calls back for each piece of text in a line, with its channel and position. An unclosed piece extends to the line's end. */
+/** Calls back for each chunk of text in a line, with its channel and position. An unclosed chunk extends to the line's end. */
 function readPieces(line: string, onChunk: (key: string, from: number, to: number) => void): void {
   let index = "";
   MARKS.lastIndex = 0;

@@ -73,7 +73,7 @@ export class UsageFilter implements AnswerTransform {
   }
 }
 
-/** Filters complete lines; an event of these streams is one line, and a removed line takes the empty one after it along. */
+/** Filters complete lines; an event of these streams is one line, and the empty line after a removed one is removed too. */
 function stripped(bytes: Buffer, isAsked: boolean): Buffer {
   const short = isAsked ? withoutNull(bytes) : bytes.includes(USAGE) ? undefined : bytes;
   if (short !== undefined) return short;

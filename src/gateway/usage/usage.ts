@@ -131,7 +131,7 @@ function answerWithTier(bytes: Buffer, isEvents: boolean): ReportedUsage | undef
   return parsed(line, line.indexOf(COLON) + 1, line.length);
 }
 
-/** The last bytes of what was appended: at least half the bound, at most all of it. */
+/** The last appended bytes: at least half the bound, at most all of it. */
 class Tail {
   length = 0;
   #bytes = EMPTY;
