@@ -15,7 +15,7 @@ export interface StoredAccount {
 /** Stores accounts; the implementation seals the key. */
 export interface AccountStore {
   load(id: string): Promise<StoredAccount | null>;
-  /** Keeps the first account that is put; returns the one that is kept. */
+  /** Stores the first account; returns the stored one. */
   create(id: string, account: StoredAccount): Promise<StoredAccount>;
   setUrl(id: string, url: string | null): Promise<void>;
 }

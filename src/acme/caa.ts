@@ -56,7 +56,7 @@ export function parseIssueValue(text: string): Issuer | null {
   if (first !== "" && !DOMAIN.test(first)) return null;
   const parameters: [string, string][] = [];
   for (const [index, part] of rest.entries()) {
-    // One semicolon may stand at the end, or alone for "no issuer".
+    // One semicolon may follow at the end, or be alone for "no issuer".
     if (part === "" && index === rest.length - 1) continue;
     const found = PARAMETER.exec(part)?.groups;
     if (found === undefined) return null;

@@ -35,7 +35,7 @@ export interface Issuance {
   complete(order: PlacedOrder, hosts: readonly string[], privateKey: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** The value, or how long the authority wants to be left alone. */
+/** The value, or the time that the authority wants to pass before the next request. */
 type Seen<T> = { readonly value: T } | { readonly againMs: number | null };
 
 const CHALLENGE_TYPE: Readonly<Record<Method, string>> = { http: "http-01", txt: "dns-01" };

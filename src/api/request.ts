@@ -37,7 +37,7 @@ export interface RequestDeps {
   readonly settled: Settled;
   readonly counter: CallCounter<DeprecatedCalls>;
   readonly recorder: CallCounter<ShapedCalls>;
-  /** Asked for each call: it may change while the server runs. */
+  /** Called for each request, because it may change while the server runs. */
   recordsCalls(): boolean;
   readonly deprecations: readonly Deprecation[];
   readonly clock: Clock;

@@ -32,7 +32,7 @@ export interface Resolved {
   readonly zone: ResolvedScope["zone"];
 }
 
-/** The interface that the operator shows, and what changes in it. */
+/** The API that the operator shows, and its changes. */
 export interface Edition {
   readonly table: readonly Deprecation[];
   date(): IsoDate;

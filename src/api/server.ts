@@ -53,7 +53,7 @@ export interface ApiConfig {
   readonly allowsHost?: HostGate;
   /** Whether the OpenAPI document is public; true by default. */
   readonly hasOpenApi?: () => boolean;
-  /** Whether the form of calls is recorded; unless told, it is. */
+  /** Whether the form of calls is recorded; by default it is. */
   readonly recordsCalls?: () => boolean;
   readonly bodyBytesMax?: number;
   /** The folder of the dashboard's built files, which are served at `/`. */
@@ -98,7 +98,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const limits = config.limits ?? LIMITS;
   const hasOpenApi = config.hasOpenApi ?? (() => true);
   const app = createHttp(config, clock, (error, _request, reply) => {
-    // The framework runs no hook and keeps no state for an address that it cannot parse.
+    // The framework runs no hook and keeps no state for a URL that it cannot parse.
     addHeaders(reply);
     answer(toFailure(error), null, reply);
   });
@@ -138,7 +138,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const state = request.getDecorator<RequestState | null>("state");
     const failure = toFailure(thrown);
-    // A client that has left during its body is not a failure of ours.
+    // A client that disconnected while sending its body is not a server error.
     const hasLeft = thrown === request.raw.errored;
     if (failure.unexpected && !hasLeft)
       log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");

@@ -3,8 +3,8 @@ import { createClosing } from "#app/operations/disposables.ts";
 import type { Running } from "#app/roles/running.ts";
 
 /**
- * Starts what the process's roles need. Opened parts are closed in reverse order, when a later step fails as well as at the end. A process
- * without the role `control` loads neither the API nor a database.
+ * Starts the parts for the process's roles. Opened parts are closed in reverse order, when a later step fails and at
+ * the end. A process without the role `control` loads neither the API nor a database.
  */
 export async function compose(deps: ComposeDeps): Promise<Running> {
   const closing = createClosing();

@@ -86,7 +86,7 @@ export async function startServer(
     successor.tell({ type: "drained" });
     successor.letGo();
     log.info("stopped");
-    // systemd follows the new process by itself; a process that has taken over is not the one that anybody waits for.
+    // systemd follows the new process by itself, and nothing waits for a process that has taken over.
     if (process.env["NOTIFY_SOCKET"] === undefined && takeOver === null) await follow(config.data, successor.pid);
     return;
   }

@@ -40,7 +40,7 @@ export interface Actor {
    * of a session.
    */
   readonly proof?: string | null;
-  /** To which its calls are pinned (SPEC 9): its own API date, and that of the account that owns it. Browsers have none. */
+  /** API dates to which its calls are pinned (SPEC 9): its own, and that of the account that owns it. Browsers have none. */
   readonly pins?: DatePins;
   readonly grants: readonly Grant[];
   /**
@@ -71,7 +71,7 @@ export interface Call {
   rev: number | null;
   /** A session secret that the response sets as a cookie; an empty text deletes the cookie. */
   session?: string;
-  /** The API date of the call, where it is not the operator's. */
+  /** The API date of the call, if it is not the operator's. */
   api_date?: IsoDate;
   /** A dry run: checks everything as for a write, and writes nothing. */
   dry_run?: boolean;

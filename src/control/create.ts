@@ -161,7 +161,7 @@ export interface ControlDeps {
   readonly nameserver?: () => string | undefined;
   /** State of this server's threads and database; default: empty. */
   readonly serverHealth?: () => Promise<ServerHealth>;
-  /** The newest report of each node that this process hears. */
+  /** The newest report of each node that this process receives. */
   readonly heardNodes?: () => ReadonlyMap<string, SeenReport>;
   /** Configuration of certificate authorities; default: the local authority only. */
   readonly ordering?: OrderingConfig;

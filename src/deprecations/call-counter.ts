@@ -42,7 +42,7 @@ export interface CallCounterDeps<Row> {
 /** Distinct rows between two writes; calls beyond them are not counted. */
 const ROWS_MAX = 20_000;
 
-/** Sums up calls that differ in nothing but their number. */
+/** Sums up calls that differ only in their number. */
 export function createCallCounter<Row extends { readonly calls: number }>(deps: CallCounterDeps<Row>): CallCounter<Row> {
   const { save, failed, intervalMs } = deps;
   let counts = new Map<string, Row>();

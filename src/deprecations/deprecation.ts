@@ -12,7 +12,7 @@ export interface Deprecation {
   readonly routes: readonly string[];
   readonly effect: Effect;
   /**
-   * The thing that the row protects. The API date of a token or an account restores the older behaviour only if the
+   * The protection that the row adds. The API date of a token or an account restores the older behaviour only if the
    * operator allows it (ADR 0203).
    */
   readonly protects?: string;
@@ -52,7 +52,7 @@ export interface ProtocolRule {
 /** The endpoint answers 410 from the date on. */
 export interface EndpointGone {
   readonly kind: "endpoint_gone";
-  /** A part of the path that changed, if the endpoint goes on under another name. */
+  /** A part of the path that changed, if the endpoint continues under another name. */
   readonly renamed?: readonly [from: string, to: string];
 }
 

@@ -15,7 +15,7 @@ export interface Facts {
  * that throws refuses the request.
  */
 export interface Interpretation {
-  /** The row concerns every request of its routes, whatever the request holds. */
+  /** The row applies to every request of its routes, whatever the request contains. */
   readonly always?: boolean;
   readonly gone?: boolean;
   query?(query: Query): Query;

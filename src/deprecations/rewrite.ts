@@ -9,7 +9,7 @@ export interface WrittenCall {
   readonly path: string;
   readonly query: Query;
   readonly body?: unknown;
-  /** Where the client looks for the causes of a refusal; absent if it looks at the result alone. */
+  /** Where the client looks for the causes of an error; absent if it reads the result only. */
   readonly causes?: "errors" | "error_chain";
 }
 
@@ -22,7 +22,7 @@ export function rewritten(row: Deprecation, call: WrittenCall): WrittenCall | nu
   return write?.(row.effect, call, row) ?? null;
 }
 
-/** The call as it was before `rewritten`: with the older reading of the answer, if that is what the row changes. */
+/** The call as it was before `rewritten`: with the older reading of the response, if the row changes that. */
 export const asWritten = (row: Deprecation, call: WrittenCall): WrittenCall =>
   row.effect.kind === "error_wrapper" ? { ...call, causes: "error_chain" } : call;
 
@@ -30,7 +30,7 @@ type Writer<E extends Effect> = (effect: E, call: WrittenCall, row: Deprecation)
 
 /** By kind of effect. Until the row's day the API rewrites a legacy request itself; from then on the client must. */
 const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind: K }>> } = {
-  // The request stays; what changes is where its errors are.
+  // The request is unchanged; the position of its errors changes.
   error_wrapper: (_effect, call) => ({ ...call, causes: "errors" }),
   reject_query_forms: (_effect, call, row) => {
     const query = interpret(row).before.query?.(call.query) ?? call.query;

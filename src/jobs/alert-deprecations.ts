@@ -3,10 +3,7 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 3_600_000;
 
-/**
- * Notifies accounts of calls that will break soon. Does nothing while the operator fixes the API date, since nothing ends
- * then.
- */
+/** Notifies accounts of calls that will break soon. Does nothing while the operator fixes the API date, because nothing ends then. */
 export const alertDeprecations = (
   notices: DeprecationNotices,
   table: readonly EndingRow[],

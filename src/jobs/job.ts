@@ -4,7 +4,7 @@ import { begins, JOB } from "#kernel/process/heartbeat.ts";
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Returns fields for the log, or null if nothing was to do. */
+  /** Returns fields for the log, or null if it did nothing. */
   run(): Promise<Readonly<Record<string, unknown>> | null>;
 }
 
@@ -16,7 +16,7 @@ export interface JobLog {
 /** Delays the first runs, so that they do not slow the start. */
 const FIRST_RUN_MS = 5_000;
 
-/** Runs each job at its interval, never twice at a time. A failure is logged, and the next turn tries again. */
+/** Runs each job at its interval, never twice at a time. A failure is logged, and the next run tries again. */
 export function startJobs(jobs: readonly Job[], log: JobLog): { stop(): Promise<void> } {
   const timers = new Map<Job, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();

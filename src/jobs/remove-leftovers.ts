@@ -4,7 +4,7 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
 
-/** Deletes leftovers of deletions: objects that nobody sees any more, and whose deletion ended with its process. */
+/** Deletes leftovers of deletions: invisible objects whose deletion ended with its process. */
 export const removeLeftovers = (removals: Pick<Removals, "run">): Job => ({
   name: "remove-leftovers",
   everyMs: EVERY_MS,

@@ -11,7 +11,7 @@ export const sendNotifications = (deliveries: Deliveries): Job => ({
   run: async () => {
     const { sent, failures } = await deliveries.sendDue();
     if (sent + failures.length === 0) return null;
-    // The log leaves out recipients, which are the accounts' business; the history has them under the delivery's id.
+    // The log leaves out recipients, which are private to the accounts; the history has them under the delivery's ID.
     const failed = failures.slice(0, REPORTED_MAX).map(({ id, mechanism_type, logged }) => `${mechanism_type} ${id}: ${logged}`);
     return { sent, failures: failures.length, failed };
   },

@@ -17,7 +17,7 @@ export type IsOwnPattern = (idOrCategory: string) => boolean;
 
 /**
  * Parts of a rule that have no effect here: vendor names that this project lacks, and lists without a file. They are
- * kept, because the same configuration may serve both; authors and readers of the rule are told. One sentence each.
+ * kept, because the same configuration may serve both; authors and readers of the rule get one sentence for each.
  */
 export function inertParts(rule: SavedRule, isOwnPattern: IsOwnPattern = () => false): readonly string[] {
   const parameters = rule.action_parameters ?? {};

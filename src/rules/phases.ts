@@ -71,7 +71,7 @@ export type PhaseName = (typeof PHASES)[number]["name"];
 
 const BY_NAME: ReadonlyMap<string, Phase> = new Map(PHASES.map((phase) => [phase.name, phase]));
 
-/** A phase's place in the order, by which a plane finds its rules without hashing a name for each request. */
+/** A phase's index, by which a plane finds its rules without hashing a name for each request. */
 export type PhaseNumber = number & { readonly phase: unique symbol };
 
 export const phaseNumber = (name: PhaseName): PhaseNumber => PHASES.findIndex((phase) => phase.name === name) as PhaseNumber;

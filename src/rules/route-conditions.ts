@@ -20,7 +20,7 @@ const numbers = (compare: (a: number, b: number) => boolean): Comparison => {
   };
 };
 
-/** Numbers and their texts are the same, since metadata may be written either way. */
+/** Numbers equal their texts, because metadata may be written either way. */
 const same: Comparison = (value, wanted) => value === wanted || (value !== undefined && value !== null && String(value) === String(wanted));
 const among: Comparison = (value, wanted) => Array.isArray(wanted) && wanted.some((one) => same(value, one));
 
@@ -40,7 +40,7 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
 
 const DEPTH_MAX = 8;
 
-/** Whether the condition holds. One that cannot be understood does not. */
+/** Whether the condition matches. An invalid one does not. */
 export function holds(condition: RouteCondition, facts: RouteFacts, depth = 0): boolean {
   if (depth > DEPTH_MAX) return false;
   return Object.entries(condition).every(([name, wanted]) => {

@@ -52,13 +52,13 @@ export interface TlsView {
   readonly cipher?: string | undefined;
 }
 
-/** The part of a request's body that was kept for rules. */
+/** The buffered part of a request's body that rules see. */
 export interface BodyView {
   readonly raw: string;
   /** Bytes of the whole body. */
   readonly size: number;
   readonly truncated: boolean;
-  /** How many bytes rules see of what the body decompresses to; 1 MiB where absent. */
+  /** Number of decompressed bytes that rules see; 1 MiB if absent. */
   readonly decodedBytesMax?: number;
 }
 

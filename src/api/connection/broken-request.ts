@@ -28,8 +28,8 @@ export function watchAnswer(request: IncomingMessage, response: ServerResponse):
     answers.delete(response);
     if (broken.has(socket) && answers.size === 0) close(socket);
   });
-  // The next request of a connection on which no further one is accepted. Of the bytes behind a request for another
-  // protocol, which Node's parser drops, a client would take the answer to a later request for the answer to these.
+  // The next request of a connection on which no further one is accepted. Node's parser drops the bytes after a request
+  // for another protocol, so a client would take the response to a later request for the response to these bytes.
   if (broken.has(socket) || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
 }
 

@@ -3,7 +3,7 @@ import type { Query } from "#deprecations/effect-handler.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import type { Route } from "#api/route.ts";
 
-/** Takes what was in a request out of it, for the calls of one route. */
+/** Extracts the form of a request's content, for the calls of one route. */
 export type ShapeReader = (query: Query, body: unknown) => CallShape;
 
 /** The words of a route are read from its schemas once, when it is first called. */
@@ -12,7 +12,7 @@ export function createShapeReader(table: readonly Deprecation[], route: Pick<Rou
   return (query, body) => shapeOf(query, body, (words ??= shapeWords(table, namesIn([route.query, route.body]))));
 }
 
-/** Names of the properties anywhere in the schemas. Keys of maps are not among them: those are the caller's. */
+/** Names of the properties anywhere in the schemas, without keys of maps, which belong to the caller. */
 function namesIn(schemas: readonly unknown[]): ReadonlySet<string> {
   const names = new Set<string>(["page", "per_page", "cursor"]);
   const seen = new Set<object>();

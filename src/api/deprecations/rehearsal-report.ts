@@ -65,7 +65,7 @@ function rewriteOf(row: Deprecation, { route, shape }: Looked): Pick<RehearsalFi
     const newest = rewritten(row, before);
     return newest === null ? {} : { rewrite: { before: curlOf(asWritten(row, before)), curl: curlOf(newest), sdk: sdkOf(newest) } };
   } catch (error) {
-    // A placeholder may stand where the older reading needs one of a few values.
+    // A placeholder may replace a value where the older reading needs one of a few.
     if (error instanceof PlatformError) return {};
     throw error;
   }

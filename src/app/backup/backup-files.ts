@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const SQLITE = "sqlite:";
 
-/** The control database as a file; null where it is a server. */
+/** The control database as a file; null if it is on a server. */
 export const controlPathOf = (databaseUrl: string): string | null =>
   databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : null;
 

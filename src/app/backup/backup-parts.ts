@@ -1,16 +1,17 @@
-/** Something of a data directory that a backup holds. */
+/** A part of a data directory in a backup. */
 export interface BackupPart {
   /** Path in the data directory, and in the archive. */
   readonly path: string;
-  /** A database is copied as it is at one moment; of a directory, each file up to its present size. */
+  /** A database is copied as of one moment; in a directory, each file is copied up to its current size. */
   readonly kind: "database" | "file" | "directory";
-  /** Whether a server cannot start again without it, where the database is in this directory. */
+  /** Whether a server cannot start again without it, if the database is in this directory. */
   readonly isNeeded: boolean;
 }
 
 /**
- * In the order in which they are copied: the databases first, so that the logs that the events database counts on are all there. Left
- * out are caches, the last good copy, and what belongs to one machine (its node identifier, locks and the file of the running server).
+ * In the order of copying: the databases first, so that all logs that the events database refers to are included.
+ * Excluded are caches, the last good copy, and files of one machine (its node identifier, locks and the file of the
+ * running server).
  */
 export const BACKUP_PARTS: readonly BackupPart[] = [
   { path: "control.db", kind: "database", isNeeded: true },
@@ -26,7 +27,7 @@ export const MANIFEST = "backup.json";
 /** As sha256sum writes and checks them. */
 export const CHECKSUMS = "checksums.sha256";
 
-/** Whether a file of an archive is one of ours: what else there may be is not written anywhere. */
+/** Whether a file of an archive is one of ours; other files are not written anywhere. */
 export const isPartPath = (path: string): boolean =>
   PLAIN.test(path) &&
   !path.split("/").some((name) => name === "." || name === "..") &&
@@ -40,6 +41,6 @@ export interface Manifest {
   /** Of the program that made it. */
   readonly version: string;
   readonly created_on: string;
-  /** Where the control database is if not in the archive; no secrets. */
+  /** Location of the control database if it is not in the archive; without secrets. */
   readonly database: "included" | "elsewhere";
 }

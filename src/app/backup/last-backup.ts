@@ -16,12 +16,12 @@ export function readLastBackup(dataDir: string): LastBackup | null {
     const { created_on, file, bytes } = JSON.parse(readFileSync(lastBackupPath(dataDir), "utf8")) as LastBackup;
     return Number.isNaN(Date.parse(created_on)) ? null : { created_on, file, bytes };
   } catch {
-    // Without a file, or with half of one, nothing is known of a backup.
+    // Without a file, or with an incomplete one, no backup is known.
     return null;
   }
 }
 
-/** False where this user may not write there, as one who only reads the data directory. */
+/** False if this user may not write there, because it only reads the data directory. */
 export function noteLastBackup(dataDir: string, last: LastBackup): boolean {
   const path = lastBackupPath(dataDir);
   const aside = `${path}.${process.pid}`;
@@ -34,7 +34,7 @@ export function noteLastBackup(dataDir: string, last: LastBackup): boolean {
   }
 }
 
-/** Nothing before the first backup: a monitor alerts on the absence as well. */
+/** Empty before the first backup: a monitor also alerts on a missing value. */
 export function backupSamples(dataDir: string): readonly MetricSample[] {
   const last = readLastBackup(dataDir);
   if (last === null) return [];

@@ -26,7 +26,7 @@ import { makeWorkDirectory } from "./work-directory.ts";
 
 export interface BackupRequest {
   readonly dataDir: string;
-  /** The control database as a file; null where it is elsewhere. */
+  /** The control database as a file; null if it is elsewhere. */
   readonly controlPath: string | null;
   /** Must not exist. Others may not read it. */
   readonly file: string;
@@ -44,19 +44,19 @@ export interface BackupMade {
   readonly parts: readonly string[];
 }
 
-/** The pages of a database in one step: between two of them, a write of the server would begin the copy again, for ever on a busy one. */
+/** Copies the pages of a database in one step: between two steps a write of the server would restart the copy, forever on a busy server. */
 const PAGES_AT_ONCE = 0x7fff_ffff;
 
 /**
- * Writes a backup of a data directory, whose server may run: `.tar.gz`, in the format of age where it is encrypted. The file appears once
- * all of it is on disk. Throws an Error for the operator, and then leaves nothing behind.
+ * Writes a backup of a data directory, whose server may run: `.tar.gz`, encrypted in the format of age if requested.
+ * The file appears once it is completely on disk. Throws an Error for the operator, and then leaves no file behind.
  */
 export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
   const { dataDir, lock, clock } = request;
   const file = resolve(request.file);
   if (existsSync(file)) throw new Error(`${file} exists already: choose another name, or remove it`);
   if (!existsSync(join(dataDir, "seal.key"))) throw new Error(`nothing to back up in ${dataDir}: no server has been started with it`);
-  // Beside the file: the last step is a link, and copies of databases need as much room.
+  // In the same directory as the file: the last step is a link, and copies of databases need as much space.
   const work = makeWorkDirectory(dirname(file));
   const workDir = work.path;
   try {
@@ -110,9 +110,9 @@ async function* entriesOfPart({ path, kind }: BackupPart, { dataDir, controlPath
   } else yield* fileEntry(path, source);
 }
 
-/** With everything that was committed before the call, and nothing of what comes later. */
+/** Contains everything committed before the call, and nothing later. */
 async function copyDatabase(source: string, copy: string): Promise<void> {
-  // Makes it with the mode of a private file, which the copy keeps.
+  // Creates it with the mode of a private file, which the copy keeps.
   closeSync(openSync(copy, "wx", 0o600));
   const db = new DatabaseSync(source, { readOnly: true, timeout: 10_000 });
   try {
@@ -122,7 +122,7 @@ async function copyDatabase(source: string, copy: string): Promise<void> {
   }
 }
 
-/** With what a directory holds as this is called; its files may go meanwhile. */
+/** With the directory's files at the time of the call; its files may be deleted meanwhile. */
 function filesIn(directory: string, name: string): readonly { readonly name: string; readonly path: string }[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -149,7 +149,7 @@ const textEntry = (name: string, text: string, clock: Clock): TarEntry => {
   return { name, size: content.length, modified: clock.nowMs() / 1000, content: [content] };
 };
 
-/** The entries, whose paths are gathered, and behind them the checksums of what was read. */
+/** Yields the entries, collects their paths, and then yields the checksums of the read data. */
 async function* withChecksums(entries: AsyncIterable<TarEntry>, paths: string[], clock: Clock): AsyncGenerator<TarEntry> {
   const lines: string[] = [];
   for await (const entry of entries) {

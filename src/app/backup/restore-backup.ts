@@ -28,7 +28,7 @@ import { readTar, type TarTaker } from "./tar-reader.ts";
 
 export interface RestoreRequest {
   readonly file: string;
-  /** Empty, or not there yet; or with what a restore that was killed has left in it. */
+  /** Empty or missing, or with the files of a killed restore. */
   readonly dataDir: string;
   /** Null: the file is not encrypted. */
   readonly key: AgeKey | null;
@@ -44,9 +44,9 @@ const AGE_MAGIC = "age-encryption.org/";
 const GZIP_MAGIC = 0x1f8b;
 
 /**
- * Makes a data directory out of a backup. Everything is read and checked before any of it has its name, and the database begins another
- * history, so that planes and secondaries take everything again. Throws an Error for the operator, and leaves the directory empty. One that
- * was killed can be repeated.
+ * Creates a data directory from a backup. Everything is read and checked before any file gets its final name, and the
+ * database starts another history, so that planes and secondaries fetch everything again. Throws an Error for the
+ * operator, and leaves the directory empty. A killed restore can be repeated.
  */
 export async function restoreBackup({ file, dataDir, key, clock }: RestoreRequest): Promise<Restored> {
   checkKind(file, key);
@@ -79,7 +79,7 @@ export async function restoreBackup({ file, dataDir, key, clock }: RestoreReques
   }
 }
 
-/** It began in an empty directory, and no server starts in one that holds its files: what is there is its own. */
+/** It started in an empty directory, and no server starts in one with its files, so all files belong to the restore. */
 function removeUnfinished(dataDir: string): void {
   for (const { path } of BACKUP_PARTS) rmSync(join(dataDir, topOf(path)), { recursive: true, force: true });
   rmSync(join(dataDir, RESTORE_DIRECTORY), { recursive: true, force: true });
@@ -87,7 +87,7 @@ function removeUnfinished(dataDir: string): void {
 
 const topOf = (path: string): string => path.split("/")[0] ?? path;
 
-/** The file of the lock is there while somebody looks. */
+/** The lock file exists while another process checks. */
 function refuseUsed(dataDir: string): void {
   const own = hasUnfinishedRestore(dataDir) ? BACKUP_PARTS.map(({ path }) => topOf(path)) : [];
   const used = existsSync(dataDir)
@@ -117,7 +117,7 @@ function checkKind(file: string, key: AgeKey | null): void {
 
 const readInto = (fd: number, into: Buffer): number => process.getBuiltinModule("node:fs").readSync(fd, into, 0, into.length, 0);
 
-/** Words of zlib and of the system for what an operator sees as one thing. */
+/** Messages of zlib and of the system that an operator sees as one error. */
 const reason = (error: unknown): string => {
   const { code = "", message } = error as NodeJS.ErrnoException;
   return code.startsWith("Z_") ? "the file is damaged or incomplete" : message;
@@ -126,7 +126,7 @@ const reason = (error: unknown): string => {
 interface Unpacked {
   readonly taker: TarTaker;
   parts(): readonly string[];
-  /** Throws where something is missing or has another checksum. */
+  /** Throws if a file is missing or has another checksum. */
   checked(file: string): Manifest;
 }
 
@@ -199,7 +199,7 @@ function checkDatabase(path: string, name: string): void {
   }
 }
 
-/** The server was further when the backup was made, or has been since: nobody may take what follows for its continuation. */
+/** The server was at a later revision when the backup was made, or since: the restored database must not pass for its continuation. */
 async function renewHistory(path: string, clock: Clock): Promise<void> {
   const store = await openStore({ url: `sqlite:${path}`, clock });
   try {

@@ -14,16 +14,16 @@ import type { BackupMade, BackupRequest } from "./make-backup.ts";
 export interface ScheduledBackupsDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** As it is at each look. */
+  /** As of each check. */
   config(): Config;
 }
 
 /** Names of scheduled backups sort by their time. */
 const NAME = /^selvedge-\d{8}T\d{6}Z\.tar\.gz(?:\.age)?$/;
 const HOUR_MS = 3_600_000;
-/** After one that failed: a disk may have room again, and a full log helps nobody. */
+/** Delay after a failed backup: a disk may have space again, and a full log helps nobody. */
 const RETRY_MS = 600_000;
-/** A backup that takes longer is stuck. */
+/** A backup that takes longer has hung. */
 const BACKUP_MS_MAX = 6 * HOUR_MS;
 
 export function createScheduledBackups({ clock, metrics, config }: ScheduledBackupsDeps): ScheduledBackups {
@@ -66,7 +66,7 @@ function inThread(request: Omit<BackupRequest, "clock">): Promise<BackupMade> {
   }).finally(() => clearTimeout(limit));
 }
 
-/** The oldest scheduled backups beyond the number to keep; other files in the directory are somebody else's. */
+/** Deletes the oldest scheduled backups above the limit; other files in the directory are not ours. */
 function removeOld(directory: string, kept: number): number {
   const old = existsSync(directory)
     ? readdirSync(directory)

@@ -1,13 +1,13 @@
 const BLOCK = 512;
 
-/** Takes the files of an archive, one after the other. */
+/** Receives the files of an archive, one after the other. */
 export interface TarTaker {
   begin(name: string, size: number): Promise<void> | void;
   bytes(bytes: Buffer): Promise<void> | void;
   end(): Promise<void> | void;
 }
 
-/** Reads an archive that `writeTar` or tar itself has written, of plain files alone. Throws where it is another, or not complete. */
+/** Reads an archive written by `writeTar` or by tar itself, with regular files only. Throws if it has others, or is incomplete. */
 export async function readTar(source: AsyncIterable<Buffer>, taker: TarTaker): Promise<void> {
   const header = Buffer.alloc(BLOCK);
   let headerBytes = 0;

@@ -2,7 +2,7 @@ const BLOCK = 512;
 /** The most that eleven octal digits can say; GNU tar writes more in binary. */
 const OCTAL_MAX = 0o77777777777;
 
-/** A file of an archive: as many bytes as `size`, whatever becomes of the file meanwhile. */
+/** A file of an archive: exactly `size` bytes, even if the file changes meanwhile. */
 export interface TarEntry {
   /** At most 100 bytes. */
   readonly name: string;

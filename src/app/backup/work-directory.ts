@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { join } from "node:path";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 
-/** A directory for what is needed until a backup is written. */
+/** A temporary directory for the files that a backup needs until it is written. */
 export interface WorkDirectory {
   readonly path: string;
   remove(): void;
@@ -11,8 +11,8 @@ export interface WorkDirectory {
 const PREFIX = ".selvedge-backup-";
 
 /**
- * Makes one in `parent`, which it creates if needed. It goes with the process; one that a killed process left behind, with copies of
- * databases and their secrets in it, is removed here by the next backup.
+ * Creates one in `parent`, which it creates if needed. It is deleted with the process; one that a killed process left
+ * behind, with copies of databases and their secrets, is deleted here by the next backup.
  */
 export function makeWorkDirectory(parent: string): WorkDirectory {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ function removeAbandoned(parent: string): void {
   }
 }
 
-/** The directory may be one in which everybody writes. */
+/** The directory may be writable by everybody. */
 function isOurs(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   // One without its lock is being made at this moment.

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { CliError, EXIT } from "./outcome.ts";
 
-/** A command by its names, as `token create`, and the words that may follow it. */
+/** A command by its names, such as `token create`, and the words that may follow it. */
 interface Level {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly about: string }[];

@@ -2,7 +2,7 @@ import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { attributesText } from "#model/dns/record-attributes.ts";
 import { encodeContent, presentationText, RdataError } from "#wire/dns/record-types.ts";
 
-/** A record as a line of a zone file (RFC 1035 §5.1); attributes without a place in such a file are in its comment. */
+/** A record as a line of a zone file (RFC 1035 §5.1); attributes without a field in such a file are in its comment. */
 export function recordLine(record: DnsRecord, zoneName: string): string {
   const { name, type, ttl, comment, tags, proxied, settings } = record;
   const attributes = attributesText({ comment, tags, ...(proxied ? { proxied } : {}), settings });

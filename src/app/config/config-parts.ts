@@ -2,7 +2,7 @@ import { CONFIG_ROWS, type ConfigKeyName } from "./config-schema.ts";
 
 type Section = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}` ? S : K) : never;
 
-/** Subjects of keys, by the section before the dot: in the order in which help and reference show them. */
+/** Subjects of keys, by the section before the dot, in the order of help and reference. */
 const TITLES: { readonly [S in Section]: string } = {
   data: "State",
   database: "State",

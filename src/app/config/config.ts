@@ -106,7 +106,7 @@ function readConfigFile(path: string | undefined, readFile: ConfigInput["readFil
   return readFileSource(path, text);
 }
 
-/** A former name works, but not beside the present one in the same source, where neither clearly overrides the other. */
+/** A former name works, but not beside the current one in the same source, where neither clearly overrides the other. */
 function checkFormerNames(settings: readonly Setting[], problems: string[], warnings: string[]): void {
   for (const { key, source, origin, renamed } of settings) {
     if (renamed === undefined) continue;

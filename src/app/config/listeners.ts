@@ -57,7 +57,7 @@ const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
   EAFNOSUPPORT: ({ hostFlag }) => `this machine has no addresses of this family. Choose another with ${hostFlag}`,
 };
 
-/** Why a listener cannot use its configured place, with advice; undefined for other errors. */
+/** Why a listener cannot use its configured address, with advice; undefined for other errors. */
 export function listenFailure(error: Error, config: Config): string | undefined {
   const { code = "", syscall, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
   const explain = REASONS[code];

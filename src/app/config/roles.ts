@@ -1,6 +1,6 @@
 /**
- * What a process does. `control` owns the database, answers the management API and runs the jobs; the others are data planes. A process
- * without `control` opens no database.
+ * The duties of a process. `control` owns the database, serves the management API and runs the jobs; the others are
+ * data planes. A process without `control` opens no database.
  */
 export const ROLES = ["control", "edge", "nameserver", "gateway"] as const;
 

@@ -13,7 +13,7 @@ export interface ComposeDeps {
   readonly clock: Clock;
   /** Shared by all threads (kernel/net/operator-ports.ts). */
   readonly operatorPorts: SharedArrayBuffer;
-  /** The planes' threads, which have begun to load. */
+  /** The planes' threads, which are loading. */
   readonly early: PrestartedThreads;
   /** The operator wants an empty database beside a used data directory. */
   readonly newInstallation: boolean;

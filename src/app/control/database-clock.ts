@@ -5,8 +5,9 @@ import type { Store } from "#store/database/store.ts";
 import type { Log } from "#app/log/log.ts";
 
 /**
- * The clock of control. Servers that share a PostgreSQL database take its time, so that expiries, serials, timestamps and the age of work
- * under way mean the same to all of them, whatever their machines say (ADR 0246). A file belongs to one server, whose own clock counts.
+ * The clock of control. Servers that share a PostgreSQL database use its time, so that expiries, serials, timestamps
+ * and the age of pending work are the same on all of them, whatever their machines' clocks show (ADR 0246). A database
+ * file belongs to one server, which uses its own clock.
  */
 export interface DatabaseClock {
   readonly clock: Clock;
@@ -18,7 +19,7 @@ export interface DatabaseClock {
 const EVERY_MS = 10_000;
 /** Machines whose clocks are synchronized differ by less; their own clocks are as good as an answer over the network. */
 const TOLERANCE_MS = 500;
-/** The quickest answer tells the most. */
+/** The fastest response is the most precise. */
 const TRIES = 3;
 
 export function createDatabaseClock(base: Clock, log: Log): DatabaseClock {

@@ -22,7 +22,7 @@ import type { PlaneFiles } from "#app/planes/plane-files.ts";
 export interface OpenedDatabase {
   readonly store: Store;
   readonly ca: LocalCa;
-  /** The account of the first start; the token only until a start has shown it. */
+  /** The account of the first start; the token only until a start has printed it. */
   readonly first: Bootstrapped;
 }
 

@@ -20,17 +20,18 @@ export interface Rebuilt {
   /** Of the copy. */
   readonly at: Position;
   readonly kinds: readonly RecoveredKind[];
-  /** The directory that holds what was there before. */
+  /** The directory with the previous files. */
   readonly aside: string;
-  /** Faults of the copy, where it could be used only in part. */
+  /** Errors of the copy, if only a part of it is usable. */
   readonly complaints: readonly string[];
 }
 
 const SQLITE = "sqlite:";
 
 /**
- * Writes a new database file from the last good copy, in the place of one that is damaged, missing or behind the copy, which
- * is kept. The caller holds the lock of the data directory. Throws an Error for the operator, and has changed nothing then.
+ * Writes a new database file from the last good copy, replacing one that is damaged, missing or behind the copy, which
+ * is kept. The caller holds the lock of the data directory. Throws an Error for the operator, and has changed nothing
+ * then.
  */
 export async function rebuildDatabase(config: Config, clock: Clock): Promise<Rebuilt> {
   const url = databaseUrl(config);
@@ -67,7 +68,7 @@ export async function rebuildDatabase(config: Config, clock: Clock): Promise<Reb
   }
 }
 
-/** A sound database has more than the copy. Throws where it is one, or belongs to somebody else. */
+/** An intact database has more data than the copy. Throws if it is intact, or belongs to another installation. */
 async function assertLost(url: string, path: string, at: Position): Promise<void> {
   try {
     const { exists, position } = await inspectDatabase(url);
@@ -87,7 +88,7 @@ async function assertLost(url: string, path: string, at: Position): Promise<void
   throw new Error(`the database at ${path} is intact and needs no rebuilding. To return to an older state, restore a backup`);
 }
 
-/** Nothing that is sealed could be used with another key. */
+/** Encrypted values would be unusable with another key. */
 function assertOpens(snapshot: Snapshot, sealer: Sealer): void {
   const [signed] = snapshot.entries("dnssec");
   const [certificate] = snapshot.entries("certificate");

@@ -23,7 +23,7 @@ export interface State {
   readonly sealer: Sealer;
   readonly store: Store;
   readonly ca: LocalCa | null;
-  /** The account of the first start; the token only until a start has shown it. Empty while it is unknown. */
+  /** The account of the first start; the token only until a start has printed it. Empty while it is unknown. */
   readonly first: { readonly account_id: string; readonly token: string | null };
   /** Whether the database was unusable: planes serve the last good copy, and it joins when it becomes usable. */
   readonly isLate: boolean;
@@ -52,7 +52,7 @@ export async function openState(
     closing.add(() => opened.store.close());
     return { ...known, sealer, ...opened, isLate: false, withDatabase: (work) => work() };
   } catch (error) {
-    // Without a copy the server has no data meanwhile, and most likely the configuration is wrong.
+    // Without a copy the server has no data meanwhile, and the configuration is probably wrong.
     if (!(error instanceof DatabaseFault) || lastGood === null) throw error;
     // The database's own checks follow when it joins; until then the API accepts no client.
     refuseUnsafeBinds(config, false);

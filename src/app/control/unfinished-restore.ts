@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** In a data directory: files of a restore that has not moved them to their places yet. */
+/** In a data directory: files that a restore has not moved to their final names yet. */
 export const RESTORE_DIRECTORY = ".restore";
 
 /** Whether a restore into the directory has ended halfway, by a kill or a power failure. The database is the last file that it moves. */
@@ -10,7 +10,7 @@ export function hasUnfinishedRestore(dataDir: string): boolean {
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(join(dataDir, "control.db"));
 }
 
-/** Throws for such a directory: it holds some of the files of an installation, and another one would be begun among them. */
+/** Throws for such a directory: it has some files of an installation, and a start would create another installation among them. */
 export function refuseUnfinishedRestore(dataDir: string): void {
   if (!hasUnfinishedRestore(dataDir)) return;
   throw new Error(

@@ -13,7 +13,7 @@ export interface BusConnection {
 export interface BusConnectionDeps {
   /** `nats://…` or `tls://…`. */
   readonly url: string;
-  /** PEM file of the authority of the server's certificate; empty: those that the system trusts. */
+  /** PEM file of the authority of the server's certificate; empty: the system's authorities. */
   readonly ca: string;
   readonly jwt: string;
   readonly seed: Uint8Array;

@@ -4,7 +4,7 @@ import type { BatchAnswer, BatchMessage, NodeBatch } from "#events/rows/node-bat
 import { eventsSubject } from "#snapshot/bus/node-subjects.ts";
 import { decodePiece, type Piece, type PieceAnswer } from "./event-pieces.ts";
 
-/** Takes the events of nodes into those of control. */
+/** Moves the events of nodes into those of control. */
 export interface EventCollector {
   listen(connection: NatsConnection): void;
   close(): void;
@@ -17,7 +17,7 @@ export interface EventCollectorDeps {
   writerPort(): MessagePort;
 }
 
-/** Pieces of a batch that has not arrived completely. */
+/** Chunks of a batch that has not arrived completely. */
 interface Assembly {
   readonly key: string;
   readonly parts: Uint8Array[];
@@ -37,7 +37,7 @@ export function createEventCollector({ isLeading, writerPort }: EventCollectorDe
     for (const part of assemblies.get(id)?.parts ?? []) waitingBytes -= part.length;
     assemblies.delete(id);
   };
-  /** The whole batch with its last piece. */
+  /** The whole batch with its last chunk. */
   const assembled = (node: string, piece: Piece): NodeBatch | PieceAnswer => {
     const { source, epoch, from, to, index, pieces, bytes } = piece;
     const id = `${node} ${source}`;
@@ -100,7 +100,7 @@ function createWriterQuestions(writerPort: () => MessagePort): WriterQuestions {
       waiting.get(request)?.(answer);
       waiting.delete(request);
     });
-    // The writer has ended: whether it has taken the batches shows when the nodes ask again.
+    // The writer has ended: a later request of the nodes shows whether it stored the batches.
     opened.on("close", () => {
       if (port === opened) port = null;
       for (const resolve of waiting.values()) resolve({ error: "the writer of events has ended" });

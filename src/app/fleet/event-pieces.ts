@@ -1,8 +1,8 @@
 import { BATCH_SOURCES, type BatchRange, type NodePlace } from "#events/rows/node-batch.ts";
 
 /**
- * A batch crosses the bus in pieces, each a request that control answers: a node on a slow line still answers the bus's pings between
- * them, and a server's limit of a message is no limit of a batch. A piece is a line of JSON and its bytes.
+ * A batch crosses the bus in chunks, each a request that control answers: a node on a slow line still answers the bus's
+ * pings between them, and the server's message limit does not limit a batch. A chunk is a line of JSON and its bytes.
  */
 export interface Piece extends BatchRange {
   readonly index: number;
@@ -10,7 +10,7 @@ export interface Piece extends BatchRange {
   readonly bytes: Uint8Array;
 }
 
-/** To a piece that is not the last: `next` is the index that control waits for. */
+/** Answer to a chunk that is not the last: `next` is the index that control expects. */
 export interface PieceAnswer {
   readonly next?: number;
   readonly stored?: NodePlace;
@@ -18,7 +18,7 @@ export interface PieceAnswer {
   readonly error?: string;
 }
 
-/** Half of what nats-server accepts unless configured otherwise. */
+/** Half of the default limit of nats-server. */
 const PIECE_BYTES = 512 * 1024;
 /** Bytes of a batch: a log with both bodies is below 11 MB. */
 const PIECES_MAX = 64;
@@ -27,7 +27,7 @@ export function encodePiece({ bytes, ...head }: Piece): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), bytes]);
 }
 
-/** Null if it is not a piece: a node may send anything. */
+/** Null if it is not a chunk: a node may send anything. */
 export function decodePiece(message: Uint8Array): Piece | null {
   const from = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   const end = from.subarray(0, HEAD_BYTES_MAX).indexOf(0x0a);
@@ -51,7 +51,7 @@ export function decodePiece(message: Uint8Array): Piece | null {
   return isPiece ? { source, epoch, index, pieces, from: start, to, bytes: from.subarray(end + 1) } : null;
 }
 
-/** At least one: a batch without bytes asks for the place. */
+/** At least one: a batch without bytes requests the position. */
 export function piecesOf(range: BatchRange, bytes: Uint8Array): readonly Piece[] {
   const pieces = Math.max(1, Math.ceil(bytes.length / PIECE_BYTES));
   const { source, epoch, from, to } = range;

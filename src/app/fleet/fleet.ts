@@ -48,15 +48,15 @@ export interface FleetDeps {
 
 const DUTY = "bus";
 const LEASE_MS = 5_000;
-/** Before the lease ends, by the clock of this process, which begins to count before the database does. */
+/** Before the lease ends, by the clock of this process, which starts to count before the database does. */
 const LEADS_MS = 4_000;
 const TURN_MS = 1_000;
-/** A server whose directory was wiped lets nobody in until it hears of the account. */
+/** A server with a wiped directory accepts no connection until it gets the account. */
 const CLAIMS_EVERY_TURNS = 60;
 const REPORTS_KEPT_EVERY_TURNS = 5;
 const CLAIMS_TIMEOUT_MS = 3_000;
 
-/** Publishes the changes while this process leads, admits nodes and shuts removed ones out, and hears what nodes report. */
+/** Publishes the changes while this process leads, admits nodes and disconnects removed ones, and receives reports of nodes. */
 export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const { config, store, sealer, clock, log, source, nodes, nodeId } = deps;
   const authority = await openBusAuthority({ store, sealer, clock });
@@ -77,7 +77,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     await connection.request("$SYS.REQ.CLAIMS.UPDATE", token, { timeout: CLAIMS_TIMEOUT_MS });
     isPushed = true;
   };
-  /** A server that is back may know no revocation any more: its turn pushes them. */
+  /** A server that returns may have lost its revocations, so they are pushed again. */
   const pushAtReturn = async (connection: NatsConnection): Promise<void> => {
     for await (const { type } of connection.status()) if (type === "reconnect") isPushed = false;
   };

@@ -15,7 +15,7 @@ import { openUplink } from "./uplink.ts";
 /** The node's side of the bus: its feed, and its reports. */
 export interface NodeFeed {
   readonly source: BusSource;
-  /** Begins to report; `facts` are asked once a second. */
+  /** Starts to report; `facts` are read once a second. */
   report(publisher: Publisher, facts: () => Promise<Pick<NodeReport, "addresses" | "problems">>): void;
   /** Events of the node go to control through this port. */
   uplink(): MessagePort;
@@ -23,7 +23,7 @@ export interface NodeFeed {
 }
 
 const REPORT_EVERY_MS = 1_000;
-/** Longer than a plane takes for a change; then the report says the earlier revision. */
+/** Longer than a plane takes for a change; after it the report has the earlier revision. */
 const APPLY_LIMIT_MS = 1_000;
 
 /** `at`: the position of the last good copy. */

@@ -10,9 +10,9 @@ export interface RemoteNodes {
   /** The newest report of each. */
   readonly heard: ReadonlyMap<string, SeenReport>;
   listen(connection: NatsConnection): void;
-  /** Resolves when the connected nodes have applied the revision, or after the time; names those that have not. */
+  /** Resolves when the connected nodes have applied the revision, or at the timeout; returns the names of those that have not. */
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
-  /** Must be called about once a second: nodes that were not heard of are not waited for. */
+  /** Must be called about once a second: nodes without recent reports are not waited for. */
   look(history: string): void;
   forget(name: string): void;
   close(): void;
@@ -85,7 +85,7 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
   };
 }
 
-/** Null if it is not a report: whatever a node sends must not harm control. */
+/** Null if it is not a report: no message of a node may harm control. */
 function parsed(data: Uint8Array): NodeReport | null {
   let value: Partial<NodeReport> | null;
   try {

@@ -22,9 +22,9 @@ const FIRST = 3;
 export const isActivated = (env: NodeJS.ProcessEnv, pid: number): boolean => env["LISTEN_PID"] === String(pid);
 
 /**
- * The listening sockets that systemd has opened for this process (sd_listen_fds(3)). Each replaces the port that the configuration
- * gives its listener. The address must be the same: what is allowed to clients and origins depends on it. `localEnd`: the address and
- * port of a descriptor. Throws ConfigError for a socket that no listener can use.
+ * The listening sockets that systemd has opened for this process (sd_listen_fds(3)). Each replaces the port that the
+ * configuration gives its listener. The address must be the same, because permissions of clients and origins depend on
+ * it. `localEnd`: the address and port of a descriptor. Throws ConfigError for a socket that no listener can use.
  */
 export function activatedSockets(
   env: NodeJS.ProcessEnv,
@@ -62,7 +62,7 @@ const isSame = (one: IpAddress | undefined, other: IpAddress | undefined): boole
 
 const O_NONBLOCK = 0o4000;
 
-/** A thread that accepts from a blocking socket would wait for the next visitor, and for nobody else (proc_pid_fdinfo(5)). */
+/** A thread that accepts from a blocking socket would wait for its next client only (proc_pid_fdinfo(5)). */
 function isNonBlocking(fd: number): boolean {
   const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & O_NONBLOCK) !== 0;

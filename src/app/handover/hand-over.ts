@@ -7,7 +7,7 @@ export interface HandOverDeps {
   start(): Successor;
   /** Closes everything but the planes, for the next process to open. */
   release(): Promise<void>;
-  /** A restart has failed, and this process goes on. */
+  /** A restart has failed, and this process continues. */
   onFailed(problem: string): void;
 }
 

@@ -7,7 +7,7 @@ export interface PassedSocket {
   /** Thread and transport: `edge-1/http`. */
   readonly name: string;
   readonly fd: number;
-  /** Its place in the configuration; port 0: any free port. */
+  /** Its address in the configuration; port 0: any free port. */
   readonly host: string;
   readonly port: number;
   /** The port it has. */
@@ -16,7 +16,7 @@ export interface PassedSocket {
 
 /** The listening sockets of the process before this one. Each is taken once. */
 export interface InheritedSockets {
-  /** A descriptor that listens where the configuration wants this socket; undefined without one. */
+  /** A descriptor that listens at the configured address of this socket; undefined without one. */
   take(name: string): number | undefined;
   /** The ports of a thread's sockets, by transport, whether taken or not. */
   portsOf(thread: string): Bound;
@@ -40,7 +40,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "ops/tcp": ({ ops }) => ops,
 };
 
-/** The place of a socket in the configuration; the threads of a plane share theirs. Undefined for internal sockets. */
+/** The configured address of a socket, which the threads of a plane share. Undefined for internal sockets. */
 export const placeOf = (config: Config, name: string): ReturnType<Place> | undefined => PLACES[name.replace(/-\d+\//, "/")]?.(config);
 
 const isNeeded = ({ roles }: Config, kind: string): boolean => {

@@ -5,7 +5,7 @@ import { type FromSuccessor, HANDED_OVER, type HandedOver, type ToSuccessor } fr
 /** The process that takes over from this one. */
 export interface Successor {
   readonly pid: number;
-  /** Resolve when it has come so far; reject if it ends before, or takes too long. */
+  /** Resolve when it has come that far; reject if it ends before, or at the timeout. */
   readonly loaded: Promise<void>;
   readonly serving: Promise<void>;
   tell(message: ToSuccessor): void;
@@ -58,7 +58,7 @@ function watchSteps(child: ChildProcess): Pick<Successor, "loaded" | "serving"> 
   });
   child.on("error", (error) => fail(`the new process could not be started: ${error.message}`));
   child.on("exit", (code, signal) => fail(`the new process ended (${signal ?? `exit code ${code}`}) before it served; its log says why`));
-  // Their users hear of the failure.
+  // Their users are notified of the failure.
   for (const { promise } of [loaded, serving]) promise.catch(() => undefined);
   return { loaded: loaded.promise, serving: serving.promise };
 }

@@ -45,7 +45,7 @@ export function takeOverOf(process: NodeJS.Process): TakeOver | null {
     drained();
     process.disconnect();
   });
-  // The process before has died, and the kernel has released what it held.
+  // The process before has ended, and the kernel has released its locks and sockets.
   process.on("disconnect", drained);
   // The process ends when it cannot start, although it listens here.
   process.channel?.unref();

@@ -1,6 +1,6 @@
 import { write, writeSync } from "node:fs";
 
-/** Takes lines of a log. */
+/** Receives lines of a log. */
 export interface LogStream {
   write(line: string): void;
 }
@@ -8,7 +8,7 @@ export interface LogStream {
 /** Limit of lines waiting for a slow reader; further lines are lost. */
 const WAITING_LENGTH_MAX = 1_000_000;
 const RETRY_MS = 100;
-/** The reader is gone for good: a closed pipe or terminal. */
+/** The reader has closed the pipe or terminal for good. */
 const GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO", "ENXIO"]);
 
 /**

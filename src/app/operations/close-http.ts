@@ -11,8 +11,8 @@ export interface ClosableHttp {
 const LOOK_EVERY_MS = 100;
 
 /**
- * Lets requests in progress finish within the time. Connections that clients keep open after the answers, for a minute
- * and more, are closed once they are idle: a closing server only closes those that are idle at that moment. With
+ * Lets requests in progress finish within the time. Connections that clients keep open after the responses, for a
+ * minute and more, are closed once they are idle: a closing server only closes those that are idle at that moment. With
  * `idleMs` (see DrainTimes), idle connections have that time for one more request.
  */
 export async function closeHttp({ server, close }: ClosableHttp, drainMs: number, idleMs = 0): Promise<void> {

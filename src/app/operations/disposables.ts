@@ -3,7 +3,7 @@ export interface Closing {
   add(step: () => void | Promise<void>): void;
   /** A step that lets work in progress finish, with the time for it. */
   addDraining(step: (drainMs: number, idleMs: number) => void | Promise<void>): void;
-  /** The step of the planes, which go on after `release`. */
+  /** Releases the resources except the planes, which continue after `release`. */
   addPlanes(step: (drainMs: number) => void | Promise<void>): void;
   /** Closes everything but the planes. `idleMs`: see DrainTimes. */
   release(drainMs: number, idleMs: number): Promise<void>;

@@ -9,8 +9,8 @@ const PASSED_ON = ["SIGTERM", "SIGUSR2", "SIGINT", "SIGHUP"] as const;
 const OF_TERMINALS: ReadonlySet<string> = new Set(["SIGINT", "SIGHUP"]);
 
 /**
- * Waits for the end of the server that has taken over, and of those that take over from it. A parent
- * (a shell, a container, a supervisor) takes the end of this process for the end of the server, and sends it the signals.
+ * Waits for the end of the server that has taken over, and of its successors. A parent (a shell, a container, a
+ * supervisor) takes the end of this process for the end of the server, and sends it the signals.
  */
 export async function follow(dataDir: string, firstPid: number): Promise<void> {
   let pid = firstPid;
@@ -33,7 +33,7 @@ export async function follow(dataDir: string, firstPid: number): Promise<void> {
   }
 }
 
-/** A process that has ended is still listed until its parent has heard of it (proc_pid_stat(5)). */
+/** A process that has ended is listed until its parent has waited for it (proc_pid_stat(5)). */
 function runs(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -8,7 +8,7 @@ export const JOIN_PATH = "/nodes/join";
 /** A public nkey of a user. */
 const USER_KEY = /^U[A-Z2-7]{55}$/;
 
-/** `selvedge join` calls this: the token in the body is the credential, so it stands beside the table of routes. */
+/** `selvedge join` calls this: the token in the body is the credential, so it is outside the table of routes. */
 export function addJoining(app: FastifyInstance, admit: Admit): void {
   app.post(JOIN_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
     const { token, public_key: publicKey } = (request.body ?? {}) as { readonly token?: unknown; readonly public_key?: unknown };

@@ -10,7 +10,7 @@ export interface ReloadDeps {
   readonly metrics: MetricRegistry;
   /** Called once the new values are in force; code that reads them at each use needs no listener. */
   readonly listeners: readonly (() => void)[];
-  /** Told how each reload has ended. */
+  /** Called with the result of each reload. */
   onDone(outcome: ReloadOutcome): void;
 }
 

@@ -54,7 +54,7 @@ const RETRY_MS = 1_000;
 export interface RunFileKeeper {
   reloaded(outcome: ReloadOutcome): void;
   restartFailed(problem: string, nowMs: number): void;
-  /** Writes no more; another process takes over. */
+  /** Stops writing; another process takes over. */
   leave(): void;
   remove(): void;
 }

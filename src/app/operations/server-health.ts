@@ -2,7 +2,7 @@ import type { ServerHealth } from "#model/access/server-health.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
 
-/** Longer than any turn of a busy thread. */
+/** Longer than any tick of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
 
 /** The current state of the planes and the database. */

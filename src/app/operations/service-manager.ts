@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import type { LeveledLog } from "#app/log/log.ts";
 
-/** systemd, where it has started the server and wants to hear of it (`Type=notify`, `WatchdogSec=`; sd_notify(3)). */
+/** systemd, if it has started the server and wants notifications (`Type=notify`, `WatchdogSec=`; sd_notify(3)). */
 export interface ServiceManager {
-  /** Every plane serves. From now on it hears that the main thread answers, four times in each of its watchdog's periods. */
+  /** Every plane serves. From now on systemd is notified that the main thread responds, four times in each watchdog period. */
   ready(): void;
   stopping(): void;
   /** Another process is the service from now on. */
@@ -20,7 +20,7 @@ export interface ServiceManagerDeps {
 
 const NOTIFY_MS_MAX = 10_000;
 
-/** Node.js has no datagrams over UNIX sockets, so that systemd's own program sends them. Does nothing under any other manager. */
+/** Node.js has no datagrams over UNIX sockets, so systemd's own program sends them. Does nothing under any other manager. */
 export function createServiceManager({ env, pid, hasTakenOver, log }: ServiceManagerDeps): ServiceManager {
   let hasWarned = false;
   const failed = (error: unknown): void => {
@@ -43,7 +43,7 @@ export function createServiceManager({ env, pid, hasTakenOver, log }: ServiceMan
     },
     handedOver: () => clearInterval(timer),
     stopping: () => {
-      // A server that drains may be busy with nothing else; TimeoutStopSec bounds it.
+      // A draining server may be busy with nothing else; TimeoutStopSec bounds it.
       clearInterval(timer);
       notify("STOPPING=1", "STATUS=draining");
     },

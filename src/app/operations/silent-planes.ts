@@ -1,6 +1,6 @@
 import type { Planes } from "#app/planes/planes-deps.ts";
 
-/** Longer than any turn of a busy thread. */
+/** Longer than any tick of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
 
 /** Why threads of the planes do not serve, one sentence each. */

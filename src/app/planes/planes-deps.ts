@@ -27,7 +27,7 @@ export interface Planes {
   useRuleMaterial(material: RuleMaterial): void;
   /** Applies the live configuration to the planes. */
   reload(): void;
-  /** A port to the writer of events, which takes batches of nodes; it closes when the writer ends. */
+  /** A port to the writer of events, which receives batches of nodes; it closes when the writer ends. */
   writerPort(): MessagePort;
   /** Their listening sockets, which another process can take over. */
   sockets(): PlaneSockets;

@@ -35,7 +35,7 @@ const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGa
   onDefaultGateway: () => undefined,
 };
 
-/** A process with planes only: no database, no API, no jobs. The operations listener tells of its health. */
+/** A process with planes only: no database, no API, no jobs. The operations listener shows its health. */
 export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Running> {
   const { config, log, clock, early, operatorPorts, inherited, takeOver } = deps;
   refuseUnsafeBinds(config, false);

@@ -10,9 +10,9 @@ import { createZonePlanes } from "./zone-planes.ts";
 import type { OpenSocket } from "#app/planes/zone-sockets.ts";
 
 /**
- * Starts the threads of the process's roles at once: messages to a loading one wait in its port. They stop in the order in which they feed each
- * other, so that nothing is lost: first the serving threads, then detection, then the writer of events. If one cannot
- * start, the others are stopped and the error is thrown.
+ * Starts the threads of the process's roles at once: messages to a loading one wait in its port. They stop in the order
+ * of the data flow, so that nothing is lost: first the serving threads, then detection, then the writer of events. If
+ * one cannot start, the others are stopped and the error is thrown.
  */
 export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const { config } = deps;

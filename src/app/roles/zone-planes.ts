@@ -13,7 +13,7 @@ export interface ZonePorts {
 
 /** Nameserver and edge. */
 export interface ZonePlanes {
-  /** Resolves with their ports, by transport: when they serve, or when visitors can wait for them; null for a role that is not run. */
+  /** Resolves with their ports, by transport, when they serve, or when visitors can wait for them; null for a role that is not run. */
   start(): Promise<ZonePorts>;
   /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
   isWaking(): boolean;
@@ -48,7 +48,7 @@ export interface ZonePlanesParts {
  */
 export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, forget }: ZonePlanesParts): ZonePlanes {
   const { config, publisher, log, inherited } = deps;
-  // Visitors may wait in the sockets of all threads, and without them nobody would look.
+  // Visitors may wait in the sockets of all threads, which nobody would notice without them.
   const hasZones = deps.hasZones || inherited?.servesZones === true;
   const threads: PlaneWorker[] = [];
   let isStopped = false;

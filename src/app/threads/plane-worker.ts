@@ -38,7 +38,7 @@ export interface PlaneWorker {
   readonly listening: Promise<Bound>;
   /** Descriptors and ports of its listening sockets, which another process can take over. */
   sockets(): { readonly fds: ListeningSockets; readonly ports: Bound };
-  /** Another process takes over: the thread leaves to it what two must not do, until it is stopped. */
+  /** Another process takes over: the thread stops the duties that only one process may have, until it is stopped. */
   handOver(): void;
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
@@ -68,8 +68,8 @@ export interface PlaneWorkerSpec {
   /** Threads that have begun to load; the first start takes the one of this name. */
   readonly early?: PrestartedThreads;
   /**
-   * Builds new `workerData` for each start: message ports die with a thread. `bound` has the ports of the first start, so
-   * that a restart listens where clients expect it.
+   * Builds new `workerData` for each start, because message ports die with a thread. `bound` has the ports of the first
+   * start, so that a restart listens where clients expect it.
    */
   connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
   /** The server runs without it: a failed first start is tried again, as after a crash. */
@@ -103,7 +103,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   let state: "starting" | "up" | "down" | "stopping" = "starting";
   let restartMs = RESTART_FIRST_MS;
   let worker: Worker;
-  /** Whether the current start comes to listen. */
+  /** Whether the current start reaches the state of listening. */
   let starting: Promise<boolean> | null = null;
   let stopWatching = (): void => undefined;
 

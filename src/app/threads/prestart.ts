@@ -4,7 +4,7 @@ import type { PrestartedThreadData } from "#kernel/process/worker-bootstrap.ts";
 import type { Role } from "#app/config/roles.ts";
 import { threadLimits } from "./thread-limits.ts";
 
-/** A thread that has begun to load its program and waits for its work. */
+/** A thread that is loading its program and waits for its task. */
 export interface PrestartedThread {
   readonly worker: Worker;
   /** Must be called once, with the content of `workerData`. */

@@ -17,7 +17,7 @@ export interface WatchLimits {
   readonly silentMs: number;
 }
 
-/** Above the length of any turn of our threads, which is under a second. */
+/** Longer than any tick of our threads, which takes under a second. */
 export const WATCH_LIMITS: WatchLimits = { everyMs: 5_000, cpuMs: 10_000, silentMs: 120_000 };
 
 /** Watches a thread until it falls silent or the returned function is called. */

@@ -41,7 +41,7 @@ export interface Access {
 export interface AccessDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Null in commands that work on the database alone, where nobody signs in. */
+  /** Null in commands that work on the database only, where no user signs in. */
   readonly sealer: Sealer | null;
 }
 

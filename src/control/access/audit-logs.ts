@@ -71,7 +71,7 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
   };
 }
 
-/** Which API date the change gave its token or account; nothing where it left it. */
+/** The API date that the change set on its token or account; empty if it set none. */
 function changedPin({ before, after }: AuditRow): { readonly api_date?: string | null } {
   const pin = (json: string | null): string | null =>
     json === null ? null : ((JSON.parse(json) as { api_date?: string }).api_date ?? null);

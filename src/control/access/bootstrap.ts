@@ -80,7 +80,7 @@ async function unseenToken({ store, sealer }: BootstrapConfig): Promise<string |
   return (await findTokenByHash(store.read, hashSecret(secret))) === undefined ? null : secret;
 }
 
-/** The accounts, with one user who owns all of them and has the first token, whose secret it gives. */
+/** Creates the accounts, with one user who owns all of them and has the first token; returns its secret. */
 export async function createInstallation(
   unit: Unit,
   { clock, sealer, email, token, apiKey }: Omit<BootstrapConfig, "store">,

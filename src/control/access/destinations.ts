@@ -52,7 +52,7 @@ function isCidr(text: string): boolean {
 function checkUri(uri: string, place: string, zoneName: string | undefined): void {
   const { host, rest } = partsOf(uri);
   const name = host.replace(/:\d{1,5}$/, "");
-  // An asterisk stands for a label or a part of one.
+  // An asterisk matches a label or a part of one.
   const parsed = parseHostname(name.replaceAll("*", "x"));
   if (parsed === undefined || /[\s?#]/.test(rest))
     throw invalidAccessApp(

@@ -31,7 +31,7 @@ export function holdsForUser(actor: Actor, groups: Groups): boolean {
   return groups.length === 0 || groups.some((group) => allowed(actor.grants, group, covers));
 }
 
-/** The account that owns the credential; undefined where a user does. */
+/** The account that owns the credential; undefined if a user does. */
 export function ownAccount({ type, user_id, reach }: Actor): string | undefined {
   if (type !== "token" || user_id !== null) return undefined;
   const [account] = reach.keys();

@@ -12,8 +12,8 @@ import { missingGrant } from "./policies.ts";
 import { emitUserTokens } from "./tokens.ts";
 
 /**
- * Changes of an account's members. The caller needs every permission of the roles that a member gets or has, so that nobody
- * gains any by adding, changing or removing members.
+ * Changes of an account's members. The caller needs every permission of the roles that a member gets or has, so that
+ * nobody gains permissions by adding, changing or removing members.
  */
 export interface MemberWrites {
   /** Throws `still_in_use` for the account's last owner. */

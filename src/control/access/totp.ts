@@ -16,14 +16,14 @@ import { hashSecret } from "./authenticate.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { ownUser } from "./users.ts";
 
-/** One-time codes as a second factor beside the password. */
+/** One-time codes as a second factor after the password. */
 export interface TotpControl {
   get(call: Call): Promise<Totp>;
-  /** Makes a secret, which the first code confirms. Throws `wrong_password`, and `totp_state` if codes are asked for already. */
+  /** Creates a secret, which the first code confirms. Throws `wrong_password`, and `totp_state` if codes are already required. */
   start(call: Call, currentPassword: string): Promise<TotpStarted>;
-  /** From now on, sign-in with the password asks for a code. Throws `wrong_code`, and `totp_state` if nothing was started. */
+  /** From now on, sign-in with the password requires a code. Throws `wrong_code`, and `totp_state` if nothing was started. */
   confirm(call: Call, code: string): Promise<TotpConfirmed>;
-  /** Ends it. A session needs a code; an API token does not, so that somebody who has lost the device gets in again. */
+  /** Turns codes off. A session needs a code; an API token does not, so that a user who lost the device can sign in again. */
   end(call: Call, body: TotpEnd): Promise<Totp>;
   /**
    * Checks the code of a sign-in with a password, inside the transaction that starts the session. Throws `code_required`
@@ -35,12 +35,12 @@ export interface TotpControl {
 export interface TotpDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Null in commands that work on the database alone, where nobody signs in. */
+  /** Null in commands that work on the database only, where no user signs in. */
   readonly sealer: Sealer | null;
   readonly passwords: PasswordCheck;
 }
 
-/** Codes for one user: at this rate, somebody who has the password needs years to guess one of three valid codes in a million. */
+/** Codes for one user: at this rate, an attacker with the password needs years to guess one of three valid codes in a million. */
 const PER_USER: RateLimitConfig = { requests: 10, periodSeconds: 3600 };
 const RECOVERY_CODES = 10;
 const RECOVERY_LENGTH = 16;
@@ -58,7 +58,7 @@ export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps)
   function used(row: TotpRow, code: string): Pick<TotpRow, "last_step" | "recovery"> {
     const codes = JSON.parse(row.recovery) as readonly string[];
     const left = codes.filter((one) => one !== hashSecret(code.trim()));
-    // Nobody guesses a recovery code, so wrong guesses of others never lock its owner out.
+    // Recovery codes cannot be guessed, so wrong guesses of others never lock their owner out.
     if (left.length < codes.length) return { last_step: row.last_step, recovery: JSON.stringify(left) };
     const guess = guesses.take(row.user_id);
     if (guess !== null && !guess.allowed)

@@ -168,7 +168,7 @@ type ComparedValue = Extract<AnalyticsFilter, { readonly value: unknown }>["valu
 const memberPart = ({ of, member }: ListMember, value: ComparedValue): WherePart =>
   [value].flat().map((one) => ({ column: of, operator: "has", value: JSON.stringify({ [member]: one }).slice(1, -1) }) as Condition);
 
-/** Filters of a field whose values have other names as well: what is stored comes first, in the case that it is stored in. */
+/** Filters of a field whose values have other names as well. The stored values come first, in their stored case. */
 function sourceParts(
   { column, aliases = {}, stored = [] }: StoredField,
   operator: AnalyticsOperator,

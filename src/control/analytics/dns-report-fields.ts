@@ -18,7 +18,7 @@ const same = (field: string, read: (value: string) => string | number = (value) 
   filter: (operator, value) => ({ field, operator, value: read(value) }),
 });
 
-/** A yes or no of stored values, shown as 1 and 0. */
+/** A stored boolean, shown as 1 and 0. */
 const flag = (
   name: string,
   field: string | null,

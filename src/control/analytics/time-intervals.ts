@@ -9,9 +9,9 @@ const INTERVALS_MAX = 1_500;
 interface Delta {
   /** The time field of analytics that is at least as fine. */
   readonly field: string;
-  /** The beginning of the interval that contains a time, in UTC; weeks begin on Monday. */
+  /** The start of the interval that contains a time, in UTC; weeks start on Monday. */
   floor(ms: number): number;
-  /** The beginning of the interval after the one that begins at `ms`. */
+  /** The start of the interval after the one that starts at `ms`. */
   next(ms: number): number;
 }
 

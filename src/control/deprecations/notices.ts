@@ -13,9 +13,9 @@ export interface EndingRow {
   readonly protects?: string;
 }
 
-/** Tells accounts of what they still call and what ends soon. */
+/** Notifies accounts of deprecated calls that they still make and that end soon. */
 export interface DeprecationNotices {
-  /** Of each row once in 90, 30, 7 days and one day before its date. Gives how many accounts were told of how many rows. */
+  /** Notifies of each row once each 90, 30, 7 days and one day before its date. Returns the number of accounts and rows notified. */
   tellEnding(table: readonly EndingRow[]): Promise<number>;
 }
 
@@ -27,7 +27,7 @@ const CALLED_WITHIN_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export function createDeprecationNotices({ store, clock }: { readonly store: Store; readonly clock: Clock }): DeprecationNotices {
-  /** One account and one row at a time: the units stay small, and what was told stays told. */
+  /** One account and one row per unit: the units stay small, and a sent notice is not sent again. */
   async function tell(accountId: string, row: EndingRow, daysLeft: number, callers: readonly EndingCaller[]): Promise<boolean> {
     const stage = STAGES.find((days) => daysLeft <= days);
     if (stage === undefined || callers.length === 0) return false;
@@ -65,5 +65,5 @@ export function createDeprecationNotices({ store, clock }: { readonly store: Sto
   };
 }
 
-/** For a caller that is pinned to a day before the row's, nothing ends. */
+/** For a caller pinned to a date before the row's, nothing ends. */
 const isEnding = ({ date, protects }: EndingRow, pin: string | null): boolean => pin === null || pin >= date || protects !== undefined;

@@ -24,7 +24,7 @@ export interface NamedCall extends RecordedCall {
 /** The management calls of the last 30 days by their form. */
 export interface RecordedCalls {
   add(rows: readonly RecordedCall[]): Promise<void>;
-  /** The account's of the last days, today included; `isCut` if there are more than fit. */
+  /** The account's calls of the last days, today included; `isCut` if there are more than fit. */
   list(accountId: string, days: number): Promise<{ readonly calls: readonly NamedCall[]; readonly isCut: boolean }>;
   /** Forgets older ones. */
   forget(): Promise<void>;

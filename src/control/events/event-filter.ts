@@ -33,7 +33,7 @@ const SHARED = ["host", "path", "method", "country", "user_agent", "status"] as 
 const OF_EVENTS = ["ruleset_id", "action", "service", "phase"] as const;
 const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error", "edge_error_name"] as const;
 
-/** Possible values: a misspelt one would match nothing, and a tail would wait forever. */
+/** Possible values: a misspelled one would match nothing, and a tail would wait forever. */
 const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
   // A rule's `logging` can turn any action into an event; events of the previous WAF have its names of actions.
   action: new Set([...Object.keys(ACTIONS), ...FIREWALL_ACTIONS]),

@@ -26,8 +26,8 @@ export interface SecurityEvents {
   export(scope: EventScope, query: SecurityEventExport, accountId: string): AsyncIterable<string>;
   /**
    * Future events as an event stream (WHATWG HTML, "Server-sent events"), until the client disconnects. A client that
-   * falls too far behind is told how many events it missed. Throws as `list` does, and `rate_limited` if too many clients
-   * follow.
+   * falls too far behind gets the number of events that it missed. Throws as `list` does, and `rate_limited` if too
+   * many clients follow.
    */
   tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
   /** The values that events of sensitive data tell of: when first and last, and how often. Throws as `list` does. */

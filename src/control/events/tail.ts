@@ -19,7 +19,7 @@ const EVENTS_PER_LOOK_MAX = 500;
 const UNITS_PER_LOOK_MAX = 256 * 1024;
 /** Rows of all tenants per look, so that other queries do not wait long. */
 const ROWS_PER_LOOK_MAX = 20_000;
-/** Rows of all tenants that a client may be behind; beyond, it is told how many events it missed. */
+/** Rows of all tenants that a client may be behind; beyond, it gets the number of events that it missed. */
 const BEHIND_MAX = 1_000_000;
 /** Concurrent looks in the reading thread; others wait. */
 const LOOKS_AT_ONCE_MAX = 8;
@@ -68,9 +68,9 @@ export interface TailSource<T extends TailedTable> {
 }
 
 /**
- * Clients look for new events since their last look, and nothing is buffered for them. Each gets all events of its scope
- * in order of arrival, unless it is too far behind: then `missed` says how many events it does not get, or null if it
- * reconnects with an unknown identifier.
+ * Clients query new events since their last query, and nothing is buffered for them. Each gets all events of its scope
+ * in order of arrival, unless it is too far behind: then `missed` is the number of events that it does not get, or null
+ * if it reconnects with an unknown identifier.
  */
 export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
   const seats = createStreamLimiter({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });

@@ -14,7 +14,7 @@ import {
   putAccountFirewallObject,
 } from "#store/rulesets/account-firewall-objects.ts";
 
-/** The zone or account whose visitors the rules are about. */
+/** The zone or account whose visitors the rules match. */
 export interface AccessRuleOwner {
   readonly level: "account" | "zone";
   readonly id: string;

@@ -3,7 +3,7 @@ import { type AccessRules, createAccessRules } from "./access-rules.ts";
 import { createLockdowns, type Lockdowns } from "./lockdowns.ts";
 import { createUaRules, type UaRules } from "./ua-rules.ts";
 
-/** Small firewalls beside rulesets, each about one property of visitors. */
+/** Small firewalls beside rulesets, each for one property of visitors. */
 export interface FirewallTools {
   readonly accessRules: AccessRules;
   readonly lockdowns: Lockdowns;

@@ -17,7 +17,7 @@ const WANTED: Readonly<Record<VisitorTarget, string>> = {
   country: "the two letters of a country, as in DE",
 };
 
-/** In the one form in which equal visitors are equal texts. Throws `firewall_invalid`. */
+/** In a canonical form, so that equal visitors are equal texts. Throws `firewall_invalid`. */
 export function visitorsOf<T extends VisitorTarget>({ target, value }: Visitors<T>, source: string): Visitors<T> {
   const form = formOf(target, value.trim());
   if (form !== undefined) return form as Visitors<T>;

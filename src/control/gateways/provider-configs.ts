@@ -109,7 +109,7 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
   };
 }
 
-/** The ends of a long key; nothing of a short one. */
+/** The first and last characters of a long key; empty for a short one. */
 export const previewOf = (secret: string): string =>
   (secret.length < 16 ? "…" : `${secret.slice(0, 3)}…${secret.slice(-4)}`).replace(/[^\x20-\x7e…]/g, "");
 

@@ -39,8 +39,8 @@ interface Keys {
 const SECRET_NAME = "bus-authority";
 const SECRET_CONTEXT = `secret:${SECRET_NAME}`;
 /**
- * Up to when tokens of a revoked key are invalid: a revocation as of now does nothing, without a word, where the clock of the server or of
- * the issuer was ahead. Keys are never used again.
+ * Time up to which tokens of a revoked key are invalid: a revocation as of now silently does nothing if the clock of
+ * the server or of the issuer was ahead. Keys are never reused.
  */
 const REVOKED_UNTIL_S = 4_102_444_800;
 

@@ -13,7 +13,7 @@ interface PlaneRow {
   readonly shared: readonly string[];
 }
 
-/** Secrets that each plane opens. Derived keys are of use for their purpose alone: the installation's own key never leaves control. */
+/** Secrets that each plane can open. A derived key works only for its purpose, and the installation's own key never leaves control. */
 const PLANES: { readonly [P in NodePlane]: PlaneRow } = {
   edge: { scopes: ["certificates"], shared: ["clearance", VALUE_HASH_PURPOSE] },
   nameserver: { scopes: ["names", "certificates"], shared: ["dns cookies"] },

@@ -7,14 +7,14 @@ import { allNodes, deleteNode, findNode, findNodeByToken, insertNode, type NodeR
 
 /** The machines with planes only. */
 export interface Nodes {
-  /** Makes a node and its join token, which is shown once. Throws an Error if the name is taken or unsuitable. */
+  /** Creates a node and its join token, which is shown once. Throws an Error if the name is taken or invalid. */
   create(name: string, planes: readonly NodePlane[], validMs: number): Promise<{ readonly token: string; readonly expires_on: string }>;
   /** Uses the token up: one caller alone gets the node. Null if it is unknown, used or too old. */
   join(token: string, publicKey: string): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
   list(): Promise<readonly PlaneNode[]>;
   /** Removes the node and revokes its credentials; false if it does not exist. */
   remove(name: string): Promise<boolean>;
-  /** Keeps the newest reports, for who cannot hear them. */
+  /** Stores the newest reports, for processes that cannot receive them. */
   keepReports(reports: ReadonlyMap<string, SeenReport>): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface SeenReport extends NodeReport {
 export interface NodesDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Reports that this process has heard itself. */
+  /** Reports that this process has received itself. */
   heard?(): ReadonlyMap<string, SeenReport>;
 }
 
@@ -46,7 +46,7 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
       await store.write(async ({ db }) => {
         const before = await findNode(db, name);
         if (before?.public_key) throw new Error(`the node ${name} exists already; remove it first`);
-        // A token that nobody used gives way to the new one.
+        // An unused token is replaced by the new one.
         if (before !== undefined) await deleteNode(db, before, now());
         await insertNode(db, {
           ...{ name, planes: JSON.stringify(planes), token_hash: hashOf(token), token_expires_ms: expires, created_on: now() },
@@ -57,7 +57,7 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
     },
     join: async (token, publicKey) => {
       if (!TOKEN.test(token)) return null;
-      // Guesses write nothing.
+      // Wrong guesses write nothing.
       if ((await findNodeByToken(store.read, hashOf(token))) === undefined) return null;
       const { result } = await store.write(async ({ db }) => {
         const row = await findNodeByToken(db, hashOf(token));

@@ -7,7 +7,7 @@ import { urlExpression } from "#rules/previous-waf/url-pattern.ts";
 import type { RuleEntry } from "#snapshot/entries.ts";
 import { edgeRule, endSlot } from "./edge-rules.ts";
 
-/** An access rule as it is stored. */
+/** An access rule as stored. */
 export type StoredAccessRule = Omit<AccessRule, "scope" | "allowed_modes">;
 
 /** Rules that allow come first; then the narrower rule decides: an address, a range, a network, a country. */
@@ -49,9 +49,7 @@ const allowed = (target: StoredAccessRule["configuration"]["target"]): RuleEntry
   rulesets: [PREVIOUS_SLOTS.ua_rules.ruleset_id],
 });
 
-/**
- * A lockdown with a priority decides alone on its URLs, the lowest first. Of those without one each must admit the visitor.
- */
+/** A lockdown with a priority decides alone on its URLs, the lowest first. Without priorities each lockdown must admit the visitor. */
 export const compileLockdowns = (lockdowns: readonly Lockdown[]): readonly RuleEntry[] =>
   lockdowns
     .filter(({ paused }) => !paused)

@@ -29,7 +29,7 @@ export interface RecoveredKind {
   readonly recovered: number;
 }
 
-/** Entries that others hold, or that say what was under way: nothing is made of them by themselves. */
+/** Entries of objects owned by others, or of work in progress: they are not restored by themselves. */
 const NOTHING: Recover = async () => {};
 
 /**
@@ -67,8 +67,8 @@ const RECOVERIES: { readonly [K in EntryKind]: { readonly what: string; readonly
 const KINDS = Object.keys(RECOVERIES) as EntryKind[];
 
 /**
- * Writes what a snapshot holds into an empty database, so that planes get the same from it, and begins a new history of the
- * installation that the snapshot is of. Gives what came back, by kind; kinds of which there is nothing are left out.
+ * Writes the content of a snapshot into an empty database, so that planes get the same entries from it, and starts a
+ * new history of the snapshot's installation. Returns the number of restored objects by kind, without empty kinds.
  */
 export async function recoverDatabase(deps: RecoveryDeps, owner: RecoveredOwner, at: Position): Promise<readonly RecoveredKind[]> {
   await recoverAccounts(deps, owner);

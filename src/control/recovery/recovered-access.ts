@@ -7,14 +7,14 @@ import { insertToken } from "#store/access/tokens.ts";
 import { oldestUser } from "#store/access/users.ts";
 import { each, type RecoveryDeps, timeOf } from "./recovery.ts";
 
-/** The one user, who owns every account. */
+/** The only user, who owns every account. */
 export interface RecoveredOwner {
   readonly email: string;
   readonly token?: string;
   readonly apiKey?: string;
 }
 
-/** Accounts under the identifiers that entries name, with an owner, whose first token a start shows. */
+/** Accounts under the identifiers in entries, with an owner, whose first token a start prints. */
 export async function recoverAccounts(deps: RecoveryDeps, owner: RecoveredOwner): Promise<number> {
   const ids = accountsOf(deps);
   const accounts = [...ids].map((id, index) => ({ id, name: `Recovered account ${index + 1}` }));
@@ -34,7 +34,7 @@ function accountsOf({ snapshot }: RecoveryDeps): ReadonlySet<string> {
   return ids;
 }
 
-/** Tokens keep their secrets. What else they could do is not in the copy, so they may run gateways and nothing else. */
+/** Tokens keep their secrets. Their other permissions are not in the copy, so they may only run gateways. */
 export const recoverTokens = each("token", async ({ db }, id, entry, deps) => {
   const owner = await oldestUser(db);
   if (owner === undefined) return;

@@ -7,8 +7,8 @@ import { each, timeOf } from "./recovery.ts";
 const DS_TTL_SECONDS = 86_400;
 
 /**
- * Keys, and how far a rollover has come. The parent's DS records are not in the copy: until it is asked it is taken to have them,
- * since whoever then turns DNSSEC off stays signed until it has not.
+ * Keys, and the state of a rollover. The parent's DS records are not in the copy: until the parent is checked they are
+ * assumed to exist, so that turning DNSSEC off keeps the zone signed until the check.
  */
 export const recoverDnssec = each("dnssec", async ({ db }, zone_id, entry, deps) => {
   const now = timeOf(deps);

@@ -11,7 +11,7 @@ import { type GatewayObjectKind, type GatewayObjectRow, putGatewayObject } from 
 import { insertGateway } from "#store/gateways/gateways.ts";
 import { each, openedText, type RecoveryDeps, timeOf } from "./recovery.ts";
 
-/** Gateways with the settings that are in force; what was turned off is as in a new gateway. */
+/** Gateways with the settings in force; settings that were off have the values of a new gateway. */
 export const recoverGateways = each("gateway", async ({ db }, _id, entry, deps) => {
   const now = timeOf(deps);
   await insertGateway(db, {
@@ -102,7 +102,7 @@ export const recoverProviderKeys = each("provider_key", async ({ db }, id, entry
 
 const PERIOD_SECONDS = 60;
 
-/** Those that were turned on, with their costs. */
+/** Enabled ones, with their costs. */
 export const recoverCustomProviders = each("custom_provider", async ({ db }, id, { account_id, slug, base_url, headers, costs }, deps) => {
   const value: StoredCustomProvider = { name: slug, slug, base_url, enable: true, ...(headers === undefined ? {} : { headers }) };
   await putGatewayObject(db, objectRow(deps, "custom_provider", id, { account_id }, value));

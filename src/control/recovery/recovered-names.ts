@@ -29,7 +29,7 @@ export const recoverHostnames: Recover = async (deps) => {
   });
 };
 
-/** Of zones, and those that their owners brought. */
+/** Certificates of zones, issued and uploaded. */
 export const recoverCertificates: Recover = async (deps) => {
   const ofHostnames = new Set([...hostnameCertificates(deps).values()].flat().map(({ id }) => id));
   await each("certificate", async ({ db }, id, entry) => {
@@ -76,7 +76,7 @@ async function recoverHostname(
   for (const row of rows) await insertHostnameCertificate(unit.db, row);
   const [first] = rows;
   if (first === undefined) return;
-  // Whose certificates they are is not in the copy: what the service orders in time takes the place of what nobody renews.
+  // The owner of a certificate is not in the copy: certificates that the server orders later replace those that nobody renews.
   const renewMs = Date.parse(first.not_after) - RENEW_BEFORE_MS;
   await putRenewal(unit.db, {
     ...{ owner_kind: "custom_hostname", owner_id: id, zone_id, hosts: first.hosts, method: entry.wildcard ? "txt" : "http" },
@@ -134,7 +134,7 @@ function sslOf({ tls = {} }: CustomHostnameEntry, certificates: readonly CustomH
   };
 }
 
-/** The columns that every certificate has, whoever brought it. */
+/** The columns that every certificate has, issued or uploaded. */
 function shared(leaf: X509Certificate, { zone_id, chain, private_key, not_after }: CertificateEntry) {
   return { zone_id, chain, private_key, not_after, not_before: isoMicros(leaf.validFromDate.getTime() * 1000) };
 }
@@ -148,7 +148,7 @@ function certificateRow(deps: RecoveryDeps, hostnameId: string, { id, entry }: O
   };
 }
 
-/** Where the operator wants another authority than the local one, a zone without its certificate gets one soon. */
+/** If the operator uses another authority than the local one, a zone without its certificate gets one soon. */
 const zoneRow = (deps: RecoveryDeps, id: string, entry: CertificateEntry) => ({
   ...{ id, ...shared(new X509Certificate(entry.chain), entry), hosts: JSON.stringify(entry.hosts) },
   ...{ issuer: "local", created_on: timeOf(deps) },

@@ -9,7 +9,7 @@ import { keepVersion } from "#store/rulesets/ruleset-versions.ts";
 import { insertRuleset, type RulesetRow } from "#store/rulesets/rulesets.ts";
 import { each, type Recover, type RecoveryDeps, timeOf } from "./recovery.ts";
 
-/** Rulesets with the one version that is in force. What the firewall before rulesets compiled to does not say what it was made of. */
+/** Rulesets with the one version in force. The compiled legacy firewall does not show its source objects. */
 export const recoverRulesets = each("ruleset", async ({ db }, id, entry, deps) => {
   if (isPreviousFirewall(entry)) return;
   const row = rulesetRow(id, entry, timeOf(deps));

@@ -5,7 +5,7 @@ import { putTransferObject, putZoneTransfer, type TransferKind } from "#store/dn
 import type { Unit } from "#store/database/store.ts";
 import { inUnits, type Recover, type RecoveryDeps, timeOf } from "./recovery.ts";
 
-/** Transfers in both directions. Accounts' peers, keys and ACLs come back where a zone uses them, without their names. */
+/** Transfers in both directions. Accounts' peers, keys and ACLs are restored if a zone uses them, without their names. */
 export const recoverTransfers: Recover = async (deps) => {
   const objects = createObjects(deps);
   await inUnits(deps, deps.snapshot.entries("transfer"), async (unit, [zoneId, entry]) => {
@@ -44,7 +44,7 @@ interface Objects {
   acl(unit: Unit, accountId: string, range: string): Promise<string>;
 }
 
-/** Each thing of an account once, in the order in which they are met: planes have them in that of their times. */
+/** Each object of an account once, in the order in which it is found, because planes have them in order of their times. */
 function createObjects(deps: RecoveryDeps): Objects {
   const known = new Map<string, string>();
   const put = async (unit: Unit, account_id: string, kind: TransferKind, value: object, given?: string): Promise<string> => {

@@ -121,7 +121,7 @@ function recordRow(deps: RecoveryDeps, id: string, entry: RecordEntry): DnsRecor
     ...{ id, zone_id, name, type, content, rdata, priority },
     content_key: contentKey(content),
     data: data === null ? null : JSON.stringify(data),
-    // 300 seconds are nearly always what "automatic" became.
+    // A TTL of 300 seconds nearly always came from "automatic".
     ttl: entry.ttl === TTL_AUTOMATIC_SECONDS ? TTL_AUTOMATIC : entry.ttl,
     proxied: entry.proxied ? 1 : 0,
     settings: JSON.stringify(entry.settings ?? {}),

@@ -10,14 +10,14 @@ export interface RecoveryDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly snapshot: Snapshot;
-  /** The installation's own, of which zones' name servers are taken to be pairs. */
+  /** The installation's name servers, assumed to be the pairs of the zones. */
   readonly nameServers: readonly string[];
 }
 
 /** Writes rows for all entries of a kind. */
 export type Recover = (deps: RecoveryDeps) => Promise<void>;
 
-/** One unit has a bounded time, so a set of any size goes in several. */
+/** A unit has limited time, so a set of any size is written in several units. */
 const ENTRIES_A_UNIT = 500;
 
 /** Writes each entry of the kind. */
@@ -47,7 +47,7 @@ export async function inUnits<T>(
 /** The time of rows whose time is not in the copy. Rows that are read in the order of their times are one microsecond apart. */
 export const timeOf = ({ clock }: Pick<RecoveryDeps, "clock">, offsetMicros = 0): string => isoMicros(clock.nowMicros() + offsetMicros);
 
-/** The text that was sealed; null where this installation's key does not open it. */
+/** The decrypted text; null if this installation's key does not open it. */
 export function openedText({ sealer }: Pick<RecoveryDeps, "sealer">, sealed: string, context: string): string | null {
   try {
     return sealer.open(sealed, context).toString("utf8");

@@ -11,8 +11,8 @@ export const RehearsalCreate = Type.Object({
 export type RehearsalCreate = Static<typeof RehearsalCreate>;
 
 /**
- * `gone`: the endpoint answers 410. `refused`: the request is an error. `ignored`: a part of it no longer has an effect. `answer`: the response
- * changes, which breaks clients that read what is missing.
+ * `gone`: the endpoint answers 410. `refused`: the request is an error. `ignored`: a part of it no longer has an
+ * effect. `answer`: the response changes, which breaks clients that read removed parts.
  */
 export const REHEARSAL_OUTCOMES = ["gone", "refused", "ignored", "answer"] as const;
 
@@ -21,17 +21,17 @@ export const RehearsalFinding = Type.Object({
   /** The day from which the row is in force. */
   date: Day,
   outcome: Type.Enum([...REHEARSAL_OUTCOMES]),
-  /** The error that callers get; null where they get none. */
+  /** The error that callers get; null if they get none. */
   error: Type.Union([Type.Object({ code: Type.Integer(), message: Type.String() }), Type.Null()]),
   why: Type.String(),
   replacement: Type.Union([Type.String(), Type.Null()]),
   /** Method and path template. */
   route: Type.String(),
-  /** The call and the one that takes its place, if it is mechanical. Values are placeholders: only the form of calls is known. */
+  /** The call and its replacement, if it is mechanical. Values are placeholders, because only the form of calls is known. */
   rewrite: Type.Optional(Type.Object({ before: Type.String(), curl: Type.String(), sdk: Type.String() })),
   token_id: Type.String(),
   token_name: Type.Optional(Type.String()),
-  /** The caller's own API date, which keeps it working where `is_kept`. */
+  /** The caller's own API date, which keeps it working if `is_kept`. */
   api_date: Type.Optional(Day),
   is_kept: Type.Boolean(),
   calls: Type.Integer(),
@@ -42,14 +42,14 @@ export type RehearsalFinding = Static<typeof RehearsalFinding>;
 
 export const Rehearsal = Type.Object({
   as_of: Day,
-  /** The operator's API date, from which the changes are looked at. */
+  /** The operator's API date, the start of the examined changes. */
   from: Day,
-  /** Calls that were looked at. */
+  /** Number of examined calls. */
   calls: Type.Integer(),
-  /** Calls that are gone, refused or ignored, and not kept. */
+  /** Calls that are gone, refused or ignored, and not kept working by a pin. */
   breaking: Type.Integer(),
   findings: Type.Array(RehearsalFinding),
-  /** Older calls were left out, because there are too many. */
+  /** Older calls were dropped, because there are too many. */
   is_cut: Type.Boolean(),
 });
 export type Rehearsal = Static<typeof Rehearsal>;

@@ -14,7 +14,7 @@ export type Totp = Static<typeof Totp>;
 export const TotpStart = Type.Object({ current_password: Type.String({ maxLength: 256 }) });
 export type TotpStart = Static<typeof TotpStart>;
 
-/** Shown once. Sign-in does not ask for codes before the first code has confirmed it. */
+/** Shown once. Sign-in does not require codes before the first code has confirmed it. */
 export const TotpStarted = Type.Object({
   secret: Type.String({ description: "Base32, to type into an authenticator program." }),
   url: Type.String({ description: "The otpauth address behind a QR code." }),

@@ -122,7 +122,7 @@ export const alertService = (text: string): (typeof ALERT_SERVICES)[number] | un
   return ALERT_SERVICES.find(({ id, name }) => id === (other ?? wanted) || name.toLowerCase() === wanted);
 };
 
-/** Whether a policy may name the service: also one of the vendor's products that this server has not, which then chooses nothing. */
+/** Whether the policy may name the service: also one of the vendor's products that this server lacks, which then matches nothing. */
 export const isAlertService = (text: string): boolean =>
   alertService(text) !== undefined || Object.hasOwn(EVENT_SOURCES, text.toLowerCase());
 

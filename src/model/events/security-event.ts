@@ -72,7 +72,7 @@ export type SecurityEventExport = Static<typeof SecurityEventExport>;
 export const SecurityEventTail = tailOf(FILTERS);
 export type SecurityEventTail = Static<typeof SecurityEventTail>;
 
-/** `since` and `until` bound what is read; the other filters choose events. */
+/** `since` and `until` bound the read rows; the other filters choose events. */
 export const SensitiveDataValuesQuery = Type.Object(FILTERS);
 export type SensitiveDataValuesQuery = Static<typeof SensitiveDataValuesQuery>;
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** Access rules: what visitors from an address, a range, a network or a country meet. */
+/** Access rules: the actions for visitors from an address, a range, a network or a country. */
 export const ACCESS_RULES_MAX = 1000;
 
 const Mode = Type.Enum(["block", "challenge", "whitelist", "js_challenge", "managed_challenge"]);

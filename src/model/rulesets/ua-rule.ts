@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** User-agent rules: what visitors with one exact `User-Agent` meet. */
+/** User-agent rules: the actions for visitors with one exact `User-Agent`. */
 export const UA_RULES_MAX = 1000;
 
 const fields = {

@@ -3,7 +3,7 @@ import { type TSchema, Type } from "typebox";
 /** A setting that the vendor's API has and that has no effect here. Values of `schema` are kept, and `messages` names them. */
 export interface InertSetting {
   readonly schema: TSchema;
-  /** The value that the edge acts by, shown until another one is sent. */
+  /** The value that the edge acts on, shown until another one is sent. */
   readonly value: unknown;
   readonly why: string;
 }

@@ -1,4 +1,4 @@
-/** A reason why a program behind the edge may read a body differently from rules. */
+/** A reason why a program behind the edge may read a body differently from the rules. */
 export interface BodyCauseRow {
   readonly title: string;
   /** Advice for a client that is not an attacker. */

@@ -69,7 +69,7 @@ const BOMS: readonly (readonly [bom: string, charset: string])[] = [
   ["\xfe\xff", "utf-16be"],
   ["\xef\xbb\xbf", ""],
 ];
-/** Positions of NUL in the first four bytes of texts that begin with two ASCII characters (RFC 4627 §3). */
+/** Positions of NUL in the first four bytes of texts that start with two ASCII characters (RFC 4627 §3). */
 const NULS: Readonly<Record<string, string>> = { "0111": "utf-32le", "1110": "utf-32be", "0101": "utf-16le", "1010": "utf-16be" };
 
 /** The body as UTF-8, without a byte order mark. */

@@ -66,7 +66,7 @@ function readAs(type: ContentType, text: string, isCut: boolean, findings: Findi
   charge(text.length * BYTE_STEPS);
   const kind = kindOf(type.type, text);
   READERS[kind](text, type, isCut, findings);
-  // Programs that expect JSON do not look at the type.
+  // Programs that expect JSON do not check the type.
   if (kind !== "json" && kind !== "xml" && beginsAsJson(text)) addJson(text, findings);
   if (!isPlainCharset(type.charset) && kind !== "multipart") readInCharset(text, type, isCut, kind, findings);
   return kind;

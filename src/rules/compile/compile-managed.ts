@@ -50,7 +50,7 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const explained = compiled.rules.map((rule) => judging(rule, byId.get(rule.definition.id)!, set));
   const isDispatched = predicates.size > 0;
-  // Now, so that the first request does not wait for it.
+  // Built now, so that the first request does not wait for it.
   if (isDispatched) set();
   const looksAtBody = (signature = -1): boolean => ((signatures[signature]?.targets ?? 0) & BODY_PLACES) !== 0;
   const withRules = (changed: readonly CompiledRule[]): CompiledRuleset => ({

@@ -103,7 +103,7 @@ const PLACE_UNITS = 8;
 /** Steps per character of an expression that only compares. */
 const CHARACTER_STEPS = 5;
 
-// Fewer rules are evaluated one by one in less time than a look-up takes to begin.
+// For fewer rules, evaluating one by one is faster than a dispatch.
 const DISPATCH_RULES_MIN = 16;
 
 function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {

@@ -29,7 +29,7 @@ export function compileSecLang(ruleset: SecLangRuleset, compile: Compile): Compi
   return { ...withSkips(compiled), ...(excepting === undefined ? {} : { excepting: (parts) => withSkips(excepting(parts)) }) };
 }
 
-/** `rule`: undefined for the rule that stands for directives. */
+/** `rule`: undefined for the rule that represents directives. */
 function told(compiled: CompiledRule, rule: Rule | undefined, directives: readonly Control[], core: string): CompiledRule {
   const controls = rule === undefined ? directives : rule.links.flatMap((link) => link.controls);
   const match = { ...compiled.match, logs: rule?.isLogged ?? false };

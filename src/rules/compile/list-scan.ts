@@ -2,7 +2,7 @@ import type { Asking, DispatchScan } from "#rules/expression/compile/dispatch.ts
 import type { CompiledRule } from "#rules/engine/compiled-rule.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
-/** Evaluates the rules at some places of a ruleset, in their order. */
+/** Evaluates the rules at some positions of a ruleset, in their order. */
 export class ListScan implements DispatchScan {
   readonly #rules: readonly CompiledRule[];
   readonly #places: readonly number[];

@@ -3,7 +3,7 @@ import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 import type { LeftOut, Place } from "#rules/managed/signatures/signature-set.ts";
 import type { RequestView } from "#rules/views.ts";
 
-/** Whether a rule ignores a place; null if it ignores none. */
+/** Whether a rule ignores a part; null if it ignores none. */
 export function leftOutOf({ parts }: PartExceptions, ruleId: string): LeftOut | null {
   const own = parts.filter(({ rule_ids }) => rule_ids.has(ruleId));
   if (own.length === 0) return null;

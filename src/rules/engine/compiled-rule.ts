@@ -26,7 +26,7 @@ export interface CompiledRule {
   readonly threshold: number;
   /** The limit that must be exceeded before its action applies; null if it acts at once. */
   readonly limit: CompiledLimit | null;
-  /** The matched places, each once; absent if its expression says all. */
+  /** The matched parts, each once; absent if the rule's expression says all. */
   readonly explain?: (request: RequestView) => readonly Matched[];
   /** Reads its parameters for a request; null if they have no expression. */
   readonly read: ReadParameters | null;
@@ -103,7 +103,7 @@ export interface Match {
 /** A managed rule that matched the request. */
 export interface Found {
   readonly rule_id: string;
-  /** The places, the likeliest first. Empty if its expression says all. */
+  /** The parts, the likeliest first. Empty if the rule's expression says all. */
   readonly places: readonly Matched[];
   /** Points that it added to the score; 0 if it decides by itself. */
   readonly score: number;

@@ -6,9 +6,9 @@ import type { CompiledRule, CompiledRuleset, Found, Match } from "./compiled-rul
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /**
- * Runs the entry points of one phase, account before zone, until a rule ends the phase. Returns the matches in order, as
- * plain data that a stage carries out afterwards, so that the fields of rules do not change within a phase (waf.md). If
- * the request's steps are spent, the phase ends, and `run.exhausted` names the rule under evaluation.
+ * Runs the entry points of one phase, account before zone, until a rule ends the phase. Returns the matches in order,
+ * as plain data that a stage carries out afterwards, so that the fields of rules do not change within a phase (waf.md).
+ * If the request's step limit is reached, the phase ends, and `run.exhausted` names the rule under evaluation.
  */
 export function runPhase(
   rulesets: readonly CompiledRuleset[],
@@ -36,7 +36,7 @@ export function runPhase(
 
 const NONE: readonly Match[] = [];
 
-/** Runs one ruleset after the other until a rule ends the phase. What outlives skips still runs after one. */
+/** Runs one ruleset after the other until a rule ends the phase. Rulesets exempt from skips still run after one. */
 function runAll(rulesets: readonly CompiledRuleset[], pass: Pass): void {
   const { run, matches } = pass;
   let isSkipped = false;
@@ -53,7 +53,7 @@ function runAll(rulesets: readonly CompiledRuleset[], pass: Pass): void {
   }
 }
 
-/** Whether a rule executes a ruleset that reads the body of this response. Where the steps do not suffice to tell, none does. */
+/** Whether a rule executes a ruleset that reads the body of this response. False if the step limit ends the evaluation. */
 export function wantsResponseBody(
   rulesets: readonly CompiledRuleset[],
   run: RuleRun,
@@ -124,7 +124,7 @@ function runFound(ruleset: CompiledRuleset, pass: Pass, scan: DispatchScan): boo
   return false;
 }
 
-/** Whether the rule at a place matches, for ascending places; so a trace costs as many steps as the request itself. */
+/** Whether the rule at a position matches, for ascending positions, so that a trace costs as many steps as the request itself. */
 function appliesBy(scan: DispatchScan): (place: number) => boolean {
   let found = -1;
   return (place) => {

@@ -13,8 +13,8 @@ export interface RuleRun extends Spending {
   /** Records the result of each rule; null if it is not wanted. */
   readonly trace: Trace | null;
   /**
-   * Whether the visitor has already passed a challenge: rules that ask for one are then skipped. Absent if no visitor can
-   * have passed one.
+   * Whether the visitor has already passed a challenge: rules with a challenge are then skipped. Absent if no visitor
+   * can have passed one.
    */
   readonly isCleared?: boolean;
 }
@@ -51,7 +51,7 @@ export interface TraceStep {
 
 export interface Trace {
   readonly steps: TraceStep[];
-  /** Whether there were more steps than are kept. */
+  /** Whether there were more steps than stored. */
   truncated: boolean;
 }
 

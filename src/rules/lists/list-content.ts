@@ -17,7 +17,7 @@ export function listContent(kind: ListKind, items: readonly unknown[]): NamedLis
   }
 }
 
-/** Items that one step takes: half a millisecond. Addresses are sorted, and so take some milliseconds. */
+/** Items per step: half a millisecond. Addresses are sorted, and so take some milliseconds. */
 const ITEMS_AT_ONCE = 500;
 const ADDRESSES_AT_ONCE = 4_096;
 

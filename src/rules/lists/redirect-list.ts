@@ -1,7 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import { filled, type ListBuilder, type NamedList } from "#rules/expression/values/lists.ts";
 
-/** An item of a list of redirects, as the list's interface keeps it. */
+/** An item of a list of redirects, as the list's API stores it. */
 export interface ListedRedirect {
   readonly source_url: string;
   readonly target_url: string;
@@ -30,7 +30,7 @@ export const createRedirectList = (items: Iterable<ListedRedirect>): RedirectLis
 
 export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList> {
   const bySource = new Map<string, ListedRedirect>();
-  // Paths are long, and have numbers, so that a look-up for each host costs no more than the host's length.
+  // Paths are long and are numbered, so that a lookup for each host costs only the host's length.
   const paths = new Map<string, number>();
   const add = (item: ListedRedirect): void => {
     const { scheme, host, path } = sourceOf(item.source_url);

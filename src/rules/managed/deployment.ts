@@ -26,7 +26,7 @@ import { isVendorCategory, isVendorRuleId, VENDOR_RULESETS } from "./vendor-name
 export const execute: Shape = (parameters, at, place) => {
   const { id } = parameters as Readonly<Record<string, unknown>>;
   if (typeof id !== "string") return [problem(`${at}/id`, "execute requires the id of a ruleset")];
-  // Entry points execute, and what they execute does not: so nothing can execute itself.
+  // Entry points execute rulesets, and those cannot execute others, so that no ruleset executes itself.
   if (place.around.kind === "custom") return [problem(at, "a custom ruleset cannot execute another ruleset")];
   if (id === SECLANG_RULESET_ID) return secLangExecution(parameters, at, place);
   const custom = place.around.customRulesets.get(id);
@@ -97,7 +97,7 @@ function managedExecution(ruleset: ManagedRuleset): Shape {
 const publicKey: Shape = (value, at) =>
   typeof value === "string" && isEnvelopeKey(value) ? [] : [problem(at, "public_key must be an X25519 public key: base64 of its 32 bytes")];
 
-/** The data of a match that its event includes: none, unless it is asked for. */
+/** The data of a match that its event includes: none by default. */
 const matchedData = object({ public_key: publicKey, masked_sample: flag });
 const matchedRequestData = object({ public_key: publicKey });
 

@@ -45,7 +45,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 /** Parts in rules of the Core Rule Set: ModSecurity's variables; with `&`, the number of their values. */
 const isVariable = (part: string): boolean => VARIABLES.has(part.replace(/^&/, ""));
 
-/** A part that events name. A part that no rule names would except nothing. */
+/** A part named in events. A part that no rule names would exclude nothing. */
 export const exceptedPart: Shape = (value, at) =>
   typeof value === "string" && (FIELDS.has(value) || isVariable(value))
     ? []

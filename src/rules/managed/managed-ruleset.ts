@@ -14,7 +14,7 @@ export interface ManagedRule {
   readonly expression?: string;
   /** Parts in which its expression matches; of several parts, the first that a request has. */
   readonly shows?: readonly MatchedPart[];
-  /** Its number among the ruleset's signatures, where one decides. */
+  /** Its number among the ruleset's signatures, if a signature decides. */
   readonly signature?: number;
   /** The cause that the body must have, if that decides. */
   readonly cause?: BodyCause;
@@ -25,7 +25,7 @@ export interface ManagedRule {
   /** The score that the rules before it must have reached for this one to apply. */
   readonly score_threshold?: number;
   readonly sensitivity_level?: SensitivityLevel;
-  /** How much suspicion is enough for it: the surest rules have 1. Absent for rules that weigh nothing themselves. */
+  /** The minimum suspicion for the rule: the surest rules have 1. Absent for rules that add nothing themselves. */
   readonly suspicion?: number;
   readonly description: string;
   /** Tags that overrides may name. */
@@ -57,7 +57,7 @@ export interface ManagedExecution {
   readonly ruleset_id: string;
   /** Enabled rules, in the ruleset's order. */
   readonly rules: readonly ManagedRule[];
-  /** Their places in the ruleset as a hexadecimal bit set: what crosses to the detector worker. */
+  /** Their positions in the ruleset as a hexadecimal bit set, which is sent to the detector thread. */
   readonly enabled: string;
   /** Overrides and exceptions of customers' own patterns (own-patterns.ts); empty without any. */
   readonly own: string;

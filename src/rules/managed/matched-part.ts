@@ -41,7 +41,7 @@ function read(part: MatchedPart, request: RequestView): Matched {
   }
 }
 
-/** The place in which a managed rule matched. */
+/** The part in which a managed rule matched. */
 export interface Matched {
   /** The field of expressions, and the name within it; empty without a name. */
   readonly part: string;

@@ -22,7 +22,7 @@ let used = NO_RULE_MATERIAL;
 let core: CoreRuleSet | null = null;
 let version = 0;
 
-/** Puts it in use in this thread, before it compiles rulesets; what is the same memory as before stays as it is. */
+/** Uses it in this thread, before it compiles rulesets; unchanged memory stays as it is. */
 export function useRuleMaterial(material: RuleMaterial): void {
   if (material.coreRules !== used.coreRules) core = coreRuleSetOf(material.coreRules);
   if (material.coreRules !== used.coreRules || material.rows !== used.rows)
@@ -33,7 +33,7 @@ export function useRuleMaterial(material: RuleMaterial): void {
   version++;
 }
 
-/** Goes up with each change: what was compiled before may be of other rules and lists. */
+/** Increases with each change, because earlier compilations may be of other rules and lists. */
 export const ruleMaterialVersion = (): number => version;
 
 function coreRuleSetOf(memory: SharedArrayBuffer | null): CoreRuleSet | null {
@@ -47,7 +47,7 @@ function coreRuleSetOf(memory: SharedArrayBuffer | null): CoreRuleSet | null {
 const FORMAT = 2;
 const HEAD_BYTES_MAX = 1000;
 
-/** A compiled Core Rule Set as it is kept on disk and crosses to threads. */
+/** A compiled Core Rule Set, as stored on disk and sent to threads. */
 export const coreRulesBytes = (head: CoreRulesHead, program: Program): SharedArrayBuffer =>
   sharedText(`${JSON.stringify({ format: FORMAT, ...head })}\n${JSON.stringify(program)}`);
 

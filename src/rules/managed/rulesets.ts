@@ -73,7 +73,10 @@ export function executionOf(ruleset: ManagedRuleset, parameters: Readonly<Record
   return { ruleset_id: ruleset.id, rules, enabled: packRules(ruleset, rules), own };
 }
 
-/** The execution without some of its rules: exceptions beat overrides (waf.md). The same object for the same rules, for as long as it is kept. */
+/**
+ * The execution without some of its rules, because exceptions override overrides (waf.md). The same object for the same
+ * rules while it is cached.
+ */
 export function withoutRules(ruleset: ManagedRuleset, execution: ManagedExecution, skipped: ReadonlySet<string>): ManagedExecution {
   let variants = variantsOf.get(execution);
   if (variants === undefined) variantsOf.set(execution, (variants = new Map()));

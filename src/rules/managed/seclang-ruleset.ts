@@ -27,11 +27,11 @@ const FILE = "seclang";
 export interface SecLangRuleset extends ManagedRuleset {
   readonly program: Program;
   readonly coreRuleSet: CoreRuleSet;
-  /** The work of making it, in places of regular expressions: those of its patterns, and one for each byte of its text. */
+  /** The cost of building it, in positions of regular expressions: those of its patterns, and one for each byte of its text. */
   readonly places: number;
 }
 
-/** Reads a customer's text, once for as long as it is kept. Throws SecLangError with line and column. */
+/** Reads a customer's text, once while it is cached. Throws SecLangError with line and column. */
 export function secLangRuleset(text: string, phase: SecLangPhase): SecLangRuleset {
   const core = MANAGED_RULESETS.get(SCORES_RULESET_ID)?.coreRuleSet;
   const key = createHash("sha256")

@@ -4,7 +4,7 @@ import type { RegexTable } from "#rules/regex/regex-table.ts";
 /** A customer's own pattern as overrides see it: a rule of the ruleset that it runs with. */
 export interface OwnPattern {
   readonly id: string;
-  /** Beside the category `custom`. */
+  /** Besides the category `custom`. */
   readonly tags: readonly string[];
   /** Absent: enabled. */
   readonly enabled?: boolean;

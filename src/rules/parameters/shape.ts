@@ -108,7 +108,7 @@ export const map =
 /** A known feature that does not exist here: refused, because ignoring it would deceive. */
 export const unavailable: Shape = (_, at) => [problem(at, `this version cannot run rules with ${nameOf(at)} yet`)];
 
-/** The first shape whose condition the place meets. */
+/** The first shape whose condition matches. */
 export const byPlace =
   (choose: (place: ParameterPlace) => Shape): Shape =>
   (value, at, place) =>

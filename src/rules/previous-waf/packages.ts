@@ -12,7 +12,7 @@ export interface PackageRule {
   readonly group_id: string;
   /** Default mode of traditional rules. */
   readonly default_mode: "block" | "disable";
-  /** The rule of the ruleset that takes the package's place. */
+  /** The rule of the ruleset that replaces the package. */
   readonly successor_id: string;
 }
 
@@ -20,7 +20,7 @@ export interface PackageGroup {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** Its rules' category in the ruleset that takes the package's place. */
+  /** Its rules' category in the ruleset that replaces the package. */
   readonly category: string;
 }
 
@@ -31,7 +31,7 @@ export interface WafPackage {
   readonly detection_mode: DetectionMode;
   readonly groups: readonly PackageGroup[];
   readonly rules: readonly PackageRule[];
-  /** The managed ruleset that takes its place. */
+  /** The managed ruleset that replaces it. */
   readonly successor_id: string;
   /** The ruleset that the edge runs; customers' rulesets cannot name it. */
   readonly ruleset: ManagedRuleset;
@@ -40,7 +40,10 @@ export interface WafPackage {
 export const TRADITIONAL_PACKAGE_ID = "a7c1e5039bd24f68b0d1c2e3f4a50611";
 export const ANOMALY_PACKAGE_ID = "a7c1e5039bd24f68b0d1c2e3f4a50722";
 
-/** Scores from which on a package of detection mode `anomaly` acts, by its sensitivity (waf.md). Scripts of pages send more that looks alike. */
+/**
+ * Minimum scores at which a package of detection mode `anomaly` acts, by its sensitivity (waf.md). Scripts of pages
+ * send more that looks similar.
+ */
 export const SENSITIVITY_SCORES = {
   high: { plain: 25, script: 65 },
   medium: { plain: 40, script: 80 },

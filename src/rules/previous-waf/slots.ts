@@ -1,6 +1,6 @@
 import type { PhaseName } from "../phases.ts";
 
-/** Firewalls beside rulesets, older than they are: each runs as a separate entry point, beside those of its phase. */
+/** Firewalls older than rulesets: each runs as a separate entry point, beside those of its phase. */
 export type LegacyPhase = "access_rules" | "firewall_rules" | "rate_limits" | "zone_lockdown" | "ua_rules" | "previous_waf";
 
 interface SlotRow {
@@ -58,7 +58,7 @@ export const PREVIOUS_SLOTS: Readonly<Record<LegacyPhase, SlotRow>> = {
 
 export const PREVIOUS_SLOT_NAMES = Object.keys(PREVIOUS_SLOTS) as readonly LegacyPhase[];
 
-/** Names of the services of access rules in events, by what the rule names. */
+/** Names of the services of access rules in events, by the kind of target. */
 export const ACCESS_RULE_SERVICES = {
   ip: "IP Access Rules (address)",
   ip_range: "IP Access Rules (range)",

@@ -1,5 +1,5 @@
 /**
- * Addresses with stars, as in page rules, overrides and rate limits: `*example.com/admin/*`, with or without a scheme. A
+ * URLs with stars, as in page rules, overrides and rate limits: `*example.com/admin/*`, with or without a scheme. A
  * star in the host matches a part of the host and one in the path a part of the path, so that a query cannot bypass a
  * rule. Without a star at its end a pattern matches only that exact end.
  */

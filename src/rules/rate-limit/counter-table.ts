@@ -1,18 +1,18 @@
 import { createHash, randomFillSync } from "node:crypto";
 import { createSipHash } from "#kernel/crypto/siphash.ts";
 
-/** Counts what happens under keys, within bounded memory that threads may share. Never throws, never waits long. */
+/** Counts events under keys in bounded memory that threads may share. Never throws, never waits long. */
 export interface RateCounters {
-  /** Adds to the key's count and returns it as it then is; with 0 it only looks. `nowMs` is the wall clock's. */
+  /** Adds to the key's count and returns the sum; 0 only reads it. `nowMs` is the wall clock's. */
   add(key: string, amount: number, window: RateWindow, nowMs: number): number;
-  /** Epoch milliseconds until which the key is kept out; 0 if it is not. */
+  /** Epoch milliseconds until which the key is blocked; 0 if it is not. */
   keptOutUntil(key: string, nowMs: number): number;
   keepOut(key: string, untilMs: number, nowMs: number): void;
 }
 
 export interface RateWindow {
   readonly periodMs: number;
-  /** Each key's windows begin with its first event. `fixed` forgets all at a window's end; `sliding` weighs the last one in. */
+  /** Each key's windows start with its first event. `fixed` resets at a window's end; `sliding` includes the weighted previous window. */
   readonly technique: "fixed" | "sliding";
 }
 
@@ -26,9 +26,9 @@ const KEPT_OUT = 5;
 const USED = 6;
 const PERIOD = 7;
 const SLOT_WORDS = 8;
-/** Slots in which a key may be; if all are taken, the least recently used one is replaced. */
+/** Possible slots of a key; if all are taken, the least recently used one is replaced. */
 const WAYS = 16;
-/** Places for each key: of as many keys as there may be, one in a hundred has to share. */
+/** Slots per key: at the limit of keys, one in a hundred has to share. */
 const PLACES_PER_KEY = 1.5;
 const HEADER_WORDS = 8;
 /** Times are tenths of a second since the table was made: 32 bits suffice for six years. */
@@ -78,7 +78,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
     const at = HEADER_WORDS + set;
     const isTaken = (): boolean => Atomics.compareExchange(words, at, 0, 1) === 0;
     for (let spins = 0; spins < SPINS_MAX; spins++) if (isTaken()) return;
-    // Sleeping lets the thread go on that holds it.
+    // Sleeping lets the thread with the lock continue.
     for (let waits = 0; waits < WAITS_MAX; waits++) {
       Atomics.wait(words, at, 1, WAIT_MS);
       if (isTaken()) return;
@@ -100,7 +100,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
     let best = -1;
     let bestWorth = Number.POSITIVE_INFINITY;
     for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS) {
-      // Keys that are kept out are evicted last.
+      // Blocked keys are evicted last.
       const worth = words[at + TAG_A] === 0 ? -1 : Math.max(words[at + USED]!, words[at + KEPT_OUT]! > tick ? words[at + KEPT_OUT]! : 0);
       if (worth < bestWorth) {
         best = at;
@@ -140,7 +140,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
       const set = place(key);
       lock(set);
       const found = find(set);
-      // A look-up without counting must not take a slot.
+      // A lookup without counting must not take a slot.
       const result = found < 0 && amount === 0 ? 0 : count(found < 0 ? take(set, tick) : found, amount, window, tick);
       unlock(set);
       return result;

@@ -73,7 +73,7 @@ export function compileLimit(
       const nowMs = request.at_ms ?? 0;
       let key = rule.id;
       for (const read of reads) key += `\0${String(read(request, null) ?? "")}`;
-      // A client that is kept out is not counted further: the time starts with the request that exceeded the limit.
+      // A blocked client is not counted further: the time starts with the request that exceeded the limit.
       if (keepOutMs > 0 && counters.keptOutUntil(key, nowMs) > 0) return applies;
       if (!waits)
         return counted.applies === null

@@ -12,7 +12,7 @@ const characteristic: Shape = (value, at, { phase, around }) => {
   return wrong === null ? [] : [problem(at, wrong)];
 };
 
-/** It may look at the response, unlike the rule's own expression. */
+/** It may read the response, unlike the rule's own expression. */
 const countingExpression: Shape = (value, at, { phase, around }) => {
   if (typeof value !== "string") return [problem(at, "counting_expression must be a string")];
   if (value === "") return [];

@@ -7,7 +7,7 @@ export const THREAD_BYTES_MAX = 64 * 2 ** 20;
 export interface Learner {
   /** Bytes of its learned states. */
   readonly bytes: number;
-  /** Forgets its states, so that its next texts pay for learning again. */
+  /** Drops its states, so that its next texts pay for learning them again. */
   forget(): void;
 }
 

@@ -30,7 +30,7 @@ const PLACE_STEPS = 8;
  */
 const TRIED_PLACES_MAX = 262_144;
 
-/** States that are remembered, of each pattern: less than what the library keeps by itself. */
+/** Limit of remembered states per pattern, below the library's own limit. */
 const STATES_BYTES_MAX = 1 << 20;
 
 /** Its learned states count in `states`. Throws RegexError. */

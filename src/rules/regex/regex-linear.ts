@@ -5,7 +5,7 @@ import type { Regex } from "./regex-syntax.ts";
 const STEPS_MAX = 512;
 
 /**
- * The same question asked more cheaply: whether a text matches does not depend on captures, on how far a match extends at
+ * An equivalent but cheaper pattern: whether a text matches does not depend on captures, on the length of a match at
  * its open ends, or on laziness.
  */
 export function simplifyTest(regex: Regex): Regex {
@@ -45,7 +45,7 @@ export function isLinear(regex: Regex, stepsMax = STEPS_MAX, notBehind: ByteSet 
 }
 
 interface Part {
-  /** A repetition of one byte without an end, or null for what has an end. */
+  /** A repetition of one byte without an upper bound, or null if it has one. */
   readonly loop: ByteSet | null;
   readonly steps: number;
   readonly ways: number;
@@ -63,7 +63,7 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
   const loops = known.filter((part) => part.loop !== null).length;
   return known.every((part, i) => {
     if (part.loop === null) return true;
-    // Elsewhere each place of the text may be a start, and the loop must not run over starts.
+    // Elsewhere each position of the text may be a start, and the loop must not run over starts.
     if (!anchored && (part.loop & starts) !== 0n && (part.loop & ~notBehind) !== 0n) return false;
     if ((part.loop & (behind[i]?.bytes ?? 0n)) === 0n) return true;
     // One loop may backtrack, if the rest has an end, and if no two starts share the loop.
@@ -73,7 +73,7 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
 
 const isAnchored = ([first]: readonly Regex[]): boolean => first?.kind === "assert" && first.what === "start";
 
-/** Steps of a sequence at one position if every way is tried; each loop counts as one step. */
+/** Steps of a sequence at one position if every path is tried; each loop counts as one step. */
 function stepsOfParts(items: readonly Regex[], parts: readonly Part[]): number {
   const behind = firstsBehindRepeats(items);
   const ways = parts.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
@@ -114,7 +114,7 @@ const bytesOf = rememberGroups((regex: Regex): ByteSet => {
   return regex.items.reduce((sum, item) => sum | bytesOf(item), 0n);
 });
 
-/** Whether only one number of repetitions can be right: what follows begins with none of the repeated bytes. */
+/** Whether only one number of repetitions can match: the following part starts with none of the repeated bytes. */
 const isDecided = (item: Regex | undefined, behind: First = NOTHING): boolean =>
   item?.kind === "repeat" && item.item.kind === "set" && !behind.empty && (item.item.bytes & behind.bytes) === 0n;
 
@@ -140,7 +140,7 @@ const waysOf = rememberGroups((regex: Regex): number => {
   return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
 });
 
-/** Upper bound of the steps at one position, if every way is tried. */
+/** Upper bound of the steps at one position, if every path is tried. */
 const stepsOf = rememberGroups((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return stepsOf(regex.item);
@@ -161,7 +161,7 @@ const stepsOf = rememberGroups((regex: Regex): number => {
   return steps;
 });
 
-/** Bytes that a match can begin with, and whether it may be empty. */
+/** Possible first bytes of a match, and whether it may be empty. */
 interface First {
   readonly bytes: ByteSet;
   readonly empty: boolean;
@@ -228,8 +228,8 @@ const firstOf = rememberGroups((regex: Regex): First => {
 });
 
 /**
- * Whether something is repeated that may match nothing or that captures. Engines differ in how far such a match goes, and in
- * what a group holds that had no part in the last repetition.
+ * Whether a repeated part may match nothing or capture. Engines differ in the length of such a match, and in the
+ * content of a group that was not part of the last repetition.
  */
 export function repeatsOddly(regex: Regex): boolean {
   if (regex.kind === "repeat") return mayBeEmpty(regex.item) || captures(regex.item) || repeatsOddly(regex.item);

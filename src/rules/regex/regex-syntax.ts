@@ -23,14 +23,14 @@ export class RegexError extends Error {
   }
 }
 
-// Rust's own bound is on memory; this keeps compiling far from noticeable.
+// Rust's own limit is on memory; this one keeps compiling unnoticeably short.
 const NESTING_MAX = 100;
 const REPEATS_MAX = 1000;
 const SIZE_MAX = 20_000;
 
 /**
- * Reads the syntax of Rust's `regex` crate in its byte mode, one char of `pattern` for each byte: no look-around and no back
- * references, classes of ASCII. Throws RegexError.
+ * Reads the syntax of Rust's `regex` crate in its byte mode, one char of `pattern` for each byte: no look-around and no
+ * back references, ASCII classes. Throws RegexError.
  */
 export function parseRegex(pattern: string): Regex {
   const reader = new Reader(pattern);
@@ -82,7 +82,7 @@ class Reader {
     return branches.length === 1 && only !== undefined ? only : { kind: "choice", items: branches };
   }
 
-  /** `(?i)` and the like, which hold to the end of the group. */
+  /** Flags such as `(?i)`, which apply to the end of the group. */
   #flagsHere(flags: Flags): Flags | null {
     const found = /\(\?([a-zA-Z-]+)\)/y;
     found.lastIndex = this.at;
@@ -143,7 +143,7 @@ class Reader {
     return { min, max };
   }
 
-  /** A number, or nothing, with white space around it. */
+  /** A number or nothing, with white space around it. */
   #digits(): string {
     this.#skipSpace();
     const from = this.at;
@@ -251,7 +251,7 @@ class Reader {
     let result: ByteSet | null = null;
     let operation = "";
     let current = 0n;
-    // A bracket or hyphens in the first place are literal.
+    // A bracket or hyphens at the start are literal.
     if (this.#takes("]")) current |= oneByte(0x5d);
     while (!this.#takes("]")) {
       if (this.ended()) this.#fail("unclosed class", start);
@@ -288,7 +288,7 @@ class Reader {
     return byteRange(first, last);
   }
 
-  /** A byte, or a set where the item is a class itself. */
+  /** A byte, or a set if the item is a class itself. */
   #classByte(): number | ByteSet {
     const start = this.at;
     const char = this.#next();

@@ -2,8 +2,8 @@ import { type LearnedStates, statePool } from "./learned-states.ts";
 import { compileRegexReplacer, compileRegexTest, RegexError, type RegexReplacer, type RegexTest } from "./regex.ts";
 
 /**
- * Places that the regular expressions of one ruleset may have together, repetitions written out: some half a second of a thread to
- * make them all, and 20 MB. A single one may have 1,000.
+ * Limit of positions for all regular expressions of one ruleset, with repetitions expanded: compiling them takes half a
+ * second of a thread and 20 MB. A single one may have 1,000.
  */
 export const REGEX_POSITIONS_MAX = 50_000;
 
@@ -35,10 +35,10 @@ export interface RegexTable {
 
 export type Preparable = Pick<RegexTest, "size" | "prepare">;
 
-/** `placesMax`: more are refused. `before`: the table of the ruleset that is replaced, whose expressions are taken over. */
+/** `placesMax`: more are refused. `before`: the table of the replaced ruleset, whose expressions are reused. */
 export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: RegexTable): RegexTable {
   const tables = { test: new Map<string, RegexTest>(), replacer: new Map<string, RegexReplacer>() };
-  // Patterns that are taken over count in the same states; those of the previous version only are no longer used.
+  // Reused patterns count in the same states; those of the previous version only are dropped.
   const states = before?.states ?? statePool.createGroup();
   states.forget();
   let places = 0;

@@ -5,8 +5,8 @@ const CHARACTER_CLASSES_MAX = 64;
 const UNCLOSED_MAX = 100;
 
 /**
- * A bound on the places of a pattern of characters once its repetitions are written out, found without the library, which would
- * write them out first. Throws RegexError for what it would take long to read.
+ * An upper bound of the positions of a Unicode pattern with expanded repetitions, computed without the library, which
+ * would expand them first. Throws RegexError for a pattern that would take too long to read.
  */
 export function unicodeSizeOf(pattern: string): number {
   // For each of them the library searches up to the end of the pattern.

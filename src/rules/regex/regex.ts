@@ -17,15 +17,15 @@ export interface RegexTest {
   readonly engine: "native" | "automaton";
   /** Texts that every match contains; null if none is certain. */
   readonly required: RequiredParts | null;
-  /** Its places once its repetitions are written out: what time and memory grow with. */
+  /** Its positions with expanded repetitions, which time and memory are proportional to. */
   readonly size: number;
-  /** Makes now what the first test would make, in up to ten microseconds for each place. */
+  /** Builds the automaton now instead of at the first test, in up to ten microseconds per position. */
   prepare(): void;
 }
 
 /** Replaces the first match of a customer's regular expression. */
 export interface RegexReplacer extends Pick<RegexTest, "size" | "prepare"> {
-  /** By what `replacement` makes of its groups; group 0 is the match itself. */
+  /** Replaces by the result of `replacement` for its groups; group 0 is the match itself. */
   replace(text: string, replacement: (group: (number: number) => string) => string): string;
 }
 

@@ -8,7 +8,10 @@ export function wildcardProblem(pattern: string): string | null {
   return bare.includes("\\") ? String.raw`in a wildcard \ escapes only * and \ `.trimEnd() : null;
 }
 
-/** Whether the whole of a text fits the pattern, `*` standing for any text. Each part is searched once, so the time is linear in the text for each part. */
+/**
+ * Whether the whole text matches the pattern, in which `*` matches any text. Each part is searched once, so the time is
+ * linear in the text for each part.
+ */
 export function wildcardTest(pattern: string, strict: boolean): (text: string) => boolean {
   const [first = "", ...rest] = literalParts(strict ? pattern : lowerBytes(pattern));
   const cased = strict ? (text: string): string => text : rememberedLower;

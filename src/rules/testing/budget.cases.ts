@@ -29,7 +29,7 @@ export interface Worst {
   readonly expression: (i: number) => string;
   readonly body: string;
   readonly type?: string;
-  /** An automaton keeps what the first requests have taught it, and costs the next ones less. */
+  /** An automaton keeps the states learned from the first requests, and costs the next ones less. */
   readonly learns?: true;
 }
 

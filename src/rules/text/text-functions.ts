@@ -47,7 +47,7 @@ export function endsWith(text: string, part: string): boolean {
   return text.endsWith(part);
 }
 
-/** At most `limit` pieces; the last one has the rest. */
+/** At most `limit` parts; the last one has the rest. */
 export function split(text: string, separator: string, limit: number): readonly string[] {
   const pieces: string[] = [];
   let at = 0;

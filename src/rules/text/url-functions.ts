@@ -25,7 +25,7 @@ function hexDigit(byte = 0): number {
 }
 
 export interface UrlDecoding {
-  /** Again, until nothing is left to decode. */
+  /** Repeats until nothing is left to decode. */
   readonly recursive: boolean;
   /** `%u2601` too, as UTF-8. */
   readonly unicode: boolean;

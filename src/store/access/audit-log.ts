@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
 import { type ListPart, partOf } from "#store/queries/list-pages.ts";
 import type { AuditLogTable, Tables } from "#store/queries/tables.ts";
 
-/** Objects before and after are given of those kinds alone that can have an API date. */
+/** Returns objects before and after only for kinds that can have an API date. */
 export type AuditRow = Selectable<AuditLogTable>;
 
 const DATED_RESOURCES = ["token", "account"];

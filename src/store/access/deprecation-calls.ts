@@ -20,10 +20,10 @@ export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly Dep
 /** A row has six parameters; SQLite allows 32,766. */
 const ROWS_PER_STATEMENT = 500;
 
-/** With the caller as it is now; both null for a token that is gone, and for a user. */
+/** With the current caller; both null for a deleted token, and for a user. */
 export type NamedCalls = DeprecationCallsTable & { readonly token_name: string | null; readonly api_date: string | null };
 
-/** A caller of what ends, with the pin that holds for it. */
+/** A caller of a deprecated part, with the API date that applies to it. */
 export interface EndingCaller {
   readonly deprecation_id: string;
   readonly token_id: string;
@@ -61,7 +61,7 @@ export async function callersOfEnding(
   return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
 }
 
-/** Notes that an account is told. False if it was told before, by whichever node. */
+/** Records that an account was notified. False if any node notified it before. */
 export async function addDeprecationNotice(db: Kysely<Tables>, row: DeprecationNoticesTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto("deprecation_notices")

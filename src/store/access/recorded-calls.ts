@@ -3,7 +3,7 @@ import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { findAccount } from "./accounts.ts";
 import type { RecordedCallsTable, Tables } from "#store/queries/tables.ts";
 
-/** Adds to the counts; a form that is new on its day is left out once the account has `formsMax` of that day. */
+/** Adds to the counts; a form that is new on its day is dropped once the account has `formsMax` of that day. */
 export async function addRecordedCalls(db: Kysely<Tables>, rows: readonly RecordedCallsTable[], formsMax: number): Promise<void> {
   for (const sameDay of Map.groupBy(rows, ({ account_id, day }) => `${account_id} ${day}`).values()) {
     const [first] = sameDay;

@@ -22,7 +22,7 @@ export async function deleteTotp(db: Kysely<Tables>, userId: string): Promise<vo
   await db.deleteFrom("user_totp").where("user_id", "=", userId).execute();
 }
 
-/** Whether sign-in with the user's password asks for a code. */
+/** Whether sign-in with the user's password requires a code. */
 export async function hasTotp(db: Kysely<Tables>, userId: string): Promise<boolean> {
   const row = await findTotp(db, userId);
   return row !== undefined && row.confirmed_on !== null;

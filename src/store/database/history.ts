@@ -80,7 +80,7 @@ function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredP
   return { rev, history: typeof history === "string" ? history : null, isOwn: own === true || own === 1 };
 }
 
-/** A dump is being loaded into the database: what is missing in it tells nothing yet. */
+/** A dump is being loaded into the database, so missing data means nothing yet. */
 class PartialDatabase extends Error {}
 
 const UNDEFINED_TABLE = "42P01";
@@ -119,7 +119,7 @@ export async function beginHistory(
   return { history, rev: before.rev };
 }
 
-/** Says that what the database has is what was served at the position; the caller begins the history that follows (`renewHistory`). */
+/** Declares that the database's content is what was served at the position; the caller starts the history that follows (`renewHistory`). */
 export async function continueFrom(db: Kysely<Tables>, { history, rev }: Position): Promise<void> {
   const known = history === "" ? {} : { history };
   await db

@@ -7,7 +7,7 @@ import type { Session } from "#store/queries/session.ts";
  */
 export const VALUES_AT_ONCE = 2_000;
 
-/** A written or deleted row counts as so many values: those of a record, the most frequent kind. */
+/** A written or deleted row counts as this many values: those of a record, the most frequent kind. */
 export const VALUES_PER_ROW = 26;
 
 /** A session that yields to the event loop regularly, whichever caller queries and however many wait. */

@@ -20,7 +20,7 @@ export interface AuditEntry {
     readonly type: "token" | "user" | "system";
     readonly id: string;
     readonly ip: string;
-    /** The API date of the call, where it was not the operator's. */
+    /** The API date of the call, if it was not the operator's. */
     readonly api_date?: string;
   };
   readonly account_id: string | null;

@@ -38,7 +38,7 @@ export async function deleteWebhook(db: Db, id: string): Promise<void> {
 export const policiesOf = (db: Db, accountId: string): Promise<PolicyRow[]> =>
   db.selectFrom("notification_policies").selectAll().where("account_id", "=", accountId).orderBy("created_on").orderBy("id").execute();
 
-/** Those that are enabled, of every account. */
+/** Enabled policies of every account. */
 export const policiesOfType = (db: Db, type: string): Promise<PolicyRow[]> =>
   db.selectFrom("notification_policies").selectAll().where("enabled", "=", 1).where("alert_type", "=", type).orderBy("id").execute();
 

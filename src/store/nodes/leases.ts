@@ -3,8 +3,8 @@ import { databaseNow } from "#store/database/database-time.ts";
 import type { Store } from "#store/database/store.ts";
 
 /**
- * Takes or renews the lease of a duty; false if another holder has it. Time is the database's, so that clocks of holders may differ. A
- * holder that was frozen may believe that it still has the lease: its work needs its own fence.
+ * Takes or renews the lease of a duty; false if another holder has it. Uses the database's clock, so that clocks of
+ * holders may differ. A holder that was frozen may believe that it still has the lease: its work needs its own fence.
  */
 export async function takeLease(store: Store, duty: string, holder: string, forMs: number): Promise<boolean> {
   const now = databaseNow(store.dialect);

@@ -38,7 +38,7 @@ async function inPieces(db: Db, verb: RawBuilder<unknown>, { table, key, where }
   }
 }
 
-/** Deletes the rows that a cascade would delete with the matching rows, in pieces. The matching rows themselves stay. */
+/** Deletes the rows that a cascade would delete with the matching rows, in chunks. The matching rows themselves stay. */
 export async function deleteOwned(db: Db, owner: TableName, where: RawBuilder<unknown>): Promise<void> {
   for (const { table, key, by, of = ["id"], holdsDocuments = false } of OWNED[owner] ?? []) {
     const owned = sql`${columns(by)} IN (SELECT ${listed(of)} FROM ${sql.table(owner)} WHERE ${where})`;

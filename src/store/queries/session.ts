@@ -147,8 +147,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     forUpdate: "",
     hasTables: "SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_migrations'",
     isWhole: null,
-    // Copies of a file cannot be told apart: a restored one is recognized by its revision, compared with the last good
-    // copy beside it.
+    // Copies of a file cannot be distinguished: a restored one is recognized by its revision, compared with the last good copy beside it.
     identity: "'file'",
     text: "text",
     integer: "integer",

@@ -735,7 +735,7 @@ export interface AuditLogTable {
   resource_id: string;
   before: string | null;
   after: string | null;
-  /** The API date of the call, where it was not the operator's. */ api_date: string | null;
+  /** The API date of the call, if it was not the operator's. */ api_date: string | null;
 }
 /** `rev` is allocated from one locked row, so commit order is revision order. */
 export interface CountersTable {

@@ -30,7 +30,7 @@ export async function deleteRuleList(db: Kysely<Tables>, id: string, nowMicros: 
   await db.deleteFrom("rule_lists").where("id", "=", id).execute();
 }
 
-/** Deletes some items of a list that is gone; whether there may be more. */
+/** Deletes some items of a deleted list; returns whether there may be more. */
 export async function deleteSomeItems(db: Kysely<Tables>, listId: string, limit: number): Promise<boolean> {
   const ids = (await db.selectFrom("rule_list_items").select("id").where("list_id", "=", listId).limit(limit).execute()).map(
     ({ id }) => id,

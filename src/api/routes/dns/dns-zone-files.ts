@@ -5,7 +5,7 @@ import { zoneOf } from "#api/zone-of.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
 
-/** Clients send the words in the spelling of their language. */
+/** Clients send booleans in the spelling of their language. */
 const ImportForm = Type.Object({
   file: Type.String({ minLength: 1, description: "A zone file in the format of RFC 1035; $INCLUDE is not allowed." }),
   proxied: Type.Optional(

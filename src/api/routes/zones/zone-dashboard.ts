@@ -4,7 +4,7 @@ import { ColoDashboard, DashboardQuery, ZoneDashboard } from "#model/zones/zone-
 
 const read = { method: "GET", scope: "zone", permissions: ["Analytics Read", "Logs Read"], query: DashboardQuery } as const;
 
-/** An installation is one place. */
+/** An installation counts as one colo. */
 const COLO = "local";
 
 /** The interface before GraphQL analytics (SPEC 9, 2021-03-01). */

@@ -19,7 +19,7 @@ export async function backup(file: string, options: BackupOptions, flags: readon
   const config = loadConfig(configInput(flags));
   const lock = lockOf(options);
   const controlPath = controlPathOf(databaseUrl(config));
-  // The work directory goes with the process.
+  // The work directory is deleted with the process.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(EXIT.failed));
   const made = await spoken(() =>
     makeBackup({ dataDir: config.data, controlPath, file, lock, version: packageVersion(), clock: systemClock }),
@@ -93,7 +93,7 @@ function readOrComplain(file: string): string {
   }
 }
 
-/** The operator can mend anything that goes wrong with files. */
+/** The operator can fix any error with files. */
 async function spoken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -12,7 +12,7 @@ export interface CallLog {
   readonly calls: readonly CountedCall[];
   /** Lines that are not calls of the management API. */
   readonly skipped: number;
-  /** Forms were left out, because there are too many. */
+  /** Forms were dropped, because there are too many. */
   readonly isCut: boolean;
 }
 
@@ -72,7 +72,7 @@ type Matcher = (method: string, path: string, body: unknown) => { readonly route
 
 const BASE_PATH = "/client/v4";
 
-/** Finds the route of a path, whose parameters may also stand as in the reference: `{zone_id}`, `:zone_id`. */
+/** Finds the route of a path, whose parameters may also be written as in the reference: `{zone_id}`, `:zone_id`. */
 function createMatcher(): Matcher {
   const bySize = Map.groupBy(ROUTES, ({ method, path }) => `${method} ${path.split("/").length}`);
   const readers = new Map<string, ShapeReader>();
@@ -80,7 +80,7 @@ function createMatcher(): Matcher {
     const [given = "", query = ""] = target.split("?", 2);
     const path = given.startsWith(BASE_PATH) ? given.slice(BASE_PATH.length) : given;
     const parts = path.split("/");
-    // Words of a path come before its parameters: /user/tokens/verify is not a token.
+    // Literal path segments take precedence over parameters: /user/tokens/verify is not a token.
     const route = (bySize.get(`${method} ${parts.length}`) ?? [])
       .filter((candidate) => candidate.path.split("/").every((part, at) => part.startsWith(":") || part === parts[at]))
       .toSorted((a, b) => a.path.split(":").length - b.path.split(":").length)[0];

@@ -60,7 +60,7 @@ async function ofServer(api: ApiClient, options: RehearseOptions, asOf: IsoDate)
   return options.live === true ? live(() => ask(1), secondsOf(options.for)) : ask(daysOf(options.since));
 }
 
-/** Asks again and again, and takes away what was there at the beginning; new findings are printed as they come. */
+/** Polls, and subtracts the state at the start; new findings are printed as they arrive. */
 async function live(ask: () => Promise<Rehearsal>, seconds: number): Promise<Rehearsal> {
   const first = await ask();
   const before = new Map(first.findings.map((finding) => [keyOf(finding), finding.calls]));
@@ -95,7 +95,7 @@ function since(now: Rehearsal, first: Rehearsal, before: ReadonlyMap<string, num
   const findings = now.findings
     .map((finding) => ({ ...finding, calls: finding.calls - (before.get(keyOf(finding)) ?? 0) }))
     .filter(({ calls }) => calls > 0);
-  // Around midnight the first answer's day is over, and its calls are no longer counted.
+  // Around midnight the day of the first response ends, and its calls are no longer counted.
   const less = (later: number, earlier: number): number => (later >= earlier ? later - earlier : later);
   return { ...now, findings, calls: less(now.calls, first.calls), breaking: less(now.breaking, first.breaking) };
 }

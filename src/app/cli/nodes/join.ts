@@ -12,7 +12,7 @@ import { CliError, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Joins with a token. The private key of the node's user on the bus is made here and never leaves this machine. */
+/** Joins with a token. The private key of the node's bus user is created here and never leaves this machine. */
 export async function join(text: string, token: string, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const url = controlUrl(text);

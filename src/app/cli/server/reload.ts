@@ -8,7 +8,10 @@ import { CliError, complain, EXIT, type ExitCode, print } from "#app/cli/outcome
 const LOOK_EVERY_MS = 50;
 const LOOKS_MAX = 600;
 
-/** Sends the server of the data directory SIGHUP and waits for what becomes of it: 0 where it is in force, 1 where it is refused, 3 without a server. */
+/**
+ * Sends SIGHUP to the server of the data directory and waits for the result: 0 if the new configuration is in force, 1
+ * if it is refused, 3 without a server.
+ */
 export async function reload(flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const run = readRunFile(data);

@@ -22,7 +22,7 @@ export async function enqueueAlert(
   await enqueueAccountAlert(unit, nowMs, name, zone.account_id, () => alertOf(zone), concerns);
 }
 
-/** The same of something that happened to an account; `concerns` says whether a policy is about it. */
+/** Adds notifications about an event of an account; `concerns` decides whether a policy applies. */
 export async function enqueueAccountAlert(
   unit: Unit,
   nowMs: number,

@@ -9,7 +9,7 @@ export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS
 export const countKey = ({ kind, zone_id, service, hour_ms }: Omit<EventCountRow, "minutes">): string =>
   `${kind} ${zone_id} ${service} ${hour_ms}`;
 
-/** Counts of the minutes of an hour without trailing zeros, which are written as nothing: `3,,12`. */
+/** Counts of the minutes of an hour without trailing zeros; zeros are empty: `3,,12`. */
 export const minutesText = (counts: readonly number[]): string => Array.from(counts, (count) => count || "").join(",");
 
 /** The counts greater than zero between the times, with the start of their minute. */

@@ -118,7 +118,7 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
   const begun = [...spikes.values()].filter(({ of }) => !goOn.has(of.key));
   if (over.size + begun.length === 0) return 0;
   return commit(deps, call, async (unit) => {
-    // If the policy has changed meanwhile, the next look evaluates it.
+    // If the policy has changed meanwhile, the next check evaluates it.
     const current = await policyById(unit.db, policy.account_id, policy.id);
     if (current === undefined || current.enabled === 0 || meaningOf(current) !== meaningOf(policy)) return 0;
     // Another node may have found the same spike meanwhile, or the next one.

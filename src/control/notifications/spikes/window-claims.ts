@@ -27,5 +27,5 @@ export function createWindowClaims(): WindowClaims {
   };
 }
 
-/** After a clock was set back, the last look may lie in the future. */
+/** After a clock was set back, the last check may be in the future. */
 export const isLongAgo = (lookedMs: number, endMs: number): boolean => Math.abs(endMs - lookedMs) > WINDOW_MS;

@@ -77,11 +77,11 @@ export function isDay(month: number, day: number): boolean {
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** `yymmdd` from the place. */
+/** `yymmdd` at the position. */
 export const hasYearFirst = (digits: string, place = 0): boolean =>
   isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place + 4, place + 6)));
 
-/** `ddmmyy` from the place. */
+/** `ddmmyy` at the position. */
 export const hasDayFirst = (digits: string, place = 0): boolean =>
   isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place, place + 2)));
 

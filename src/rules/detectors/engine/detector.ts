@@ -64,7 +64,7 @@ export interface Detector {
    * (scan.ts).
    */
   readonly namedBehind?: RegExp;
-  /** Of two detectors that share their patterns, one gets the values in such a place, and the other one the rest (value-place.ts). */
+  /** Of two detectors that share their patterns, one gets the values in such a position, and the other one the rest (value-place.ts). */
   readonly place?: ValuePlace;
   /** Tags beside the category, which overrides may name. */
   readonly tags?: readonly string[];

@@ -57,7 +57,7 @@ export function chooseGrams(literals: readonly Uint8Array[], groups: number): re
 }
 
 const NOWHERE = -1;
-/** Further turns change hardly anything. */
+/** Further passes change hardly anything. */
 const TURNS = 2;
 
 /** For each of the three bytes the accepted lower and upper halves, a bit for each of the sixteen. */

@@ -23,7 +23,7 @@ const GAP = "\n".repeat(LABEL_BYTES);
 export const createTextMasker = (): TextMasker =>
   textMaskerOf(compileDetectors(DETECTORS.filter(({ enabled }) => enabled)), FINDABLE_CHARS_MIN);
 
-/** With those of them that leave no doubt, and only for such finds. */
+/** With the filters that leave no doubt, and only for such findings. */
 export const createUndoubtedMasker = (): TextMasker => textMaskerOf(compileDetectors(UNDOUBTED_DETECTORS), FINDABLE_CHARS_MIN);
 
 /** `charsMin`: these detectors find nothing in shorter texts. */

@@ -206,7 +206,7 @@ const NAMES_OF_WALLETS = ["allet", "ddress", "coin", "BTC", "btc", "LTC", "ltc",
 
 const walletIn = valueAtEnd(/(?<![A-Za-z0-9])[A-Za-z0-9]+$/);
 
-/** Addresses that begin with a letter and are found only after a name: of the test network, Litecoin, Dogecoin, Dash and Tron. */
+/** Addresses that start with a letter and are found only after a name: of the test network, Litecoin, Dogecoin, Dash and Tron. */
 const NAMED_BASE58 = wallet({
   id: "fin.crypto_base58_named",
   rule_id: "223c6d782e384be6d03f870296024735",

@@ -26,7 +26,7 @@ function isRvnr(code: string): boolean {
     const product = weight * Number(number[place]);
     return all + Math.floor(product / 10) + (product % 10);
   }, 0);
-  // § 2 (3) and (5): if the day is unknown or has no serials left, numbers are made with days that no month has.
+  // § 2 (3) and (5): if the day is unknown or has no serials left, numbers use days that no month has.
   return Number(code.slice(2, 4)) < 64 && Number(code.slice(4, 6)) <= 12 && sum % 10 === Number(code[11]);
 }
 

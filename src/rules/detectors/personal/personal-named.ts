@@ -13,7 +13,7 @@ const isGiven = (code: string): boolean => {
   return digits.length >= 3 && !(isUniform(digits) && (digits.length >= 6 || digits === code));
 };
 
-/** Numbers of countries that have no row, or that lack a check digit: found only by the words near them. */
+/** Numbers of countries without a row or without a check digit: found only by the words near them. */
 export const NAMED_DETECTORS: readonly Detector[] = [
   ...codeDetectors(
     "pii",

@@ -11,7 +11,7 @@ export interface Dispatch {
 }
 
 export interface DispatchScan {
-  /** The number of the next matching filter, in order; -1 if there are no more. */
+  /** Returns the number of the filter under evaluation, for errors; of several that are searched at once, the first. */
   next(): number;
 }
 

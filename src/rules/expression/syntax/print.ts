@@ -2,8 +2,8 @@ import type { ArgumentNode, Connective, Index, LiteralNode, Node, Value } from "
 import { writeString } from "./strings.ts";
 
 /**
- * The expression in its canonical form: operators in English, one space between words, as few parentheses as there can be,
- * integers in decimal. It reads as the same expression, and printing it again changes nothing.
+ * The expression in its canonical form: operators in English, one space between words, as few parentheses as possible,
+ * integers in decimal. It parses to the same expression, and printing it again changes nothing.
  */
 export function printExpression(node: Node): string {
   return printNode(node, 0);

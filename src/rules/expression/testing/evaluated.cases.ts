@@ -1,4 +1,4 @@
-/** Filters that hold for the request of conformance.test.ts, and those that do not; by what they show. */
+/** Filters that match the request of conformance.test.ts, and those that do not, by subject. */
 export const HOLD: Readonly<Record<string, readonly string[]>> = {
   constants: ["true", "not false", "!false", "(true)", "((true))", "true\n", "\r\ntrue "],
   connectives: [
@@ -366,7 +366,7 @@ export const HOLD: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Filters of responses that hold. */
+/** Filters that match a response. */
 export const RESPONSE_HOLD: readonly string[] = [
   "http.response.code eq 404",
   "http.response.code in {400..499}",

@@ -1,7 +1,7 @@
 import { parseCidr } from "#kernel/net/cidr.ts";
 import { isMapped, parseIp, readIp } from "#kernel/net/ip.ts";
 
-/** Addresses, blocks and ranges, asked often. */
+/** Addresses, blocks and ranges, for frequent lookups. */
 export interface AddressSet {
   readonly size: number;
   /** False for a text that is not an address. `::ffff:a.b.c.d` counts as the IPv4 address. */
@@ -52,7 +52,7 @@ export function createAddressSetOf(texts: Iterable<string>): AddressSet {
 }
 
 export const createAddressSet = (ranges: readonly AddressRange[]): AddressSet =>
-  // Families never mix: `::/0` holds no IPv4 address.
+  // Families never mix: `::/0` contains no IPv4 address.
   build(
     ranges.filter(isIpv4Range).map(pairOf),
     ranges.filter((range) => !isIpv4Range(range)),
@@ -67,8 +67,8 @@ interface Pair {
 const pairOf = (range: AddressRange): Pair => ({ first: word(range.low, 3), last: word(range.high, 3) });
 
 /**
- * Sorted typed arrays without overlaps: IPv4 by one number, IPv6 by four, so that a question is one binary search over
- * memory that lies in one piece, and allocates nothing.
+ * Sorted typed arrays without overlaps: IPv4 by one number, IPv6 by four, so that a lookup is one binary search over
+ * contiguous memory and allocates nothing.
  */
 function build(pairs: readonly Pair[], ranges: readonly AddressRange[]): AddressSet {
   const v4 = mergePairs(pairs);
@@ -147,7 +147,7 @@ export function addressBytes(text: string): string | undefined {
 const word = (from: Uint8Array, at: number): number =>
   (((from[at * 4] ?? 0) << 24) | ((from[at * 4 + 1] ?? 0) << 16) | ((from[at * 4 + 2] ?? 0) << 8) | (from[at * 4 + 3] ?? 0)) >>> 0;
 
-// Large sets are entered by the first 16 bits of an address, which leaves a handful of ranges to search.
+// Large sets are indexed by the first 16 bits of an address, which leaves a handful of ranges to search.
 const INDEXED_MIN = 1024;
 
 /** For each first 16 bits the number of ranges that start before them; null for small sets. */

@@ -9,7 +9,7 @@ export interface NamedList {
   has(value: Value): boolean;
 }
 
-/** `ip` lists hold addresses and blocks, `asn` lists numbers, the others are asked with strings. */
+/** `ip` lists contain addresses and blocks, `asn` lists numbers, and the others strings. */
 export type ListKind = "ip" | "hostname" | "asn" | "redirect";
 
 /**
@@ -34,7 +34,7 @@ const HOST_BYTE_STEPS = 100;
 /** A list that is made item by item. */
 export interface ListBuilder<Item, List extends NamedList = NamedList> {
   add(item: Item): void;
-  /** Holds what was added, and what is added afterwards. */
+  /** Contains added items, including those added later. */
   readonly list: List;
 }
 

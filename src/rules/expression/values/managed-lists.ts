@@ -20,7 +20,7 @@ export function useManagedLists(lists: Iterable<readonly [name: string, addresse
   contents = new Map(Array.from(lists, ([name, addresses]) => [name, createIpList(addresses)]));
 }
 
-/** Known lists without a file have nothing in them. */
+/** Known lists without a file are empty. */
 const EMPTY = createIpList([]);
 
 /** The list of that name, with its prefix; its content may change later. */

@@ -7,7 +7,7 @@ export type ValueType =
 export const STRING = { kind: "string" } as const satisfies ValueType;
 export const INTEGER = { kind: "integer" } as const satisfies ValueType;
 export const BOOLEAN = { kind: "boolean" } as const satisfies ValueType;
-/** Addresses are text while they are on their way. */
+/** Addresses are text until they are compared. */
 export const IP = { kind: "ip" } as const satisfies ValueType;
 
 export const arrayOf = (of: ValueType): ValueType => ({ kind: "array", of });

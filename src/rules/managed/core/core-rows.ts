@@ -33,8 +33,8 @@ export const requestProgram = (program: Program): Program => ({
 });
 
 /**
- * The program without its rules that look for attacks in requests. Those that prepare variables and exceptions stay, since
- * the rules for responses need them.
+ * The program without its rules that search requests for attacks. Rules that set variables and exceptions remain,
+ * because the rules for responses need them.
  */
 export const responseProgram = (program: Program): Program => ({
   ...program,

@@ -13,11 +13,11 @@ export interface CoreRuleSet {
   readonly program: Program;
   /** SHA-256 of the files that it was read from, in hexadecimal. */
   readonly digest: string;
-  /** Makes its engine, which takes a while, unless that was done. */
+  /** Builds its engine, which takes a while, unless it exists. */
   prepare(): void;
   /** Finds its rules at a paranoia level. Each request is evaluated once per level, for all callers. */
   find(paranoia: number): Find;
-  /** The same where rules do not look at some values. */
+  /** The same for rules that exclude some values. */
   findExcepting(paranoia: number, excluded: readonly ExcludedTarget[]): Find;
 }
 
@@ -34,7 +34,7 @@ export interface CoreMatch {
   readonly number: number;
   /** For every value that it hit. */
   readonly score: number;
-  /** Each of the first places once: a variable of ModSecurity's, a name in it, and the value. */
+  /** Each of the first matched parts once: a ModSecurity variable, a name in it, and the value. */
   readonly places: readonly Matched[];
 }
 
@@ -106,7 +106,7 @@ function judged(transaction: Transaction, response: TransactionResponse): Outcom
 
 function matchOf({ id, points, variables, entries }: RuleMatch): CoreMatch {
   const places: Matched[] = [];
-  // Without what its first link matched it would not apply; later links look at the same values, or at what rules remember.
+  // Without the match of its first link the chain would not match; later links inspect the same values, or variables set by rules.
   for (const { name: variable, value } of variables.slice(0, entries)) {
     if (places.length === PLACES_MAX) break;
     const colon = variable.indexOf(":");

@@ -40,7 +40,7 @@ export function transactionOf(request: RequestView): TransactionRequest {
   };
 }
 
-/** A response as rules in SecLang see it; its body is empty unless it was kept for them. */
+/** A response as SecLang rules see it; its body is empty unless it was buffered for them. */
 export function responseOf(response: ResponseView): TransactionResponse {
   const { names, values } = response.header_fields?.() ?? { names: [], values: [] };
   return {
@@ -59,7 +59,7 @@ const BODY_CHARACTERS_MAX = 262_144;
 /** Cost of an argument, in characters, beside its own. */
 const ARGUMENT_CHARACTERS = 24;
 
-/** Whether the Core Rule Set looks at less of a body than was read of it. */
+/** Whether the Core Rule Set inspects less of a body than was read of it. */
 export function isCut({ text, args, xml }: BodyReading): boolean {
   if (text.length > BODY_CHARACTERS_MAX) return true;
   const named = argumentsOf(args);
@@ -81,7 +81,7 @@ function firstOf(found: readonly NamedValue[]): readonly NamedValue[] {
 const firstTexts = (texts: readonly string[]): readonly string[] =>
   firstOf(texts.map((value) => ({ name: "", value }))).map(({ value }) => value);
 
-/** ModSecurity's names of what reads a body. */
+/** ModSecurity's names of body processors. */
 const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
   none: "",
   form: "URLENCODED",
@@ -92,7 +92,7 @@ const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
   binary: "",
 };
 
-/** The type chooses it also where the body is empty. */
+/** The type also chooses it if the body is empty. */
 function processorOf(request: RequestView, { kind }: BodyReading): string {
   if (kind !== "none") return PROCESSORS[kind];
   const [type] = readContentTypes(request.headers("content-type"), new Set());
@@ -119,7 +119,7 @@ function queryArguments(query: string): readonly NamedValue[] {
   return argumentsOf(found);
 }
 
-/** Rules take names of arguments for what a client may choose; those of XML belong to its documents. */
+/** Rules treat argument names as chosen by the client; names in XML belong to its documents. */
 const XML_NAME = "xml";
 
 /** Each argument with each name and each value that a program may read. */

@@ -71,7 +71,7 @@ const oneOf =
     return value as T;
   };
 
-/** `unset`: what a row has that does not name it. */
+/** `unset`: the value of a row that does not set it. */
 const optional =
   <T, U>(member: Member<T>, unset: U): Member<T | U> =>
   (key, value) =>

@@ -83,7 +83,7 @@ function checked(row: OperatorRow): Signature {
   return signature;
 }
 
-/** Whether a value that is sent as it is has the signature: in its own reading, or as it is. */
+/** Whether a value that is sent unchanged has the signature, in its own reading or unchanged. */
 function createTextFinder(signature: Signature): (value: string) => boolean {
   const test = createTextTest(signature, []);
   const has = (looked: string, read: string): boolean => signature.needs.some((need) => looked.includes(need)) && test(read);

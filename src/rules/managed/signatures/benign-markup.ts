@@ -1,6 +1,6 @@
-/** Markup that people send because it is their work: what rows for scripts in pages do not speak of. */
+/** Markup that people send in their work, which rows for scripts in pages exclude. */
 
-/** Components of JSX name functions where pages have handlers: every one of a text does. */
+/** JSX components pass functions where pages have handlers, and then all handlers of a text are functions. */
 export function isJsx(text: string): boolean {
   const handlers = text.match(/[ /"'`]on[a-z]{3,25} ?= ?.{0,40}/gs) ?? [];
   return handlers.every((handler) => /= ?\{ ?(?:\( ?\)? ?(?:=>|[a-z_, ]{0,30}\) ?=>)|async \(|[a-z_.$]{1,30} ?(?:\}|=>))/.test(handler));
@@ -9,7 +9,7 @@ export function isJsx(text: string): boolean {
 const ACTIVE =
   /<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /]/;
 
-/** Films and maps are embedded by frames whose address is in quotes and leads to another server; documents name their character set. */
+/** Videos and maps are embedded by frames with a quoted URL of another server; documents name their character set. */
 export function isEmbedding(text: string): boolean {
   const rest = text
     .replace(/<(?:iframe|embed) [^<>]{0,1000}>/g, (tag) => (isFrame(tag) ? "" : tag))

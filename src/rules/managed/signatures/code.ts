@@ -447,12 +447,12 @@ const DATA: readonly SignatureRow[] = [
   },
 ];
 
-/** A sentence about programs begins with words. */
+/** A sentence about programs starts with words. */
 function isSentence(text: string): boolean {
   return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
 }
 
-/** Scripts begin with words of their language. */
+/** Scripts start with words of their language. */
 function isProgram(text: string): boolean {
   return (
     /^\s{0,20}(?:var|let|const|if ?\(|import|export|class|async) ?[\w({*]/.test(text.slice(0, 200)) &&
@@ -465,7 +465,7 @@ function isNestedPart(text: string): boolean {
   return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
 }
 
-/** Programs report the place of an error: class names with lines. */
+/** Stack traces contain class names with line numbers. */
 function isStackTrace(text: string): boolean {
   return (
     /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) &&
@@ -473,7 +473,7 @@ function isStackTrace(text: string): boolean {
   );
 }
 
-/** Documents of XHTML begin so. */
+/** XHTML documents start with this. */
 function isPublicHtml(text: string): boolean {
   return /<!doctype html public/.test(text) && !/<!entity|<!\[cdata\[ ?<|<xi:|<xsl:/.test(text);
 }

@@ -340,7 +340,7 @@ function isDirectory(text: string): boolean {
   return /^ldaps?:\/\/[a-z][a-z0-9-]{0,60}\.[a-z0-9.-]{1,100}(?::\d{1,5})?\/(?:dc|ou|cn|o)=[a-z0-9,= -]{1,200}$/.test(text);
 }
 
-/** A step upwards in source code and in sentences about it leads to another file. */
+/** A step upwards in source code, and in sentences about it, leads to another file. */
 function isImport(text: string): boolean {
   const begin = text.slice(0, 8192);
   if (/(?:\.{2,4};?\/){3}|etc\/|proc\/|\.env|passwd|windows|\.ini|\.ssh|\.git\/|\.php/.test(begin)) return false;

@@ -1,7 +1,7 @@
 import type { Argument } from "#rules/body/body-reading.ts";
 
 /**
- * The text that a program may make of values that it joins, if a comment begins in one value and ends in another (`/*` …
+ * The text that a program may make of joined values, if a comment starts in one value and ends in another (`/*` …
  * `*\/`): a database ignores everything between. The values from the first to the last of these, joined by commas as in
  * ASP; empty without such values.
  */

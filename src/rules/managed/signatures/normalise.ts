@@ -91,7 +91,7 @@ const narrow = (text: string): string =>
     .replace(/(?:\xfc\x80{4}|\xf8\x80\x80\x80|\xf0\x80\x80|\xe0\x80)[\x80-\xbf]/g, (bytes) =>
       String.fromCharCode(bytes.charCodeAt(bytes.length - 1) & 0x3f),
     )
-    // A second byte that is none is taken for what it is.
+    // An invalid second byte is read as itself.
     .replace(/\xc0[./\\]/g, (pair) => pair[1]!)
     .replace(/[\xc0\xc1][\x80-\xbf]/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 1) << 6) | (pair.charCodeAt(1) & 0x3f)))
     .replace(/\xe2([\x80-\x93])([\x80-\xbf])|\xe3\x80\x82/g, (whole, second?: string, third?: string) =>
@@ -225,7 +225,7 @@ export function unquoted(text: string): string {
 export const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
   plain: ({ text }) => text,
   sql: ({ text }) => withoutComments(text),
-  // Only what ends a path, or separates commands, is worth a text that is not the one of others.
+  // Another reading is tested only if it ends a path or separates commands.
   path: ({ text, lines }) => plainPath(lines.includes("\0") ? lines : text),
   shell: ({ text, lines }) => unquoted(/[\n\r]/.test(lines) ? lines : text),
   lines: ({ lines }) => lines,

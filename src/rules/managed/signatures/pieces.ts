@@ -7,10 +7,10 @@ import { joinedByComments } from "./joined-comments.ts";
 import { type Decoded, normalise } from "./normalise.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH, UPLOADS } from "./places.ts";
 
-/** Takes a value; `part` is its field of expressions, and `name` its name there, if it has one. */
+/** Receives a value; `part` is its field of expressions, and `name` its name there, if it has one. */
 export type TakePiece = (value: Decoded, target: number, part: string, name: string) => void;
 
-/** Calls `take` with every value of a request that signatures look at. */
+/** Calls `take` with every value of a request that signatures inspect. */
 export function eachPiece(request: RequestView, take: TakePiece): void {
   const value: TakeValue = (text, target, part, name) => {
     if (text.length >= PIECE_BYTES_MIN) take(normalise(text), target, part, name);
@@ -35,12 +35,12 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
-/** A program that servers run begins with its language's mark, or has it after an image's head. */
+/** A program that servers run starts with its language's mark, or has it after an image's header. */
 const FILE_BYTES_MAX = 16_384;
 
 type TakeValue = (text: string, target: number, part: string, name: string) => void;
 
-// Nothing that anything looks for is shorter.
+// No signature searches a shorter text.
 const PIECE_BYTES_MIN = 3;
 
 /** The fields of expressions that arguments are in, with that of their names, and the target that signatures know them by. */
@@ -58,7 +58,7 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
   const [part, names, target] = PLACES[source];
   if (name !== value && seen?.has(name) !== true) {
     take(name, target, names, "");
-    // Readings of names beside it are parts of it, but for those that programs read out of two parameters.
+    // Readings of names are parts of it, except those that programs read from two parameters.
     if (source === "multipart") for (const other of otherNames) take(other, target, names, "");
     seen?.add(name);
   }

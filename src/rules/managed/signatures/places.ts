@@ -1,10 +1,10 @@
-/** The places of a request that signatures look at; a signature names several by joining their bits. */
+/** The targets of a request that signatures inspect; a signature names several by joining their bits. */
 export const PATH = 1;
 /** Names and values of query, form, parts, JSON and XML. */
 export const ARGUMENTS = 2;
 /** Names and values of cookies. */
 export const COOKIES = 4;
-/** Values of header fields, and heads of parts, without those that have their own place. */
+/** Values of header fields and heads of parts, without those that have their own target. */
 export const HEADERS = 8;
 /** The field User-Agent. */
 export const AGENT = 16;
@@ -15,12 +15,12 @@ export const BODY = 64;
 /** The beginnings of uploaded files. */
 export const UPLOADS = 128;
 
-/** Places in which a visitor can put a value. */
+/** Targets in which a visitor can put a value. */
 export const INPUT = ARGUMENTS | COOKIES | BODY;
-/** Programs log and store more parts than those that they ask for. */
+/** Programs log and store more parts than those that they use. */
 export const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
 
-/** Each place as files of the operator name it. */
+/** Each target by its name in files of the operator. */
 export const PLACES = {
   path: PATH,
   arguments: ARGUMENTS,

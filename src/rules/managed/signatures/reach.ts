@@ -11,7 +11,7 @@ export interface Reach {
   readonly hasEdges: boolean;
 }
 
-/** Null where a match may be of any length. */
+/** Null if a match may have any length. */
 export function reachOf(pattern: string): Reach | null {
   const regex = simplifyTest(parseRegex(pattern));
   const bytes = longest(regex);

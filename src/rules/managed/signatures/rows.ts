@@ -15,7 +15,7 @@ export interface SignatureRow {
   readonly detect?: (text: string) => boolean;
   readonly unless?: Signature["unless"];
   readonly beginsValue?: boolean;
-  /** By default what the pattern itself shows. */
+  /** By default the text of the pattern itself. */
   readonly needs?: readonly string[];
   /** By default everything but files. */
   readonly targets?: number;

@@ -61,7 +61,7 @@ const leading = (text: string): number => /^[ \t'")}\]]{0,20}/.exec(text)![0].le
 
 const isBeforeSeparator = (text: string, at: number): boolean => /^\s{1,4}(?:[;|&\n`]|\$\()/.test(text.slice(at, at + 6));
 
-/** Number of bytes that begin a command at this position; 0 without one. */
+/** Number of bytes that start a command at this position; 0 without one. */
 function openerAt(text: string, at: number): number {
   const char = text[at]!;
   if (char === "$") return text[at + 1] === "(" ? 2 : text.startsWith("{ifs}", at + 1) ? 6 : 0;

@@ -9,7 +9,7 @@ export const CERTAIN_PROGRAMS = words(
     "mysqldump psql sqlite3 ssh-keygen ssh-keyscan scp rsync tftp openssl gcc uptime vmstat zcat bzcat",
 );
 
-/** Programs whose names are words too: commands where arguments show it. */
+/** Programs whose names are ordinary words, and which are commands only with certain arguments. */
 export const AMBIGUOUS_PROGRAMS = words(
   "cat tac nc sh ssh dig host ruby php node lua awk sed grep head tail more less nl od rev sort tee find xargs kill rm mv cp ln mkdir touch echo " +
     "printf set export ip route ps top last at service su sudo apt yum dnf pip npm tar zip unzip gzip dd mount nohup type ss reg sc net strings copy del move " +

@@ -13,15 +13,15 @@ import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 export interface SignatureSet {
   /** Numbers of the signatures that may match the request, in order. Within one phase a request does not change. */
   candidates(request: RequestView): readonly number[];
-  /** Whether the request has the signature of this number, in a place that is not left out. */
+  /** Whether the request has the signature of this number, in a target that is not excluded. */
   matches(request: RequestView, number: number, leftOut?: LeftOut): boolean;
   /** Number of matching values; at most a hundred are counted. */
   hits(request: RequestView, number: number, leftOut?: LeftOut): number;
-  /** The values that have it, as signatures read values: one for each of the first places. */
+  /** The matching values, as signatures read them: one for each of the first targets. */
   explain(request: RequestView, number: number, leftOut?: LeftOut): readonly Matched[];
 }
 
-/** Whether a signature does not look at a place. */
+/** Whether a signature ignores a target. */
 export type LeftOut = (place: Place) => boolean;
 
 /** A part of requests, and a name in it. */
@@ -63,7 +63,7 @@ interface Inspection {
   readonly spots: Map<string, Spots>;
 }
 
-/** Each text with all places that have it. */
+/** Each text with all targets that contain it. */
 type Texts = Map<string, Place[]>;
 
 const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map(), hitTexts: new Map(), spots: new Map() };
@@ -102,7 +102,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         if (lastLooks[literal] === serial) return;
         lastLooks[literal] = serial;
         for (const row of rows[literal]!)
-          // A reading that changes nothing was seen already.
+          // A reading that changes nothing was tested already.
           if ((row.targets & target) !== 0 && (row.reading === reading || isSame)) found.push(row);
       });
       charge(founds * FOUND_STEPS + found.length * ROW_STEPS);

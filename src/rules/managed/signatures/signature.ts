@@ -1,6 +1,6 @@
 /**
- * How a value is read (normalise.ts): in one line, without SQL's comments, as a path, as a shell's words, or decoded and no more, for
- * tokenisers that know what line breaks and comments are.
+ * How a value is read (normalise.ts): in one line, without SQL's comments, as a path, as a shell's words, or only
+ * decoded, for tokenizers that know line breaks and comments.
  */
 export type Reading = (typeof READINGS)[number];
 export const READINGS = ["plain", "sql", "path", "shell", "lines"] as const;
@@ -30,8 +30,8 @@ export const ATTACK_CATEGORIES = [
 ] as const;
 
 /**
- * A pattern in Rust's syntax, proven to take linear time, or a tokeniser that charges for itself. `isForeign`: the pattern did not ship
- * with the program, so it runs and is charged as customers' are.
+ * A pattern in Rust's syntax, proven to take linear time, or a tokenizer that counts its own steps. `isForeign`: the
+ * pattern did not ship with the program, so it runs and is counted like a customer's.
  */
 export type Test = { readonly pattern: string; readonly isForeign?: boolean } | { readonly detect: (text: string) => boolean };
 

@@ -9,7 +9,7 @@ const QUOTES = ["'", '"'] as const;
 
 /**
  * Whether a text becomes part of the statement that includes it: after a number, or after a quote that ends a string. A
- * whole statement does not count: its sender uses a program that takes statements. Texts are in lower case.
+ * whole statement does not count, because its sender uses a program that accepts statements. Texts are in lower case.
  */
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
@@ -19,7 +19,7 @@ export function injectsSql(given: string): boolean {
   return given.length > TEXT_BYTES_MAX && injectsFarAway(given);
 }
 
-/** A text that begins as a whole statement does: `select … from`, `insert into …`. */
+/** A text that starts like a whole statement: `select … from`, `insert into …`. */
 export function isStatement(given: string): boolean {
   const text = given.slice(0, 1024);
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
@@ -28,7 +28,7 @@ export function isStatement(given: string): boolean {
   );
 }
 
-/** Every further piece of a long text that begins at a quote, up to the next ones. */
+/** Every further part of a long text that starts at a quote, up to the next quotes. */
 function injectsFarAway(text: string): boolean {
   for (let from = TEXT_BYTES_MAX - OVERLAP; from < text.length; from += TEXT_BYTES_MAX - OVERLAP) {
     const piece = text.slice(from, from + TEXT_BYTES_MAX);
@@ -64,7 +64,7 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   if (!text.includes(quote)) return false;
   const tokens = readSql(text, quote);
   if (tokens === null) return false;
-  // Words in quotes with a word between them: nothing that is joined is true.
+  // Words in quotes with a word between them, which do not make a true condition.
   if (quote === '"' && /^s(?:&s)+$/.test(tokens.kinds) && !/"\s*[0-9]/.test(text)) return false;
   if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
   // A text in the other kind of quotes is not ended by what follows in the statement.

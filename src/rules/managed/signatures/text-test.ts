@@ -21,7 +21,7 @@ const STEPS_MAX = 10_000_000;
 const TEST_STEPS = 5;
 const PIECE_STEPS = 300;
 const WINDOW_STEPS = 60;
-/** Steps for putting one more place in order. */
+/** Steps for sorting one more position. */
 const SPOT_STEPS = 40;
 
 /** `groups`: by number, literals of which every match has one of each group. */

@@ -1,4 +1,4 @@
-/** Attacks as guides for testers show them, by kind; written down without looking at the signatures. */
+/** Attacks from guides for testers, by kind, collected without looking at the signatures. */
 export const ATTACKS: Readonly<Record<string, readonly string[]>> = {
   sqli: [
     "' OR 1=1 -- -",

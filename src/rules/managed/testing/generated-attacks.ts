@@ -445,7 +445,7 @@ export interface GeneratedAttack {
   readonly request: RequestChanges;
 }
 
-/** `count` different requests of a kind: its forms, each encoded in one of its ways, at one of its places. */
+/** `count` different requests of a kind: its forms, each encoded in one of its ways, in one of its targets. */
 export function generatedAttacks(kind: keyof typeof KINDS, count: number, seed: number): readonly GeneratedAttack[] {
   const { forms, slots = {}, encodings, places = VALUES }: Kind = KINDS[kind];
   const choose = createChoice(seed);

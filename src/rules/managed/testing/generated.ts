@@ -9,6 +9,6 @@ export function createChoice(seed: number): <T>(items: readonly T[]) => T {
   };
 }
 
-/** Puts one of its words in place of each `‹slot›`. */
+/** Replaces each `‹slot›` by one of its words. */
 export const filled = (form: string, slots: Readonly<Record<string, readonly string[]>>, choose: <T>(items: readonly T[]) => T): string =>
   form.replace(/‹([a-z]+)›/g, (_whole, slot: string) => choose(slots[slot] ?? [""]));

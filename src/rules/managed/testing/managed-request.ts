@@ -28,7 +28,7 @@ export function managedRequest({ path = "/a/b.html", query = "", headers = {}, b
   return { ...request, headers: (name) => lower.get(name) ?? [] };
 }
 
-/** The rules of a managed ruleset that apply to a request, deployed as it is. */
+/** The rules of a managed ruleset that match a request, with its default deployment. */
 export function managedMatches(rulesetId: string, request: RequestChanges, overrides: object = {}): readonly Match[] {
   const rule = {
     id: "deploys",

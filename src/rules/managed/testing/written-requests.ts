@@ -32,7 +32,7 @@ const post = (type: string, body: string): RequestChanges => ({
 const FORM = "application/x-www-form-urlencoded";
 const part = (text: string): string => `--bnd7Kx\r\nContent-Disposition: form-data; name="q"\r\n\r\n${text}\r\n--bnd7Kx--\r\n`;
 
-/** A line without its own place is sent in each of these. */
+/** A line without its own target is sent in each of these. */
 const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
   query: (text) => ({ query: `page=2&q=${encodeURIComponent(text)}` }),
   form: (text) => post(FORM, `page=2&q=${encodeURIComponent(text)}`),
@@ -40,7 +40,7 @@ const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
   part: (text) => post("multipart/form-data; boundary=bnd7Kx", part(text)),
 };
 
-/** A line that begins with `@place` is sent unchanged in that place. */
+/** A line that starts with `@place` is sent unchanged in that target. */
 const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
   query: (query) => ({ query }),
   path: (path) => ({ path, query: "" }),

@@ -60,21 +60,21 @@ function isActiveDeclaration(text: string): boolean {
 
 /** Results for a text's earlier tags, so that nested tags are read once. */
 interface Tags {
-  /** Starts of attributes after which nothing was found. */
+  /** Starts of attributes after which no handler was found. */
   readonly seen: Set<number>;
   /** The last unquoted value: one that begins inside it has the same end. */
   from: number;
   end: number;
 }
 
-/** The attributes of a tag, from a place inside of it to its end. */
+/** The attributes of a tag, from a position inside it to its end. */
 class Attributes {
   readonly #text: string;
   readonly #isInTag: boolean;
   readonly #tags: Tags | undefined;
   #at: number;
 
-  /** With `tags` it is sure that there is a tag, so every handler counts, and not only those that browsers know. */
+  /** With `tags` the text certainly has a tag, so every handler counts, and not only those that browsers know. */
   constructor(text: string, at: number, tags: Tags | undefined) {
     this.#text = text;
     this.#at = at;

@@ -5,7 +5,7 @@ import type { PcreNode } from "../patterns/pcre-node.ts";
 /** Expands macros with values of the transaction. */
 export type Expand = (macro: Macro) => string;
 
-/** An operator, ready to look at values. */
+/** An operator, ready to test values. */
 export interface OperatorTest {
   /** The groups of a match, the match itself first, or null. With `wantsGroups` false, the groups may have any content. */
   readonly test: (value: string, expand: Expand, wantsGroups: boolean) => Groups | null;
@@ -15,7 +15,7 @@ export interface OperatorTest {
 
 export type OperatorNeeds =
   | { readonly kind: "pattern"; readonly pattern: PcreNode }
-  /** One of these, without regard to case, is all it takes. */
+  /** Containing one of these, without regard to case, is sufficient. */
   | { readonly kind: "words"; readonly words: readonly string[] }
   | { readonly kind: "none" };
 

@@ -10,7 +10,7 @@ import { validateByteRange, validateUrlEncoding, validateUtf8 } from "./encoding
 import { type OperatorTest, wholeValueMatch } from "./operator-test.ts";
 import { createWordFinder } from "./word-finder.ts";
 
-/** An operator of a rule, compiled. Throws SecLangError where its argument cannot be used. */
+/** A compiled operator of a rule. Throws SecLangError if its argument is invalid. */
 export function createOperator(operator: SecOperator): OperatorTest {
   try {
     return MAKERS[operator.name](operator);
@@ -131,7 +131,7 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
   pm: words,
   pmf: words,
   pmFromFile: words,
-  // Asking a name server for each request would make every visitor wait: such a rule never applies (ADR 0080).
+  // Querying a nameserver for each request would make every visitor wait: such a rule never matches (ADR 0080).
   rbl: whenever(() => false),
   rx: pattern,
   rxGlobal: pattern,

@@ -1,6 +1,6 @@
 import { createScannerBuilder, type Scan } from "../prefilter/scanner.ts";
 
-/** Finds the first of many words in a text, ignoring case. Made at its first use. */
+/** Finds the first of many words in a text, ignoring case. Built at its first use. */
 export function createWordFinder(words: readonly string[]): (text: string) => string | undefined {
   let scan: ((text: string) => Scan) | undefined;
   return (text) => {

@@ -4,8 +4,8 @@ import { firstOf } from "./first-bytes.ts";
 import { type PcreAssertion, type PcreNode, PatternError } from "./pcre-node.ts";
 
 /**
- * Finds what the groups of a pattern hold, in time that is linear in the text (Pike's machine: every way is followed at once, the
- * preferred one first). Atomic groups match as plain ones.
+ * Finds the contents of a pattern's groups in time linear in the text (Pike's machine: all paths are followed at once,
+ * the preferred one first). Atomic groups match like plain ones.
  */
 export function createGroupMachine(pattern: PcreNode): (text: string) => readonly (string | undefined)[] | null {
   const compiler = new Compiler();
@@ -21,7 +21,7 @@ type Instruction =
   | { readonly kind: "byte"; readonly members: Uint8Array }
   | { readonly kind: "save"; readonly slot: number }
   | { readonly kind: "assert"; readonly what: PcreAssertion }
-  /** Tries one place after the other. */
+  /** Tries one position after the other. */
   | { readonly kind: "split"; targets: readonly number[] }
   | { readonly kind: "match" };
 
@@ -114,7 +114,7 @@ const ordered = (again: number, on: number, isLazy: boolean): readonly number[] 
 /** Steps of a thread per byte. */
 const THREAD_STEPS = 20;
 
-/** A place of the pattern, and what its groups hold so far. */
+/** A position in the pattern with the current contents of its groups. */
 interface Thread {
   readonly at: number;
   readonly slots: Int32Array;
@@ -136,7 +136,7 @@ function run({ code, slotCount, begins, isNullable }: Machine, text: string): re
   for (let position = 0; position <= text.length; position++) {
     const here: Thread[] = [];
     for (const { at, slots } of threads) follow(code, at, slots, text, position, seen, here);
-    // A match that begins earlier is preferred, so none begins any more once there is one.
+    // A match that starts earlier is preferred, so no new one starts once a match exists.
     const mayBegin = position < text.length ? begins[text.charCodeAt(position) & 0xff] === 1 : isNullable;
     if (found === null && mayBegin) follow(code, 0, none, text, position, seen, here);
     charge(here.length * THREAD_STEPS);

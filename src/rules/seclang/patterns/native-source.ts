@@ -42,7 +42,7 @@ class Writer {
       case "capture":
         return this.#capture(node.item, node.number);
       case "atomic": {
-        // `(?=(…))\1`: what a look-ahead has found is never tried again.
+        // `(?=(…))\1`: the match of a look-ahead is never tried again.
         const number = ++this.#groups;
         return `(?=(${this.write(node.item)}))\\${number}(?:)`;
       }

@@ -2,7 +2,7 @@ import { type ByteSet, CLASSES, NEWLINE } from "#rules/regex/byte-set.ts";
 import type { PcreAssertion, PcreNode } from "./pcre-node.ts";
 import { PatternError } from "./pcre-node.ts";
 
-/** The places of a pattern, and how a byte leads from some of them to others (Thompson, 1968). */
+/** The positions of a pattern, and the transitions between them by a byte (Thompson, 1968). */
 export interface Nfa {
   /** The class of each byte: bytes of a class are alike to the pattern. */
   readonly classes: Uint8Array;
@@ -106,7 +106,7 @@ class Builder {
     return this.places.push(place) - 1;
   }
 
-  /** The place at which a node begins, if what follows it begins at `next`. */
+  /** The first position of a node whose successor starts at `next`. */
   build(node: PcreNode, next: number): number {
     switch (node.kind) {
       case "set":

@@ -21,7 +21,7 @@ const NATIVE_STEPS = 4;
 /** Reads and compiles a pattern in PCRE's syntax, one char a byte. Throws PatternError. */
 export function createPattern(source: string): SecPattern {
   const node = parsePcre(source);
-  // Most patterns are never asked for anything: what asking takes is made when it is first needed.
+  // Most patterns are never tested: their engines are built at first use.
   let made: Search | undefined;
   let groups: ((text: string, end: number) => Groups) | undefined;
   const end = (text: string): number => (made ??= createSearch(node))(text);
@@ -73,7 +73,7 @@ function createLongSearch(node: PcreNode, native: Native): Search {
   return (text) => (automaton ??= new LazyAutomaton(node)).end(text);
 }
 
-// 64 bytes are a few milliseconds of the worst pattern there is; what a pattern needs more is charged.
+// The worst possible pattern takes a few milliseconds for 64 bytes; further steps are counted.
 const WINDOW_BYTES_MIN = 64;
 
 /** Searches a pattern without an automaton in windows that overlap by half: in long texts, longer matches are not found. */

@@ -1,6 +1,6 @@
 import { PatternError } from "./pcre-node.ts";
 
-/** A place in a pattern that is being read. */
+/** A position in a pattern that is being read. */
 export class PcreCursor {
   at = 0;
   readonly text: string;

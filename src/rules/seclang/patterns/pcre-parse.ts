@@ -84,7 +84,7 @@ class Reader {
     if (this.#cursor.takes("*")) return { min: 0, max: null };
     if (this.#cursor.takes("+")) return { min: 1, max: null };
     if (this.#cursor.takes("?")) return { min: 0, max: 1 };
-    // A brace that begins no repetition is literal.
+    // A brace that does not start a repetition is literal.
     const start = this.#cursor.at;
     const found = this.#cursor.match(/\{(\d{1,6})(?:(,)(\d{0,6}))?\}/y);
     if (found === null) return null;
@@ -157,7 +157,7 @@ class Reader {
     return this.#byte(escapedByte(this.#cursor, char), flags);
   }
 
-  /** The group that is meant, or 0 where the digits write a byte: those of groups that are not there, from 10 on. */
+  /** The referenced group, or 0 if the digits denote a byte: numbers of missing groups, from 10 on. */
   #reference(first: string): number {
     const second = this.#cursor.text[this.#cursor.at] ?? "";
     const number = Number(/\d/.test(second) ? first + second : first);

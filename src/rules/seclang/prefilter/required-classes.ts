@@ -2,11 +2,11 @@ import type { ByteSet } from "#rules/regex/byte-set.ts";
 import type { PcreNode } from "../patterns/pcre-node.ts";
 import { type ByteMask, maskOfBytes, weightOf } from "./byte-classes.ts";
 
-// A clause that most texts meet is not worth asking.
+// A clause that most texts satisfy is not worth testing.
 const WEIGHT_MAX = 40;
 const CLAUSES_MAX = 6;
 
-/** Clauses of which a text must meet every one, having a byte of its classes, for the pattern to match in it. */
+/** Clauses that a text must all satisfy, by a byte of their classes, for the pattern to match in it. */
 export function requiredClasses(pattern: PcreNode): readonly ByteMask[] {
   return clausesOf(pattern);
 }
@@ -33,7 +33,7 @@ function clausesOf(node: PcreNode): readonly ByteMask[] {
   }
 }
 
-/** A text that meets a clause of each branch meets the union of both. */
+/** A text that satisfies a clause of each branch satisfies the union of both. */
 function clausesOfChoice(items: readonly PcreNode[]): readonly ByteMask[] {
   let all: readonly ByteMask[] | null = null;
   for (const item of items) {
@@ -47,7 +47,7 @@ function clausesOfChoice(items: readonly PcreNode[]): readonly ByteMask[] {
   return all ?? [];
 }
 
-/** The narrowest clauses, without those that follow from others. */
+/** The narrowest clauses, without those implied by others. */
 function pruned(clauses: readonly ByteMask[]): readonly ByteMask[] {
   const kept: ByteMask[] = [];
   for (const clause of [...clauses].sort((a, b) => weightOf(a) - weightOf(b))) {

@@ -116,7 +116,7 @@ function scoreOf(literals: readonly string[] | null): number {
 
 const letters = new Map<ByteSet, readonly string[] | null>();
 
-/** The texts of one byte that a set matches, where these are few. */
+/** The texts of one byte that a set matches, if they are few. */
 function lettersOf(bytes: ByteSet): readonly string[] | null {
   let known = letters.get(bytes);
   if (known === undefined) letters.set(bytes, (known = listLetters(bytes)));

@@ -5,8 +5,8 @@ import { SecLangError, type SourcePosition } from "../syntax/source-error.ts";
 import type { Disruption, Rule, Target } from "./program.ts";
 
 /**
- * The part of SecLang that a program may use if its author is not the operator. Patterns have no look-around, references
- * and variables.
+ * The part of SecLang that a program may use if its author is not the operator. Patterns must not have look-around,
+ * references or variables.
  */
 export interface ProgramLimits {
   readonly rules: number;
@@ -14,7 +14,7 @@ export interface ProgramLimits {
   readonly disruptions: readonly Disruption[];
 }
 
-/** Throws SecLangError where a rule is beyond the limits. */
+/** Throws SecLangError if a rule exceeds the limits. */
 export function checkRule(rule: Rule, phase: number, { phases, disruptions }: ProgramLimits): void {
   if (!phases.includes(phase))
     throw new SecLangError(

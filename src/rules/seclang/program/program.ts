@@ -2,9 +2,9 @@ import type { Macro } from "../syntax/macro.ts";
 import type { OperatorName } from "../syntax/operator.ts";
 import type { SourcePosition } from "../syntax/source-error.ts";
 
-/** Rules in the form in which they travel: plain data, so that every thread compiles the same. */
+/** Rules in the form that is sent to threads: plain data, so that every thread compiles the same. */
 export interface Program {
-  /** `detection`: nothing disrupts. */
+  /** `detection`: no rule disrupts. */
   readonly engine: EngineMode;
   /** By phase, from 1 to 5, in order; the first is empty. */
   readonly phases: readonly (readonly Step[])[];
@@ -27,7 +27,7 @@ export type Step = { readonly kind: "rule"; readonly rule: Rule } | { readonly k
 
 export type Disruption = "pass" | "block" | "deny" | "drop" | "redirect" | "allow" | "allow-phase" | "allow-request";
 
-/** A rule and those chained to it. It applies where every link does. */
+/** A rule and those chained to it. It matches if every link does. */
 export interface Rule {
   readonly id: number;
   readonly place: SourcePosition;
@@ -51,12 +51,12 @@ export interface Rule {
 }
 
 export interface Link {
-  /** Empty where the link always applies. */
+  /** Empty if the link always matches. */
   readonly targets: readonly Target[];
   readonly excluded: readonly Target[];
   readonly operator: SecOperator | null;
   readonly transformations: readonly string[];
-  /** The operator looks at a value after each transformation that changes it, rather than after the last. */
+  /** The operator tests a value after each transformation that changes it, rather than after the last. */
   readonly isMultiMatch: boolean;
   readonly captures: boolean;
   readonly assignments: readonly Assignment[];

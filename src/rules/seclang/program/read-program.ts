@@ -14,9 +14,9 @@ import type { ActionRef } from "../syntax/actions.ts";
 export interface ProgramSources {
   /** In the order in which they apply. */
   readonly files: readonly SourceFile[];
-  /** Content of a file of words that a rule names, next to the rule's own file; null if it does not exist. */
+  /** Content of a word file that a rule names, next to the rule's own file; null if it does not exist. */
   readonly dataFile: (name: string, beside: string) => string | null;
-  /** Files that `Include` means; null where includes are not allowed. */
+  /** Files that `Include` matches; null if includes are not allowed. */
   readonly include?: (pattern: string, beside: string) => readonly SourceFile[] | null;
   /** Rules of another program that directives and `ctl` may name; they are not part of this one. */
   readonly others?: readonly Rule[];
@@ -26,7 +26,7 @@ export interface ProgramSources {
 const RULES_MAX = 20_000;
 const INCLUDES_MAX = 100;
 
-/** Reads rules. Throws SecLangError at the first mistake, so that an incomplete program never runs. */
+/** Reads rules. Throws SecLangError at the first error, so that an incomplete program never runs. */
 export function readProgram(sources: ProgramSources): Program {
   const reading = new Reading(sources);
   for (const file of sources.files) reading.readFile(file);
@@ -150,7 +150,7 @@ class Reading {
     );
   }
 
-  /** From rules of others variables can only be taken away. */
+  /** Variables of existing rules can only be removed. */
   #updateOthers({ by, rules, variables }: Extract<Directive, { kind: "update-targets" }>): void {
     const ids = this.#others(by, rules);
     if (ids.length === 0) return;

@@ -7,7 +7,7 @@ import { refuse, type Text } from "../syntax/source-error.ts";
 
 const WORDS_MAX = 100_000;
 
-/** The words that an operator looks for; empty for operators without. Arguments are checked here, where mistakes have a place. */
+/** The words that an operator searches; empty for operators without words. Arguments are checked here, where errors have a position. */
 export function wordsOf({ name, argument }: OperatorRef, dataFile: (name: string, beside: string) => string | null): readonly string[] {
   switch (name) {
     case "pm":
@@ -33,7 +33,7 @@ export function wordsOf({ name, argument }: OperatorRef, dataFile: (name: string
   }
 }
 
-/** Words between spaces; `|0d 0a|` writes bytes, the spaces in it included. */
+/** Words separated by spaces; `|0d 0a|` denotes bytes, including the spaces in it. */
 function phrasesOf(text: string): readonly string[] {
   const phrases: string[] = [];
   let phrase = "";
@@ -56,7 +56,7 @@ function checkedAddress(address: string, argument: Text): string {
   return address;
 }
 
-/** One a line; lines that begin with # are comments. */
+/** One per line; lines that start with # are comments. */
 function wordsIn(file: string, argument: Text, dataFile: (name: string, beside: string) => string | null): readonly string[] {
   const content = dataFile(file, argument.at(0).file);
   if (content === null) return refuse(argument, `the file ${file} is missing beside the rules`);

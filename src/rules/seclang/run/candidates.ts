@@ -17,7 +17,7 @@ export interface Candidate {
 /** Results for one distinct text. */
 interface Known {
   readonly scan: Scan;
-  /** By the number of a transformation, what it makes of the text. */
+  /** The result of each transformation on the text, by its number. */
   readonly transformed: (Known | undefined)[];
 }
 

@@ -9,7 +9,7 @@ import type { TransformationChain, TransformationChains } from "./transformation
 export interface CompiledSecRule {
   readonly rule: Rule;
   readonly links: readonly CompiledLink[];
-  /** The step at which the phase goes on where the rule applies and skips. */
+  /** The step at which the phase continues if the rule matches and skips. */
   readonly skipsTo: number;
 }
 
@@ -19,7 +19,7 @@ export interface CompiledLink {
   readonly excluded: readonly CompiledTarget[];
   readonly operator: OperatorTest | null;
   readonly isNegated: boolean;
-  /** Whether anything in the rule looks at what it captures, beside its texts for a log. */
+  /** Whether any part of the rule reads its captures, besides its log texts. */
   readonly capturesMatter: boolean;
   readonly chain: TransformationChain;
 }
@@ -35,9 +35,9 @@ export interface CompiledTarget {
   readonly shown: string;
 }
 
-/** The rules of each phase; markers become only the places where skips end. */
+/** The rules of each phase; markers are only the targets of skips. */
 export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledSecRule[])[] {
-  // A rule that begins with what another one has captured is nowhere in the Core Rule Set: then all captures count.
+  // The Core Rule Set has no rule that starts with another rule's captures; for such a rule all captures are stored.
   const areRead = program.phases.some((steps) => steps.some((step) => step.kind === "rule" && readsCaptures(step.rule.links[0]!)));
   return program.phases.map((steps) => compilePhase(steps, chains, areRead));
 }
@@ -83,7 +83,7 @@ function markerPlaces(steps: readonly Step[]): ReadonlyMap<string, readonly numb
   return places;
 }
 
-/** The next such place; the end of the phase if all are passed. */
+/** The next such position; the end of the phase if all are passed. */
 const skipTarget = (places: readonly number[] | undefined, place: number, end: number): number =>
   places?.find((next) => next > place) ?? end;
 

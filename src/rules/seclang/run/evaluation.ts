@@ -43,7 +43,7 @@ export class Evaluation implements Transaction {
   #isBodyForced = false;
   /** Phases that an `allow` has ended: 5 still runs. */
   #endsBefore = 0;
-  /** How many values the first link of the rule under way has matched. */
+  /** Number of values that the first link of the current rule has matched. */
   #entries = 0;
 
   constructor(
@@ -113,7 +113,7 @@ export class Evaluation implements Transaction {
     return { matches: this.#matches, interruption: this.#interruption };
   }
 
-  /** Whether every link of the rule matches; what each does happens as soon as it does. */
+  /** Whether every link of the rule matches; each link's actions run as soon as it matches. */
   #applies(rule: CompiledSecRule, found: readonly Candidate[] | undefined): boolean {
     this.#variables.beginRule(rule.rule);
     this.#hits.beginRule(rule.rule.id);

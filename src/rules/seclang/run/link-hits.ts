@@ -19,7 +19,7 @@ export interface LinkHitsDeps {
   readonly variables: Variables;
   readonly store: Store;
   readonly exclusions: Exclusions;
-  /** Whether matches have messages, which may show what was captured. */
+  /** Whether matches have messages, which may contain captures. */
   readonly hasTexts: boolean;
 }
 
@@ -40,7 +40,7 @@ export class LinkHits {
     this.#rule = id;
   }
 
-  /** Hits among the values that the filter leaves. */
+  /** Hits among the values that the filter left. */
   ofCandidates(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
     let hits: Hit[] | null = null;
     const { expand } = this.#deps.variables;
@@ -77,7 +77,7 @@ export class LinkHits {
     return hits ?? NO_HITS;
   }
 
-  /** Without texts for a log, only what rules themselves read is captured. */
+  /** Without log texts, only captures that rules read are stored. */
   capturesIn(link: CompiledLink): boolean {
     return link.capturesMatter || (this.#deps.hasTexts && link.link.captures);
   }
@@ -122,13 +122,13 @@ function inOrder(found: readonly Candidate[], targets: readonly CompiledTarget[]
   return targets.flatMap(({ collection }, at) => (isFirst(targets, at) ? found.filter((one) => one.collection === collection) : []));
 }
 
-/** Several targets of one collection look at each of its values once: at the first of them. */
+/** Several targets of one collection inspect each of its values once: with the first of them. */
 function isFirst(targets: readonly CompiledTarget[], at: number): boolean {
   for (let before = 0; before < at; before++) if (isOfValues(targets[before]!, targets[at]!.collection)) return false;
   return true;
 }
 
-/** Whether a target of the collection at a place means a value of this name. */
+/** Whether a target of the collection at a position includes a value of this name. */
 function isMeant(targets: readonly CompiledTarget[], at: number, lower: string): boolean {
   const { collection } = targets[at]!;
   for (let one = 0; one < targets.length; one++) {

@@ -12,7 +12,7 @@ export interface PhaseFilter {
   readonly groups: readonly FilterGroup[];
 }
 
-/** The rules that look at a collection. */
+/** The rules that inspect a collection. */
 export interface FilterGroup {
   readonly collection: string;
   readonly chains: readonly ChainGroup[];
@@ -39,7 +39,7 @@ export interface FilteredRule {
   /** Null if it reads every value of the collection. */
   readonly targets: readonly CompiledTarget[] | null;
   readonly clauses: readonly ByteMask[];
-  /** The list of literals of which the value must have one, or -1. */
+  /** The list of literals of which the value must contain one, or -1. */
   readonly list: number;
 }
 
@@ -65,7 +65,7 @@ export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: Sc
   return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(collection, chains)) };
 }
 
-/** The beginning of a literal is nearly as selective, and takes far fewer states. */
+/** The start of a literal is nearly as selective, and takes far fewer states. */
 const LITERAL_BYTES_MAX = 5;
 const shortened = (literal: string): string => literal.slice(0, LITERAL_BYTES_MAX);
 
@@ -117,5 +117,5 @@ function createRuleFilter(rules: readonly FilteredRule[]): RuleFilter {
   };
 }
 
-/** Whether a value has one of the literals that a rule looks for. */
+/** Whether a value contains one of the literals that a rule searches. */
 export const hasLiteral = ({ list }: FilteredRule, { hits }: Scan): boolean => list === -1 || (hits.length > 0 && hits.includes(list));

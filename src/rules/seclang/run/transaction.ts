@@ -3,13 +3,13 @@ import type { Outcome } from "./outcome.ts";
 import type { TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
 
 export interface TransactionOptions {
-  /** Rules that are left out. */
+  /** Excluded rules. */
   readonly disabled?: ReadonlySet<number>;
-  /** Values that rules do not look at. */
+  /** Values that rules ignore. */
   readonly excluded?: readonly ExcludedTarget[];
   /** Whether matches never disrupt, whatever the program says. */
   readonly detectsOnly?: boolean;
-  /** Whether matches have messages; what only these show is not captured without. */
+  /** Whether matches have messages; without messages, captures used only in them are not stored. */
   readonly hasTexts?: boolean;
   /** Contents of `tx` before the first rule. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -24,15 +24,15 @@ export interface ExcludedTarget {
   readonly target?: CompiledTarget;
 }
 
-/** One request and its response. Phases run in order; each returns what all so far have found. */
+/** One request and its response. Phases run in order; each returns the matches of all so far. */
 export interface Transaction {
   /** Phase 1. */
   requestHeaders(): Outcome;
-  /** Phase 2, for which the body is read. */
+  /** Phase 2, which needs the body. */
   requestBody(): Outcome;
   /** Phase 3. */
   responseHeaders(response: TransactionResponse): Outcome;
-  /** Phase 4, where the body is there. */
+  /** Phase 4, after the body has arrived. */
   responseBody(response: TransactionResponse): Outcome;
   /** Phase 5. */
   log(): Outcome;

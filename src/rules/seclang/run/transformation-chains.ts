@@ -19,7 +19,7 @@ export interface TransformationStep {
   readonly keepsScan: boolean;
 }
 
-/** The classes of bytes without which a text stays as it is. */
+/** The byte classes without which a text stays unchanged. */
 export interface Touches {
   readonly low: number;
   readonly high: number;
@@ -38,7 +38,7 @@ export const joinTouches = (a: Touches, b: Touches): Touches => ({
   anything: a.anything || b.anything,
 });
 
-/** Whether a scanned text stays as it is. */
+/** Whether a scanned text stays unchanged. */
 export const leaves = ({ low, high, capitals, anything }: Touches, scan: Scan): boolean =>
   !anything && (scan.low & low) === 0 && (scan.high & high) === 0 && !(capitals && scan.hasCapitals);
 
@@ -86,7 +86,7 @@ export function applyStep({ apply }: TransformationStep, text: string): string {
 export const transform = ({ steps }: TransformationChain, value: string): string =>
   steps.reduce((text, step) => applyStep(step, text), value);
 
-/** The value, and what it becomes with each transformation that changes it. */
+/** The value, and its results after each transformation that changes it. */
 export function transformEach({ steps }: TransformationChain, value: string): readonly string[] {
   const texts = [value];
   for (const step of steps) {

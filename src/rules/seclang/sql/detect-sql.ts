@@ -28,7 +28,7 @@ function findPlain(text: string): string | null {
   return firstOf(PLAIN_FINGERPRINTS, tokens);
 }
 
-/** Names of tables are in it; who asks for them does not know the database. */
+/** The text contains names of tables, as an attacker's query does who does not know the database. */
 const SCHEMA = /\bfrom\s{1,20}information_schema\./i;
 
 function findQuoted(text: string, quote: "'" | '"'): string | null {

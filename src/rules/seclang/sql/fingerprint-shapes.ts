@@ -24,7 +24,7 @@ export const PLAIN_FINGERPRINTS: readonly SqlShape[] = [
   shape("statement behind a value", String.raw`^[(a]*[1snv()]{0,5};+\(*(?:T(?![a1])|W|E[(a]*(?:[s1vV]|[fF]\(|n[,.k]|a))`),
 ];
 
-/** Forms of texts that begin inside of a quoted text. */
+/** Shapes of texts that start inside a quoted text. */
 export const QUOTED_FINGERPRINTS: readonly SqlShape[] = [
   ...without(QUOTED_SHAPES, "text, condition", "text, call", "text, names"),
   // `{d'2020-01-01'}` is a date.
@@ -35,5 +35,5 @@ export const QUOTED_FINGERPRINTS: readonly SqlShape[] = [
   shape("text, variables", String.raw`^s\)*kv[,c;]`),
 ];
 
-/** Between the quote and the next one stand names and operators; a path does too, and is none. */
+/** Names and operators stand between the quote and the next one; a path looks similar and is excluded. */
 export const NAMES: SqlShape = shape("text, names", String.raw`^s\)*[ao]n[ao]`);

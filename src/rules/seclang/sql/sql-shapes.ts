@@ -1,21 +1,21 @@
-/** A form that statements with something injected have, as a pattern over kinds of tokens (sql-words.ts). */
+/** A shape of statements with injected parts, as a pattern over kinds of tokens (sql-words.ts). */
 export interface SqlShape {
   readonly name: string;
   readonly pattern: RegExp;
 }
 
-// The patterns see at most 48 characters, so what they take has an end.
+// The patterns see at most 48 characters, so that their time is bounded.
 export const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
 
-/** A token sequence in the place of a value: brackets and signs, then a token that a sentence does not have in that place. */
+/** A token sequence in the position of a value: brackets and signs, then a token that a sentence does not have there. */
 const VALUE = String.raw`[(a]*(?:[s1vV](?![n1s])|[fF]\(|C|\(?E|V)`;
-/** A name counts where what follows makes it one of a column. */
+/** A name counts if the following tokens make it a column's name. */
 const COLUMN = String.raw`[(a]*n(?:[oac;.(&]|\))`;
 
 /** A query that is not a sentence. */
 const QUERY = String.raw`E[(a]*(?:[s1vVa]|[fF]\(|n(?:[,.k(;c]|$))`;
 
-/** Forms of texts that begin inside of a quoted text, which ends with the first token. */
+/** Shapes of texts that start inside a quoted text, which ends with the first token. */
 export const QUOTED_SHAPES: readonly SqlShape[] = [
   shape("text, condition", String.raw`^s\)*&+(?:${VALUE}|${COLUMN})`),
   shape("text, comparison", String.raw`^s\)*o(?:${VALUE}|[(a]*n[c;&)])`),

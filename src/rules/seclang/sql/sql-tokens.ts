@@ -1,9 +1,9 @@
 import { SQL_FUNCTIONS, SQL_WORDS } from "./sql-words.ts";
 
-/** The kinds of the tokens of a text, one character each, and what comments it has. */
+/** The kinds of the tokens of a text, one character each, and its comments. */
 export interface SqlTokens {
   readonly kinds: string;
-  /** A closed comment stood between two of them. */
+  /** A closed comment is between two of them. */
   readonly hasComment: boolean;
   /** Whether it has a conditional comment, whose content MySQL executes. */
   readonly hasConditional: boolean;
@@ -16,7 +16,7 @@ export interface SqlTokens {
 const TOKENS_MAX = 48;
 const COMPARISONS = new Set(["<=>", "<=", ">=", "<>", "!=", ":=", "==", "<<", ">>", "!<", "!>"]);
 
-/** Reads a text as SQL. `quote`: the text begins inside such quotes; null if they are never closed. */
+/** Reads a text as SQL. `quote`: the text starts inside such quotes; null if they are never closed. */
 export function readSql(text: string, quote: "" | "'" | '"'): SqlTokens | null {
   const reader = new Reader(text);
   if (quote !== "" && !reader.closeFirst(quote)) return null;

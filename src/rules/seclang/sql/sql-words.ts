@@ -40,7 +40,7 @@ export const SQL_WORDS: ReadonlyMap<string, SqlKind> = new Map([
   ),
 ]);
 
-/** Functions of databases, meant where a bracket follows. */
+/** Functions of databases, if a bracket follows. */
 export const SQL_FUNCTIONS: ReadonlyMap<string, "f" | "F"> = new Map([
   ...list(
     "f",

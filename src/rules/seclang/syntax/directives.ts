@@ -58,7 +58,7 @@ const unknown = (word: string): string =>
 
 type Reader = (words: readonly Text[], line: Text) => Directive;
 
-/** The word at a place, which must be there. */
+/** The required word at a position. */
 function word(words: readonly Text[], at: number, line: Text, what: string): Text {
   return words[at] ?? refuse(line, `expected ${what}`);
 }

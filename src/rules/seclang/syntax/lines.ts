@@ -5,8 +5,8 @@ const FILE_BYTES_MAX = 8 << 20;
 const LINE_BYTES_MAX = 1 << 20;
 
 /**
- * The lines of a file that hold a directive. A line that ends in a backslash goes on in the next one, whose leading white space
- * is left out, as ModSecurity reads it.
+ * The lines of a file that contain a directive. A line that ends in a backslash continues in the next one, whose
+ * leading white space is removed, as in ModSecurity.
  */
 export function* directiveLines(file: string, content: string): Generator<Text> {
   if (content.length > FILE_BYTES_MAX)
@@ -31,7 +31,7 @@ export function* directiveLines(file: string, content: string): Generator<Text> 
   if (!joined.isEmpty()) yield joined;
 }
 
-/** Several lines as one, which remembers where each piece stood. */
+/** Several lines as one, which remembers the position of each part. */
 class JoinedLine implements Text {
   readonly #file: string;
   readonly #pieces: { readonly from: number; readonly line: number; readonly column: number }[] = [];

@@ -1,6 +1,6 @@
 /**
- * Directives of ModSecurity about its own reading and logging. They are known, so that files with them compile, and have
- * no effect: the program's notices name each of them.
+ * Directives of ModSecurity about its own reading and logging. They are known, so that files with them compile, and
+ * have no effect: the program's notices list each of them.
  */
 export const SETTINGS = [
   "SecArgumentSeparator",

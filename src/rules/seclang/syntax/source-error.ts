@@ -1,4 +1,4 @@
-/** A position in a file of rules; line and column begin at 1. */
+/** A position in a file of rules; line and column start at 1. */
 export interface SourcePosition {
   readonly file: string;
   readonly line: number;
@@ -8,7 +8,7 @@ export interface SourcePosition {
 /** A mistake in a file of rules. Its message names the position, the mistake and the remedy. */
 export class SecLangError extends Error {
   readonly place: SourcePosition;
-  /** The message without the place. */
+  /** The message without the position. */
   readonly problem: string;
 
   constructor(place: SourcePosition, problem: string) {
@@ -19,10 +19,10 @@ export class SecLangError extends Error {
   }
 }
 
-/** A part of a line whose places in the file are known: errors inside it point at their character. */
+/** A part of a line with known positions in the file: errors inside it point at their character. */
 export interface Text {
   readonly text: string;
-  /** The place of the character at an offset of `text`. */
+  /** The position of the character at an offset of `text`. */
   at(offset: number): SourcePosition;
 }
 
@@ -38,7 +38,7 @@ export function trimmed(whole: Text): Text {
   return slice(whole, from, Math.max(from, whole.text.trimEnd().length));
 }
 
-/** Throws what is wrong at an offset of a text. */
+/** Throws an error at an offset of a text. */
 export function refuse(text: Text, problem: string, offset = 0): never {
   throw new SecLangError(text.at(offset), problem);
 }

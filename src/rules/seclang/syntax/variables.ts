@@ -1,7 +1,7 @@
 import { isVariable, takesName, VARIABLE_NAMES } from "./variable-table.ts";
 import { refuse, slice, type Text, trimmed } from "./source-error.ts";
 
-/** A variable of a rule: what it looks at, counts (`&`) or leaves out (`!`). */
+/** A variable of a rule: inspected, counted (`&`) or excluded (`!`). */
 export interface VariableRef {
   readonly mode: "values" | "count" | "exclude";
   /** In capitals: a row of the table of variables. */

@@ -3,8 +3,8 @@ import { refuse, slice, type Text } from "./source-error.ts";
 const WORDS_MAX = 64;
 
 /**
- * The words of a directive. As in Apache, `\"` is a quote and `\\` a backslash; every other backslash is literal. Only the class
- * `[\\/]` keeps both: its author means two kinds of slash (ADR 0224).
+ * The words of a directive. As in Apache, `\"` is a quote and `\\` a backslash; every other backslash is literal. Only
+ * the class `[\\/]` keeps both, because its author means two kinds of slash (ADR 0224).
  */
 export function readWords(line: Text): readonly Text[] {
   const words: Text[] = [];
@@ -36,7 +36,7 @@ function closingQuote(line: Text, from: number): number {
   return refuse(line, `the quote ${text[from]} is never closed; a line that goes on ends in a backslash`, from);
 }
 
-/** Places go on pointing at the file, where what is escaped has two characters. */
+/** Positions still refer to the file, where an escaped character has two. */
 function unescaped(word: Text, quote: string): Text {
   if (!word.text.includes("\\")) return word;
   const left: number[] = [];

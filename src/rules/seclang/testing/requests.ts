@@ -6,7 +6,7 @@ import { createEngine } from "../run/engine.ts";
 import type { Transaction } from "#rules/seclang/run/transaction.ts";
 import { NO_BODY, type TransactionBody, type TransactionRequest } from "../transaction/transaction.ts";
 
-/** Rules from one file, with the files of words that they name. */
+/** Rules from one file, with the word files that they name. */
 export const programOf = (content: string, words: Readonly<Record<string, string>> = {}): Program =>
   readProgram({ files: [file(content)], dataFile: (name) => words[name] ?? null });
 

@@ -9,7 +9,7 @@ export interface Entry {
   readonly value: string;
 }
 
-/** The variables of a transaction that requests and responses make, each read when it is first asked for. */
+/** The variables of a transaction that come from the request and response, each read at its first use. */
 export interface Collections {
   get(collection: string): readonly Entry[];
   setBody(body: TransactionBody, processor: string, isForced: boolean): void;

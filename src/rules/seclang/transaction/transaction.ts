@@ -4,7 +4,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
-/** A request as rules see it. The caller parses bodies; nothing here does. */
+/** A request as rules see it, with the body parsed by the caller. */
 export interface TransactionRequest {
   readonly method: string;
   /** As it was sent, query included. */
@@ -29,7 +29,7 @@ export interface TransactionRequest {
   readonly country: string;
   /** URLENCODED, MULTIPART, JSON or XML, from the content type; otherwise empty. */
   readonly bodyProcessor: string;
-  /** Asked once, before phase 2; rules of phase 1 may have chosen another processor. */
+  /** Called once before phase 2, because rules of phase 1 may choose another processor. */
   readonly readBody: (processor: string) => TransactionBody;
 }
 

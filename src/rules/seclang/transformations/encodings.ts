@@ -49,7 +49,7 @@ export function base64Decode(text: string): string {
   return Buffer.from(end === -1 ? text : text.slice(0, end), "base64").toString("latin1");
 }
 
-/** Foreign bytes are left out. */
+/** Foreign bytes are removed. */
 export const base64DecodeExt = (text: string): string => Buffer.from(text.replace(/[^A-Za-z0-9+/]+/g, ""), "base64").toString("latin1");
 export const base64Encode = (text: string): string => Buffer.from(text, "latin1").toString("base64");
 export const hexEncode = (text: string): string => Buffer.from(text, "latin1").toString("hex");

@@ -21,7 +21,7 @@ function decodeEscapes(text: string, escapeAt: (text: string, at: number) => Esc
   return decoded + text.slice(from);
 }
 
-/** JavaScript's escapes: `\x41`, `\u0041`, octal ones and those of one letter. */
+/** JavaScript's escapes: `\x41`, `\u0041`, octal ones and single-letter ones. */
 export const jsDecode = (text: string): string => decodeEscapes(text, scriptEscape);
 
 function scriptEscape(text: string, at: number): Escape {

@@ -1,4 +1,4 @@
-/** The value of a hexadecimal digit at a place of a text, or -1. */
+/** The value of a hexadecimal digit at a position of a text, or -1. */
 export function digitAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code >= 48 && code <= 57) return code - 48;
@@ -6,7 +6,7 @@ export function digitAt(text: string, at: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-/** The byte that two digits at a place write, or -1. */
+/** The byte of two digits at a position, or -1. */
 export function byteAt(text: string, at: number): number {
   const high = digitAt(text, at);
   const low = high === -1 ? -1 : digitAt(text, at + 1);
@@ -24,7 +24,7 @@ export function unitAt(text: string, at: number): number {
   return high === 0xff && low > 0x00 && low < 0x5f ? (low + 0x20) & 0xff : low;
 }
 
-/** Octal digits at a position, at most `most` of them, whose value fits into a byte; empty without any. */
+/** Octal digits at a position, at most `most` of them, whose value fits into a byte; empty if it has none. */
 export function octalAt(text: string, at: number, most: number): string {
   let end = at;
   while (end < at + most && text[end]! >= "0" && text[end]! <= "7") end++;

@@ -39,5 +39,5 @@ export function removeComments(text: string): string {
   return line === -1 ? bare : bare.slice(0, line);
 }
 
-/** The marks of comments, and not what is in them. */
+/** The marks of comments, without their content. */
 export const removeCommentsChar = (text: string): string => text.replace(/\/\*|\*\/|<!--|-->|--|#/g, "");
