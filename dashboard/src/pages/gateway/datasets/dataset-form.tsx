@@ -65,7 +65,7 @@ export function DatasetForm({ base, onClose }: { readonly base: string; readonly
         <div className={tools["stack"]}>
           <h2>Requests with</h2>
           {rows.map((row, at) => (
-            // Rows have no identity of their own.
+            // Rows have no identifier.
             // oxlint-disable-next-line no-array-index-key
             <div key={at} className={tools["row"]}>
               <Choice label={`Field of filter ${at + 1}`} isQuiet value={row.key} options={KEYS} onChange={(key) => change(at, { key })} />
@@ -121,7 +121,7 @@ export function DatasetForm({ base, onClose }: { readonly base: string; readonly
 const NUMBERS: ReadonlySet<Key> = new Set<Key>(["cost", "tokens", "duration", "feedback"]);
 const BOOLEANS: ReadonlySet<Key> = new Set<Key>(["success", "cached"]);
 
-/** What is not a number or a boolean goes as text, so that the API names the mistake. */
+/** Sends any other value as text, so that the API names the error. */
 function valueOf(key: Key, text: string): string | number | boolean {
   if (NUMBERS.has(key) && text !== "" && Number.isFinite(Number(text))) return Number(text);
   if (BOOLEANS.has(key) && (text === "true" || text === "false")) return text === "true";
