@@ -31,7 +31,7 @@ export class ExcludedParts {
     }
   }
 
-  /** What is left at the end of the page. */
+  /** The rest at the end of the page. */
   rest(): Buffer {
     return this.isInside ? NOTHING : this.carried;
   }

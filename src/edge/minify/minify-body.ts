@@ -3,7 +3,7 @@ import { generate, parse } from "css-tree";
 import { type MinifierOptions, minify as minifyPage } from "html-minifier-next";
 import { minify as minifyCode } from "terser";
 
-/** What a page is made smaller by besides its own white space. */
+/** The parts of a page that are minified besides its own white space. */
 export interface MinifyTask {
   readonly kind: "html" | "css" | "js";
   /** For pages: their style sheets and scripts too. */

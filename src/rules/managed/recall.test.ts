@@ -44,7 +44,7 @@ for (const list of WRITTEN_CLASSES)
     assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);
   });
 
-test("of hard texts of real work at most one in a thousand is stopped: what quotes SQL, and scripts that are pasted into a page", () => {
+test("at most one in a thousand hard benign texts is blocked: quoted SQL and pasted scripts", () => {
   const requests = writtenRequests("benign");
   const stopped = requests.filter(({ request }) => isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
   assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
