@@ -44,7 +44,7 @@ export function* jsonTexts(bytes: Buffer, take: TakeText): Work<boolean> {
   return true;
 }
 
-/** What `plainText` makes of it, in the same way; objects below members that are no text are taken as well. */
+/** Equals `plainText` for a long text, in the same steps; also takes objects below members that are not texts. */
 export function* jsonPlainTexts(bytes: Buffer, take: TakeText): Work<boolean> {
   if (!(yield* walk(bytes, undefined, 0, 0))) return false;
   const takeText: TakeText = (text) => take(SPACE) + take(text);

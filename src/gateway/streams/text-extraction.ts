@@ -67,7 +67,7 @@ const FACTS: ReadonlySet<string> = new Set([
 
 export const isFact = (name: string): boolean => FACTS.has(name);
 
-/** Members that distinguish parallel items at the same place. */
+/** Members that distinguish parallel items at the same position. */
 const INDEXES = ["index", "output_index", "content_index", "summary_index"] as const;
 
 /** The texts in one event of a stream, in their order. Throws TooDeepError. */
