@@ -41,7 +41,7 @@ const get = (host: string, path: string, method = "GET"): Promise<{ status: numb
 
 const path = (token: string): string => `/.well-known/acme-challenge/${token}`;
 
-test("tokens are answered for their own name over plain HTTP, zone or not, even where everything else is sent to HTTPS", async () => {
+test("the edge answers an ACME challenge for its hostname over plain HTTP, also without a zone and with always_use_https", async () => {
   assert.deepEqual(await get("shop.customer.example", path(TOKEN)), { status: 200, body: `${TOKEN}.thumbprint` });
   assert.deepEqual(await get("SHOP.customer.example:80", path(TOKEN)), { status: 200, body: `${TOKEN}.thumbprint` });
   assert.deepEqual(await get("www.example.com", path("own-token")), { status: 200, body: "own.thumbprint" });
@@ -49,7 +49,7 @@ test("tokens are answered for their own name over plain HTTP, zone or not, even 
   assert.deepEqual(seen, []);
 });
 
-test("other names and other tokens are none of the installation's business", async () => {
+test("the edge sends challenge requests with another hostname or an unknown token on to the origin", async () => {
   assert.notEqual((await get("other.customer.example", path(TOKEN))).status, 200);
   assert.deepEqual(await get("www.example.com", path(TOKEN)), { status: 200, body: "the origin's own" });
   assert.deepEqual(await get("www.example.com", path("another")), { status: 200, body: "the origin's own" });

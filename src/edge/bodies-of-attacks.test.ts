@@ -48,7 +48,7 @@ async function deployed(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test("no attack of those that once passed reaches the origin, however it is framed, encoded or placed", async () => {
+test("the managed rules block each known bypass, whatever its framing, encoding or place", async () => {
   await deployed(async () => {
     const passed: string[] = [];
     for (const [name, { query = "", headers = {}, body }] of BYPASSES) {
@@ -60,7 +60,7 @@ test("no attack of those that once passed reaches the origin, however it is fram
   });
 });
 
-test("bodies of honest programs reach it as they were sent, compressed ones too", async () => {
+test("the managed rules let the requests of common programs through with unchanged bodies, also compressed ones", async () => {
   await deployed(async () => {
     for (const { name, types = [], codings = [], body = "" } of HONEST_REQUESTS) {
       const answer = await send("", { "Content-Type": types, "Content-Encoding": codings }, body);
@@ -70,7 +70,7 @@ test("bodies of honest programs reach it as they were sent, compressed ones too"
   });
 });
 
-test("an attack behind the first 128 KiB is found, and one behind what rules see is said not to be looked at", async () => {
+test("a rule finds an attack after the first 128 KiB of a body, and an event reports a body that is longer than rules inspect", async () => {
   const attack = `q=${encodeURIComponent("1' union select null,null-- ")}`;
   const type = { "Content-Type": ["application/x-www-form-urlencoded"] };
   await deployed(async () => {

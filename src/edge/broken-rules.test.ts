@@ -26,7 +26,7 @@ type Rules = Parameters<typeof rulesetOp>[4];
 const CUSTOM = "http_request_firewall_custom";
 const block = (path: string): Rules[number] => ({ action: "block", expression: `http.request.uri.path eq "${path}"` });
 
-test("stored rules that no longer compile are left out, counted and told of; every other rule of the zone runs", async () => {
+test("the edge leaves out stored rules that do not compile, counts and reports them, and runs all other rules of the zone", async () => {
   const broken: Rules = [
     { action: "block", expression: "no.such.field eq 1" },
     { action: "block", expression: "ip.src in $gone" },
@@ -61,7 +61,7 @@ test("stored rules that no longer compile are left out, counted and told of; eve
   assert.equal(edge.metrics.samples().find(({ name }) => name === "selvedge_edge_rules_invalid_total")?.value, 8);
 });
 
-test("nothing that is stored makes compiling throw, whatever another version or hand has left there", () => {
+test("compiling a ruleset never throws, whatever is stored in it", () => {
   const junk = fc.anything({ maxDepth: 2 });
   const member = <T>(known: T) => fc.oneof({ weight: 3, arbitrary: fc.constant(known) }, { weight: 1, arbitrary: junk });
   const definition = fc.record({

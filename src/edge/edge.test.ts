@@ -57,7 +57,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       );
     const body = (response: string) => response.slice(response.indexOf("\r\n\r\n") + 4);
 
-    test("a response by length comes through, less its hop-by-hop fields and with our ray", async () => {
+    test("the edge forwards a response with Content-Length, removes hop-by-hop fields and adds its ray", async () => {
       const response = await get("/length");
       assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
       assert.match(response, /\r\nX-A: b\r\n/);
@@ -67,7 +67,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.equal(body(response), "hello");
     });
 
-    test("RFC 9110 6.6.1: a response without a Date is given the time it came, another keeps its own", async () => {
+    test("RFC 9110 6.6.1: the edge adds Date to a response that lacks it, and keeps an existing one", async () => {
       const from = Math.floor(Date.now() / 1000) * 1000;
       for (const path of ["/length", "/chunked", "/304", "/204"]) {
         const [date, ...others] = [...(await get(path)).matchAll(/\r\nDate: (.*)/g)].map((match) => Date.parse(match[1]!));
@@ -77,13 +77,13 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.deepEqual((await get("/date")).match(/date: .*/gi), ["date: Sun, 06 Nov 1994 08:49:37 GMT"]);
     });
 
-    test("a chunked response comes through with its trailers and without its extensions", async () => {
+    test("the edge forwards a chunked response with its trailers and without chunk extensions", async () => {
       const response = await get("/chunked");
       assert.match(response, /\r\nTransfer-Encoding: chunked\r\n/);
       assert.equal(body(response), "5\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\n\r\n");
     });
 
-    test("HTTP/1.0 gets a chunked body plain, and keeps its connection where the length is known", async () => {
+    test("an HTTP/1.0 client gets a chunked body without chunks, and keeps its connection if the response has a length", async () => {
       const plain = await get("/chunked", "", "1.0");
       assert.equal(body(plain), "hello world");
       assert.doesNotMatch(plain, /transfer-encoding/i);
@@ -96,14 +96,14 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       client.socket.destroy();
     });
 
-    test("a body that ends with its connection is given in chunks, so that its end is known", async () => {
+    test("the edge sends a body that ends with the origin's connection in chunks", async () => {
       const response = await get("/eof");
       assert.match(response, /\r\nTransfer-Encoding: chunked\r\n/);
       assert.equal(body(response), "d\r\nuntil the end\r\n0\r\n\r\n");
       assert.equal(body(await get("/eof", "", "1.0")), "until the end");
     });
 
-    test("responses without a body end with their head", async () => {
+    test("a response that cannot have a body ends after its head", async () => {
       for (const path of ["/204", "/304", "/empty"]) assert.equal(body(await get(path)), "", path);
       assert.match(await get("/304"), /Content-Length: 100\r\n/);
       assert.doesNotMatch(await get("/204"), /content-length|transfer-encoding/i);
@@ -112,13 +112,13 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.equal(body(head), "");
     });
 
-    test("early hints are passed on before the response, not to HTTP/1.0", async () => {
+    test("the edge forwards early hints before the response, but not to HTTP/1.0 clients", async () => {
       const response = await get("/hints");
       assert.match(response, /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>; rel=preload\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nok$/);
       assert.match(await get("/hints", "", "1.0"), /^HTTP\/1\.1 200 OK/);
     });
 
-    test("pipelined requests are answered in order, byte by byte or whole", async () => {
+    test("the edge answers pipelined requests in order, whether they arrive byte by byte or at once", async () => {
       const requests = ["/length", "/chunked", "/empty", "/204", "/length"]
         .map((path) => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\n\r\n`)
         .join("\r\n");
@@ -137,7 +137,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.equal(strip(await client.closed()), whole);
     });
 
-    test("only the edge sets the forwarding fields; those of visitors are removed", async () => {
+    test("the edge removes forwarding fields that a client sends, and sets its own", async () => {
       const names = [
         ...["X-Forwarded-For", "x_forwarded_for", "X-Forwarded-Proto", "X-Forwarded-Host", "x_forwarded-host", "X-Forwarded-Port"],
         ...[
@@ -165,14 +165,14 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.doesNotMatch(head, /1\.2\.3\.4|x_forwarded|x-forwarded-host|connection:/i);
     });
 
-    test("the secret of a session with the management API, which browsers send to every port of a host, reaches no origin", async () => {
+    test("the edge removes the management API's session cookie from requests to origins", async () => {
       await get("/empty", "Cookie: a=b; selvedge=SECRET\r\nX-Kept: yes\r\nCookie: __Host-selvedge=SECRET; c=d\r\n");
       const head = seen.at(-1)!;
       assert.match(head, /\r\nCookie: a=b; selvedge=xxxxxx\r\nX-Kept: yes\r\nCookie: __Host-selvedge=xxxxxx; c=d\r\n/);
       assert.doesNotMatch(head, /SECRET/);
     });
 
-    test("an origin sets no session of the management API, and its other cookies arrive", async () => {
+    test("the edge removes the management API's session cookie from responses of origins, and forwards other cookies", async () => {
       const setting = await httpOrigin((_req, res) => {
         res.setHeader("Set-Cookie", [
           "selvedge=theirs; Path=/",
@@ -193,7 +193,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       }
     });
 
-    test("behind its body a visitor says no more than in front of it: some origins merge trailers into their heads", async () => {
+    test("the edge drops trailers that a client may not send as header fields, or that rules remove", async () => {
       const merging = await httpOrigin((req, res) => req.resume().on("end", () => res.end(JSON.stringify(req.trailers))));
       const without = { headers: { "x-staff": { operation: "remove" }, "x-set": { operation: "set", value: "ours" } } };
       const rules = [{ action: "rewrite", expression: "true", action_parameters: without }];
@@ -215,7 +215,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       }
     });
 
-    test("an origin that is called otherwise by a rule hears what the visitor asked for", async () => {
+    test("an origin whose Host header a rule changes gets the client's host in X-Forwarded-Host", async () => {
       const route = edge.replica.snapshot.get("ruleset", "route");
       const parameters = { origin: { port: origin.port }, host_header: "inside.example" };
       edge.replica.apply([
@@ -228,12 +228,12 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       edge.replica.apply([{ kind: "ruleset", id: "route", value: route ?? null }]);
     });
 
-    test("a large body arrives whole", async () => {
+    test("a large body arrives complete", async () => {
       const response = await get("/big");
       assert.equal(body(response).length, 300_000);
     });
 
-    test("each request leaves one row", async () => {
+    test("each request makes one row", async () => {
       edge.requests.length = 0;
       await get("/length?a=b", "User-Agent: test/1\r\n");
       await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nHost: x\r\n\r\n");
@@ -259,7 +259,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.deepEqual([unrouted!.status, unrouted!.host, unrouted!.origin_status], [530, "other.example", null]);
     });
 
-    test("uploads arrive whole, by length and in chunks, with trailers", async () => {
+    test("uploads arrive complete, with a length or in chunks, and with trailers", async () => {
       const upload = await httpOrigin((req, res) => {
         const hash = createHash("sha256");
         let bytes = 0;
@@ -304,7 +304,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       }
     });
 
-    test("100-continue is the origin's to grant or to deny", async () => {
+    test("the origin decides whether the client gets 100 Continue", async () => {
       const careful = await httpOrigin((req, res) => req.resume().on("end", () => res.end("thanks")));
       const site = await startEdge(siteOps(careful.port));
       try {
@@ -334,7 +334,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       }
     });
 
-    test("an upgrade becomes a tunnel both ways, and never to another HTTP", async () => {
+    test("an upgrade makes a tunnel in both directions, but not to another version of HTTP", async () => {
       const heads: string[] = [];
       const echo = await rawOrigin((socket) => {
         socket.once("data", (bytes) => {
@@ -375,7 +375,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       }
     });
 
-    test("connections to the origin are kept and used again", async () => {
+    test("the edge reuses connections to the origin", async () => {
       let connections = 0;
       const kept = await httpOrigin((_req, res) => res.end("ok"));
       const counting = await rawOrigin((socket) => {
@@ -393,7 +393,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       counting.close();
     });
 
-    test("draining lets the response under way finish, then closes", async () => {
+    test("a draining edge finishes the current response, then closes the connection", async () => {
       let answer: (() => void) | undefined;
       const slow = await httpOrigin((_req, res) => (answer = () => res.end("late")));
       const site = await startEdge(siteOps(slow.port));
@@ -410,6 +410,6 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       slow.close();
     });
 
-    test("nothing unexpected was thrown", () => assert.deepEqual(edge.errors, []));
+    test("the edge has thrown no unexpected error", () => assert.deepEqual(edge.errors, []));
   });
 }

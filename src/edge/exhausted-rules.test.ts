@@ -48,7 +48,7 @@ async function eventOf(path: string) {
   return events[0]!;
 }
 
-test("a request that costs its thread too much is ended with an event that names the rule, and others are answered", async () => {
+test("the edge ends a request whose rules take too many steps, logs an event that names the rule, and answers others", async () => {
   edge.replica.apply([rulesetOp("z", "zone", "zone", "http_request_firewall_custom", worst("block"))]);
   await edge.replica.settled();
   const [ended, answered] = await Promise.all([posted("/ended"), other()]);
@@ -78,7 +78,7 @@ for (const [phase, rules] of Object.entries({
   http_log_custom_fields: worst("log_custom_field", { request_fields: [{ name: "host" }] }),
   http_ratelimit: Array.from({ length: 100 }, () => ({ action: "block", expression: "true", ratelimit: LIMIT, description: "worst" })),
 }))
-  test(`where rules of ${phase} take too many steps of a response, it goes out as it was`, async () => {
+  test(`if rules of ${phase} take too many steps, the edge sends the response unchanged`, async () => {
     edge.replica.apply([rulesetOp("z", "zone", "zone", phase, rules)]);
     await edge.replica.settled();
     assert.deepEqual(edge.warnings, []);

@@ -72,7 +72,7 @@ test("city and network databases together give the location of an address", () =
   assert.equal(failures.value, 0);
 });
 
-test("the three sizes of records are read alike", () => {
+test("the reader reads records of 24, 28 and 32 bits alike", () => {
   for (const size of [24, 28, 32] as const)
     assert.equal(
       createGeoip([shared(buildMmdb({ "192.0.2.0/24": BERLIN, "0.0.0.0/1": { country: { iso_code: "IT" } } }, size))], failures).of(
@@ -82,7 +82,7 @@ test("the three sizes of records are read alike", () => {
     );
 });
 
-test("files that are none are refused, and broken ones fail a look-up without throwing", () => {
+test("the reader rejects files that are not databases, and a look-up in a damaged database fails without throwing", () => {
   for (const bytes of [
     Buffer.alloc(0),
     Buffer.from("no database"),
@@ -121,7 +121,7 @@ after(async () => {
 const get = (path: string, more = "") =>
   exchangeRaw(edge.http, `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${more}\r\n`);
 
-test("rules and origins are told the visitor's place, as the zone wants it", async () => {
+test("rules and origins get the client's location, as the zone's settings say", async () => {
   const rule = (expression: string) => ({ action: "block", expression });
   edge.replica.apply([
     rulesetOp("r", "zone", "zone", "http_request_firewall_custom", [
@@ -144,7 +144,7 @@ test("rules and origins are told the visitor's place, as the zone wants it", asy
   assert.match(await get("/country"), /^HTTP\/1\.1 403/);
 });
 
-test("a finding in a response has the visitor's country, like all rows of the request", async () => {
+test("a detection event has the client's country, like all rows of its request", async () => {
   edge.replica.apply([
     rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
       { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } },

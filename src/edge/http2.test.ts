@@ -70,7 +70,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     };
 
-    test("a response comes through, less its hop-by-hop fields and with our ray", async () => {
+    test("the edge forwards a response, removes hop-by-hop fields and adds its ray", async () => {
       const { status, headers, body, code } = await fetchOver(edge.session(), { ":path": "/length" });
       assert.deepEqual([status, body, code], [200, "hello", 0]);
       assert.equal(headers["content-length"], "5");
@@ -87,7 +87,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       for (const name of ["connection", "x-hop", "keep-alive", "http2-settings"]) assert.equal(headers[name], undefined, name);
     });
 
-    test("the origin gets the request in HTTP/1.1, with one Host, joined cookies and what only the edge may set", async () => {
+    test("the origin gets an HTTP/1.1 request with one Host field, joined cookies and the edge's own fields", async () => {
       await fetchOver(edge.session(), {
         ":path": "/empty?q=1",
         "x-forwarded-for": "1.2.3.4",
@@ -107,7 +107,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await eventually(() => edge.requests.some(({ path, query, scheme }) => path === "/empty" && query === "q=1" && scheme === "https"));
     });
 
-    test("chunked bodies and their trailers, bodies until the end, and responses without a body", async () => {
+    test("the edge forwards chunked bodies with trailers, bodies that end with the connection, and responses without a body", async () => {
       const session = edge.session();
       const chunked = await fetchOver(session, { ":path": "/chunked" });
       assert.deepEqual([chunked.body, chunked.trailers["x-sum"], chunked.code], ["hello world", "11", 0]);
@@ -126,7 +126,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.deepEqual([head.headers["content-length"], head.body, head.code], ["1000", "", 0]);
     });
 
-    test("early hints come before the response", async () => {
+    test("the client gets early hints before the response", async () => {
       const { interim, body } = await fetchOver(edge.session(), { ":path": "/hints" });
       assert.equal(interim.length, 1);
       assert.equal(interim[0]![":status"], 103);
@@ -134,7 +134,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.equal(body, "ok");
     });
 
-    test("an upstream that breaks off resets the stream, and never ends it in order; others go on", async () => {
+    test("if the origin breaks off, the edge resets the stream and never ends it normally, and other streams continue", async () => {
       const session = edge.session();
       for (const path of ["/short", "/chunk-cut"]) {
         const answer = await fetchOver(session, { ":path": path });
@@ -148,7 +148,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.equal((await fetchOver(session, { ":path": "/length" })).body, "hello");
     });
 
-    test("bodies of requests go to the origin by length or in chunks, with trailers", async () => {
+    test("request bodies go to the origin with a length or in chunks, with trailers", async () => {
       const body = randomBytes(2_000_000);
       const digest = createHash("sha256").update(body).digest("hex");
       await withEcho(async () => {
@@ -171,7 +171,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       });
     });
 
-    test("100-continue is granted by the origin", async () => {
+    test("the origin decides whether the client gets 100 Continue", async () => {
       await withEcho(async () => {
         const stream = edge
           .session()
@@ -182,7 +182,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       });
     });
 
-    test("an echo streams both ways at once", async () => {
+    test("one stream can send and receive at the same time", async () => {
       await withEcho(async () => {
         const stream = edge.session().request({ ":path": "/stream", ":method": "POST", ":authority": "www.example.com" });
         const answer = answerOf(stream);
@@ -192,7 +192,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       });
     });
 
-    test("pages are given in the visitor's protocol, also where its body was not read", async () => {
+    test("error pages go out over HTTP/2, also if the edge has not read the request body", async () => {
       const session = edge.session();
       edge.replica.apply([
         rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", [
@@ -211,7 +211,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
     });
 
-    test("a body waits for whoever is slow, in both directions, and arrives whole", async () => {
+    test("the edge waits for a slow client and for a slow origin, and the body arrives complete", async () => {
       const size = 32 * 1024 * 1024;
       const sockets: Socket[] = [];
       let received = 0;
@@ -256,7 +256,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       slow.close();
     });
 
-    test("cached responses and added fields are the same as over HTTP/1.1", async () => {
+    test("cached responses and added header fields equal those over HTTP/1.1", async () => {
       let asked = 0;
       const cached = await httpOrigin((_req, res) => {
         asked++;
@@ -287,7 +287,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       cached.close();
     });
 
-    test("a visitor that goes away takes its upstream request with it", async () => {
+    test("a client that disconnects cancels its origin request", async () => {
       let closed = 0;
       const slow = await rawOrigin((socket) => {
         socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"));
@@ -311,7 +311,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       slow.close();
     });
 
-    test("a connection lives on however many answers its visitor has taken back", async (t) => {
+    test("a connection survives any number of responses that its client resets", async (t) => {
       const site = await startSecureEdge(origin.port, { http2ResetsMax: 10_000 }, { socketCalls });
       t.after(() => site.close());
       const session = site.session();
@@ -350,7 +350,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await faulty.close();
     });
 
-    test("a zone may leave HTTP/2 out; without a protocol in common there is an alert", async () => {
+    test("a zone can turn HTTP/2 off, and a client without a common protocol gets an alert", async () => {
       const agreed = (ALPNProtocols: string[]): Promise<string | false | null> =>
         new Promise((resolve, reject) => {
           const socket = connectTls(

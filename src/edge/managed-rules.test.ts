@@ -55,7 +55,7 @@ const UNION = "/search?q=1%20UNION%2F**%2FSELECT%20null,null";
 const idOf = (ruleset: typeof MANAGED, description: string): string =>
   ruleset.rules.find((rule) => rule.description === description)?.id ?? "";
 
-test("without a deployment nothing is looked at; with one, attacks are blocked and told of, and visitors are not", async () => {
+test("a managed ruleset blocks attacks and logs events once it is deployed, and lets other requests through", async () => {
   assert.equal(await get(UNION), 200);
   await withRules([execute(MANAGED.id)], async () => {
     assert.equal(await get(UNION), 403);
@@ -75,7 +75,7 @@ test("without a deployment nothing is looked at; with one, attacks are blocked a
   });
 });
 
-test("overrides: a rule's own beats its tag's, and these the ruleset's; log lets through and leaves an event", async () => {
+test("a rule's override wins over its tag's, and a tag's over the ruleset's; the action log lets the request through and makes an event", async () => {
   const union = idOf(MANAGED, "SQL injection: UNION SELECT");
   await withRules([execute(MANAGED.id, { action: "log" })], async () => {
     assert.equal(await get(UNION), 200);
@@ -90,7 +90,7 @@ test("overrides: a rule's own beats its tag's, and these the ruleset's; log lets
   await withRules([execute(MANAGED.id, { enabled: false })], async () => assert.equal(await get("/?q=%3Cscript%3E"), 200));
 });
 
-test("sensitivity: the less there is of it, the surer a rule has to be; a rule's own beats its ruleset's", async () => {
+test("a lower sensitivity enables only rules with fewer false positives, and a rule's sensitivity wins over its ruleset's", async () => {
   const titles = (ruleset: typeof MANAGED, overrides: object): readonly string[] =>
     executionOf(ruleset, { overrides }).rules.map(({ description }) => description);
   const all = { enabled: true };
@@ -117,7 +117,7 @@ test("sensitivity: the less there is of it, the surer a rule has to be; a rule's
   });
 });
 
-test("events name the rules that found something, and what only for the holder of the key", async () => {
+test("an event names the rule that matched, and has the matched data encrypted with the rule's public key", async () => {
   const { public_key, private_key } = newEnvelopeKeys();
   const asking = (id: string, overrides: object): Rules[number] => ({
     ...execute(id),
@@ -147,7 +147,7 @@ test("events name the rules that found something, and what only for the holder o
   );
 });
 
-test("an anomaly that an expression says shows the part of the request that it judged", async () => {
+test("a match of an expression has the part of the request that the expression tests", async () => {
   const { public_key, private_key } = newEnvelopeKeys();
   const rewriting = "A header that overrides the URL";
   const cases = [
@@ -170,7 +170,7 @@ test("an anomaly that an expression says shows the part of the request that it j
   }
 });
 
-test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", async () => {
+test("exceptions win over overrides: for a rule, a ruleset, and the rest of the phase", async () => {
   const skip = (parameters: object): Rules[number] => ({
     action: "skip",
     expression: 'http.request.uri.path eq "/search"',
@@ -190,7 +190,7 @@ test("exceptions beat overrides: a rule, a ruleset, and the rest of the phase", 
     });
 });
 
-test("scores add up to the threshold, by the levels of paranoia that are on", async () => {
+test("the scores of the enabled paranoia levels add up to the threshold", async () => {
   const attack =
     "/?a=%3Cscript%3Ealert(1)%3C/script%3E&b=1%20union%20select%20null,null&c=../../../../etc/passwd&d=%3B%20cat%20/etc/passwd";
   const at = (score_threshold: number, more: object = {}): Rules => [
@@ -213,7 +213,7 @@ test("scores add up to the threshold, by the levels of paranoia that are on", as
   await withRules(at(3, every), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 403));
 });
 
-test("the account's deployment runs before the zone's, each where its expression applies", async () => {
+test("the account's deployment runs before the zone's, each if its expression matches", async () => {
   const account = [execute(MANAGED.id, undefined, 'http.request.uri.path eq "/account"')];
   await withRules(
     [execute(MANAGED.id, { action: "log" })],

@@ -60,7 +60,7 @@ async function overTls(header: string, pieces: number): Promise<string> {
 }
 
 for (const [header, clientIp] of HEADERS) {
-  test(`the visitor is ${clientIp} after ${JSON.stringify(header.slice(0, 20))}, plain and over TLS`, async () => {
+  test(`the client is ${clientIp} after ${JSON.stringify(header.slice(0, 20))}, over plain HTTP and over TLS`, async () => {
     edge.requests.length = 0;
     const whole = rawClient(edge.http);
     whole.send(`${header}${REQUEST}`);
@@ -79,7 +79,7 @@ for (const [header, clientIp] of HEADERS) {
   });
 }
 
-test("the visitor's port is what the balancer says", async () => {
+test("the client's port comes from the PROXY header", async () => {
   const rule = (expression: string) => rulesetOp("r", "zone", "zone", "http_request_firewall_custom", [{ action: "block", expression }]);
   edge.replica.apply([rule("cf.edge.client_port eq 5000")]);
   const [header = ""] = HEADERS[0] ?? [];
@@ -95,7 +95,7 @@ test("the visitor's port is what the balancer says", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
 });
 
-test("limits are the visitor's, not the balancer's", async () => {
+test("connection limits count the client's address and not the load balancer's", async () => {
   const limited = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["127.0.0.1"] }, { connectionsPerAddressMax: 1 });
   const [first, second, other] = [rawClient(limited.http), rawClient(limited.http), rawClient(limited.http)];
   first.send(`PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n${REQUEST.replace("close", "keep-alive")}`);
@@ -108,7 +108,7 @@ test("limits are the visitor's, not the balancer's", async () => {
   await limited.close();
 });
 
-test("nobody but the balancers has a say over the visitor's address", async () => {
+test("the edge rejects a PROXY header from an address that is not a load balancer", async () => {
   const careful = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["192.0.2.0/24"] });
   const client = rawClient(careful.http);
   client.send(`${HEADERS[0]![0]}${REQUEST}`);

@@ -69,7 +69,7 @@ const post = (body: string, fields = "", path = "/"): string =>
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
 const heldBytes = (): number => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_request_buffer_bytes")?.value ?? -1;
 
-test("without rules that look at bodies nothing waits for one", async () => {
+test("without rules that read bodies, the edge forwards a body as it arrives", async () => {
   await blocking('http.request.uri.path eq "/never"', async () => {
     const client = rawClient(edge.http);
     client.send("POST /begun HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab");
@@ -80,7 +80,7 @@ test("without rules that look at bodies nothing waits for one", async () => {
   });
 });
 
-test("a rule that looks at the body decides before the origin hears of the request", async () => {
+test("a rule that reads the body decides before the origin gets the request", async () => {
   await blocking('http.request.body.raw contains "attack"', async () => {
     assert.equal(statusOf(await exchangeRaw(edge.http, post("an attack", "", "/decides"))), 403);
     assert.equal(receivedAt("/decides"), "");
@@ -91,7 +91,7 @@ test("a rule that looks at the body decides before the origin hears of the reque
   });
 });
 
-test("chunks and trailers arrive as they were sent, and connections go on", async () => {
+test("chunks and trailers reach the origin as the client sent them, and connections stay open", async () => {
   await blocking('http.request.body.raw contains "attack" and http.request.body.size eq 9', async () => {
     const head = "POST /trailers HTTP/1.1\r\nHost: www.example.com\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n";
     const client = rawClient(edge.http);
@@ -125,7 +125,7 @@ test("a body longer than rules inspect is forwarded completely, and rules see th
   });
 });
 
-test("a client that waits to be asked for its body is asked, once, and the origin is not", async () => {
+test("a client with Expect: 100-continue gets one 100 Continue from the edge, and the origin gets no Expect field", async () => {
   await blocking('http.request.body.raw contains "attack"', async () => {
     for (const [body, status] of [
       ["harmless", 200],
@@ -144,7 +144,7 @@ test("a client that waits to be asked for its body is asked, once, and the origi
   });
 });
 
-test("forms, parts and JSON of bodies, through the edge", async () => {
+test("rules read forms, multipart bodies and JSON of requests", async () => {
   const form = "Content-Type: application/x-www-form-urlencoded\r\n";
   const parts = "Content-Type: multipart/form-data; boundary=xx\r\n";
   const upload =
@@ -170,7 +170,7 @@ test("forms, parts and JSON of bodies, through the edge", async () => {
     );
 });
 
-test("phases before the first one that looks at bodies do not wait, and answer without one", async () => {
+test("phases before the first one that reads bodies run without waiting for the body, and can answer", async () => {
   edge.replica.apply([
     rulesetOp("first", "zone", "zone", "http_request_dynamic_redirect", [
       {
@@ -187,7 +187,7 @@ test("phases before the first one that looks at bodies do not wait, and answer w
   edge.replica.apply([{ kind: "ruleset", id: "first", value: null }]);
 });
 
-test("custom rulesets and rate limits wait for bodies as well, until nobody looks any more", async () => {
+test("custom rulesets and rate limits wait for the body, until no rule reads it", async () => {
   const custom = rulesetOp("custom", "account", "account", CUSTOM, [{ action: "block", expression: 'http.request.body.raw eq "x"' }]);
   assert.equal(custom.kind, "ruleset");
   if (custom.kind !== "ruleset" || custom.value === null) return;
@@ -220,7 +220,7 @@ test("custom rulesets and rate limits wait for bodies as well, until nobody look
   );
 });
 
-test("rules of responses see the request's body", async () => {
+test("response rules can read the request's body", async () => {
   const rules: Rules = [
     {
       action: "rewrite",
@@ -239,7 +239,7 @@ test("rules of responses see the request's body", async () => {
   );
 });
 
-test("a body that stops coming loses its place, and so does one whose sender leaves", async () => {
+test("the edge releases the buffer of a body that stalls or whose client disconnects", async () => {
   await blocking('http.request.body.raw contains "attack"', async () => {
     const slow = rawClient(edge.http);
     slow.send("POST / HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 1000\r\n\r\nab");
@@ -252,7 +252,7 @@ test("a body that stops coming loses its place, and so does one whose sender lea
   });
 });
 
-test("bodies that wait take up no more memory than they may; what was announced takes up none", async () => {
+test("waiting bodies stay within the memory limit, and an announced length alone takes no memory", async () => {
   await blocking('http.request.body.raw contains "attack"', async () => {
     const begin = (bytes: number) => {
       const client = rawClient(edge.http);
@@ -274,7 +274,7 @@ test("bodies that wait take up no more memory than they may; what was announced 
   });
 });
 
-test("over HTTP/2: held, let through whole, refused, and given up", async () => {
+test("over HTTP/2 the edge buffers bodies, forwards them complete, refuses them and gives up", async () => {
   const big = Buffer.alloc(500_000, "0123456789abcdef").toString();
   const hash = createHash("md5").update(big).digest("hex");
   await blocking('http.request.body.raw contains "attack"', async () => {
@@ -295,7 +295,7 @@ test("over HTTP/2: held, let through whole, refused, and given up", async () => 
   });
 });
 
-test("however a body is cut into chunks and packets, rules see its beginning and the origin gets all of it", async () => {
+test("property: however a body is cut into chunks and packets, rules see its beginning and the origin gets all of it", async () => {
   const cut = fc.record({
     bytes: fc.nat(3 * LIMIT),
     chunks: fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 5 }),

@@ -69,14 +69,14 @@ async function only(facts: Facts): Promise<RequestRow> {
   return row;
 }
 
-test("an answer of the origin", async () => {
+test("a response of the origin makes a row", async () => {
   await exchangeRaw(edge.http, request("/page", last));
   const row = await only({ status: 200, origin_status: 200, content_type: "text/html", edge_error: "", zone_id: "zone" });
   assert.equal(row.http_version, "HTTP/1.1");
   assert.ok(row.bytes_in > 0 && row.bytes_out > 0);
 });
 
-test("an answer of the cache", async () => {
+test("a response from the cache makes a row", async () => {
   await exchangeRaw(edge.http, request("/cached.css", last));
   await only({ status: 200, origin_status: 200, cache_status: "MISS", content_type: "text/css" });
   edge.requests.length = 0;
@@ -84,7 +84,7 @@ test("an answer of the cache", async () => {
   await only({ status: 200, origin_status: null, cache_status: "HIT", content_type: "text/css" });
 });
 
-test("a rule's refusal leaves its event as well", async () => {
+test("a request that a rule blocks makes a row and an event", async () => {
   await exchangeRaw(edge.http, request("/blocked", last));
   const row = await only({ status: 403, origin_status: null, content_type: "text/html" });
   assert.notEqual(row.edge_error, "");
@@ -94,7 +94,7 @@ test("a rule's refusal leaves its event as well", async () => {
   );
 });
 
-test("a request that is not HTTP, and one for an unknown site", async () => {
+test("an invalid request and a request for an unknown site make rows", async () => {
   await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nHost: x\r\n\r\n");
   await only({ status: 400, edge_error: "400", zone_id: "" });
   edge.requests.length = 0;
@@ -102,12 +102,12 @@ test("a request that is not HTTP, and one for an unknown site", async () => {
   await only({ status: 530, origin_status: null, zone_id: "" });
 });
 
-test("a body that is too large", async () => {
+test("a body that is too large makes a row", async () => {
   await exchangeRaw(edge.http, `POST /page HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 101\r\n\r\n${"x".repeat(101)}`);
   await only({ status: 413, edge_error: "413", zone_id: "" });
 });
 
-test("an origin that cannot be reached, that is silent, that talks nonsense and that stops in the middle", async () => {
+test("an origin that is unreachable, silent, invalid or cut off makes a row", async () => {
   await exchangeRaw(edge.http, request("/", last, "www.dead.example"));
   await only({ status: 521, edge_error: "521", origin_status: null, zone_id: "dead" });
   edge.requests.length = 0;
@@ -121,7 +121,7 @@ test("an origin that cannot be reached, that is silent, that talks nonsense and 
   await only({ status: 200, origin_status: 200, content_type: "text/plain" });
 });
 
-test("a visitor that leaves before the response, and during its own request", async () => {
+test("a client that disconnects before the response or during its request makes a row with status 499", async () => {
   const early = rawClient(edge.http);
   early.send(request(SILENT));
   await settled();
@@ -136,14 +136,14 @@ test("a visitor that leaves before the response, and during its own request", as
   assert.equal(edge.requests.length, 1);
 });
 
-test("a head that does not come to its end", async () => {
+test("a request head that does not end in time makes a row", async () => {
   const slow = rawClient(edge.http);
   slow.send("GET / HTTP/1.1\r\nHost: www.exam");
   await slow.closed();
   await only({ status: 408, edge_error: "408" });
 });
 
-test("a connection that goes on in another protocol", async () => {
+test("an upgraded connection makes a row", async () => {
   const client = rawClient(edge.http);
   client.send(request("/upgrade", "Connection: upgrade\r\nUpgrade: x\r\n"));
   await client.until(/101 Switching/);
@@ -151,7 +151,7 @@ test("a connection that goes on in another protocol", async () => {
   await only({ status: 101, origin_status: 101 });
 });
 
-test("credentials of a request are in no row", async () => {
+test("no row has credentials of a request", async () => {
   const fields =
     "Authorization: Bearer planted-1\r\nCookie: session=planted-2\r\nProxy-Authorization: planted-3\r\nX-Api-Key: planted-4\r\n";
   await exchangeRaw(edge.http, request("/watched?page=2&access_token=planted-5", fields + last));
@@ -161,7 +161,7 @@ test("credentials of a request are in no row", async () => {
   assert.ok(!JSON.stringify([edge.requests, edge.security]).includes("planted"));
 });
 
-test("requests that are under way when the edge ends", async () => {
+test("each unfinished request makes a row when the edge closes", async () => {
   const ending = await startEdge(siteOps(origin.port));
   const client = rawClient(ending.http);
   client.send(request(SILENT));
@@ -173,7 +173,7 @@ test("requests that are under way when the edge ends", async () => {
   );
 });
 
-test("HTTP/2: answers, refusals and streams that the visitor resets", async (t) => {
+test("HTTP/2: responses, refusals and reset streams make rows", async (t) => {
   const secure = await startSecureEdge(origin.port);
   t.after(() => secure.close());
   const session = secure.session();

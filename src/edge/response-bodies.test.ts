@@ -54,7 +54,7 @@ const statuses = async (to: Site, paths: readonly string[]): Promise<readonly nu
   return found;
 };
 
-test("a leak within the first part of a body is not sent, however the body is; the rest is passed on as it is", async (t) => {
+test("a rule blocks a leak in the first part of a response body, chunked, compressed or cached; the rest passes unchanged", async (t) => {
   const to = await site(t, answer, [judging()]);
   const leaks = ["/leak", "/pieces/leak", "/gzip/leak", "/long/leak", "/cached/leak.html", "/cached/leak.html"];
   assert.deepEqual(
@@ -74,7 +74,7 @@ test("a leak within the first part of a body is not sent, however the body is; t
   );
 });
 
-test("scripts and what the rule's expression leaves out do not wait, and rules see no body of them", async (t) => {
+test("the edge does not buffer scripts or responses that the expression excludes, and rules see an empty body for them", async (t) => {
   const to = await site(t, answer, [
     judging(`${SECLANG}\nSecRule RESPONSE_STATUS "@eq 200" "id:2,phase:4,pass,msg:'Seen'"`, 'not http.request.uri.path contains "/open/"'),
   ]);
@@ -91,13 +91,13 @@ test("scripts and what the rule's expression leaves out do not wait, and rules s
   );
 });
 
-test("an origin that breaks off while its response is held is an error, not half a page", async (t) => {
+test("an origin that disconnects while the edge buffers its response gives an error and not half a page", async (t) => {
   const to = await site(t, answer, [judging()]);
   assert.equal((await to.get("/broken/fine")).status, 520);
   assert.equal((await to.get("/broken/leak")).status, 520);
 });
 
-test("the detector gets what is passed on, once", async (t) => {
+test("the detector gets the forwarded response once", async (t) => {
   const to = await site(t, answer, [
     judging(SECLANG, "true", [{ action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } }]),
   ]);
@@ -130,7 +130,7 @@ async function slowSite(t: TestContext, limits: Parameters<typeof startEdge>[2],
   return { edge, waiting, ask };
 }
 
-test("bodies that wait have a limit of memory, which they give back", async (t) => {
+test("buffered responses have a memory limit, and release their memory", async (t) => {
   const { edge, waiting, ask } = await slowSite(t, { ruleBodyMemoryBytesMax: 50_000 });
   const held = (): number => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_request_buffer_bytes")?.value ?? -1;
   const first = ask();
@@ -145,7 +145,7 @@ test("bodies that wait have a limit of memory, which they give back", async (t) 
   await eventually(() => held() === 0);
 });
 
-test("event streams do not wait", async (t) => {
+test("the edge does not buffer event streams", async (t) => {
   const { ask } = await slowSite(t, {}, "text/event-stream");
   assert.match(await ask().until(/zzz/), /^HTTP\/1.1 200 /);
 });

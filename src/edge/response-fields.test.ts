@@ -52,7 +52,7 @@ async function logged(path: string, more = ""): Promise<LoggedFields | null | un
   return edge.requests.at(-1)?.custom_fields;
 }
 
-test("logged fields: of request, cookies and response, before and after rules; what is not there is left out", async () => {
+test("logged fields: a row has the fields of request, cookies and response before and after rules, and leaves missing ones out", async () => {
   const header = (name: string, value: string) => ({ headers: { [name]: { operation: "set", value } } });
   const phases = {
     http_request_late_transform: [{ action: "rewrite", expression: "true", action_parameters: header("X-Id", "ours") }],
@@ -79,7 +79,7 @@ test("logged fields: of request, cookies and response, before and after rules; w
   assert.equal(await logged("/"), null);
 });
 
-test("logged fields: cookies are worth nothing but by their own names, credentials are there when asked for", async () => {
+test("logged fields: a row has only cookies that a rule names, and other credentials only on request", async () => {
   const fields = log({
     request_fields: named("Cookie", "Authorization"),
     response_fields: [{ name: "Set-Cookie", preserve_duplicates: true }],
@@ -92,7 +92,7 @@ test("logged fields: cookies are worth nothing but by their own names, credentia
   });
 });
 
-test("logged fields: of the edge's own pages, and within bounds", async () => {
+test("logged fields: a row has the fields of the edge's own pages, within size limits", async () => {
   const many = Array.from({ length: 10 }, (_, i) => `x-${i}`);
   const phases = {
     http_request_firewall_custom: [{ action: "block", expression: 'http.request.uri.path eq "/blocked"' }],
@@ -127,7 +127,7 @@ async function holding(
   return expressions.map((_, i) => answer.includes(`X-Holds-${i}:`));
 }
 
-test("fields of responses: who made an error, how long origin and edge took", async () => {
+test("response fields: rules see the source of an error and the time that origin and edge took", async () => {
   const FIREWALL: Readonly<Record<string, Rules>> = {
     http_request_firewall_custom: [
       { action: "block", expression: 'http.request.uri.path eq "/blocked"' },
@@ -157,7 +157,7 @@ test("fields of responses: who made an error, how long origin and edge took", as
   assert.deepEqual(await holding("/blocked", ["cf.timings.origin_ttfb_msec ge 0", "cf.timings.edge_msec ge 0"], FIREWALL), [false, true]);
 });
 
-test("fields of responses: phases after a transform see what it did, and what was there by its raw name", async () => {
+test("response fields: phases after a transform see its changes, and the original values in raw fields", async () => {
   const phases = {
     http_response_headers_transform: [
       { action: "rewrite", expression: "true", action_parameters: { headers: { "X-Origin": { operation: "set", value: "ours" } } } },

@@ -26,7 +26,7 @@ const LINES = "X-Test: One\r\nx-test: two\r\nCookie: a=1; b=2\r\nAccept-Language
 const get = (path: string): Promise<string> =>
   exchangeRaw(edge.http, `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${LINES}\r\n`);
 
-test("rules see the request as it came over the socket", async () => {
+test("rules see the request as the client sent it", async () => {
   const holding = [
     'http.request.version eq "HTTP/1.1" and not ssl',
     `cf.edge.server_port eq ${edge.http} and cf.edge.server_ip eq 127.0.0.1`,
@@ -50,7 +50,7 @@ test("rules see the request as it came over the socket", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
 });
 
-test("of many rules the one that applies is found", async () => {
+test("the edge finds the matching rule among many", async () => {
   const rules = Array.from({ length: 100 }, (_, i) => ({ action: "block", expression: `http.request.uri.path contains "/attack${i}/"` }));
   edge.replica.apply([rulesetOp("z", "zone", "zone", CUSTOM, rules)]);
   assert.match(await get("/a/attack77/b"), /^HTTP\/1\.1 403 /);
@@ -58,7 +58,7 @@ test("of many rules the one that applies is found", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "z", value: null }]);
 });
 
-test("addresses, headers and targets are computed", async () => {
+test("expressions compute addresses, headers and redirect targets", async () => {
   const expression = (text: string): object => ({ expression: text });
   edge.replica.apply([
     rulesetOp("t", "zone", "zone", "http_request_transform", [

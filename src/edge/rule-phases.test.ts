@@ -42,7 +42,7 @@ const header = (name: string, operation: string, value?: string) => ({
   headers: { [name]: { operation, ...(value === undefined ? {} : { value }) } },
 });
 
-test("dynamic redirects: the first rule that applies answers, with the query where it says so", async () => {
+test("dynamic redirects: the first matching rule answers, and keeps the query if it says so", async () => {
   const to = (value: string, more: object = {}) => ({ from_value: { target_url: { value }, ...more } });
   const rules: Rules = [
     {
@@ -62,7 +62,7 @@ test("dynamic redirects: the first rule that applies answers, with the query whe
   });
 });
 
-test("URL transforms: the origin gets the new path and query, rules of later phases too, those of the same phase not", async () => {
+test("URL transforms: the origin and rules of later phases get the new path and query, rules of the same phase do not", async () => {
   const rules: Rules = [
     { action: "rewrite", expression: 'http.request.uri.path eq "/a"', action_parameters: { uri: { path: { value: "/b c?" } } } },
     { action: "rewrite", expression: 'http.request.uri.path eq "/b%20c%3F"', action_parameters: { uri: { query: { value: "never=1" } } } },
@@ -85,7 +85,7 @@ test("URL transforms: the origin gets the new path and query, rules of later pha
   });
 });
 
-test("request headers: set, add and remove, account before zone; what frames messages or speaks for us stays", async () => {
+test("request headers: rules set, add and remove fields, the account's first, and cannot change framing or the edge's own fields", async () => {
   const rules: Rules = [
     { action: "rewrite", expression: "true", action_parameters: header("X-Who", "set", "zone") },
     { action: "rewrite", expression: "true", action_parameters: header("X-More", "add", "b") },
@@ -111,7 +111,7 @@ test("request headers: set, add and remove, account before zone; what frames mes
   );
 });
 
-test("response headers: of origins and of the edge's own pages", async () => {
+test("response headers: rules change the fields of origin responses and of the edge's own pages", async () => {
   const rules: Rules = [
     { action: "rewrite", expression: "true", action_parameters: header("X-Powered-By", "remove") },
     { action: "rewrite", expression: "http.response.code eq 200", action_parameters: header("Set-Cookie", "add", "c=3") },
@@ -129,7 +129,7 @@ test("response headers: of origins and of the edge's own pages", async () => {
   });
 });
 
-test("custom errors: instead of the origin's and of the edge's own, but not of what a rule has chosen", async () => {
+test("custom errors: rules replace error pages of the origin and of the edge, but not a response that a rule chose", async () => {
   const rules: Rules = [
     {
       action: "serve_error",
@@ -161,7 +161,7 @@ test("custom errors: instead of the origin's and of the edge's own, but not of w
   });
 });
 
-test("configuration rules: a request's settings are those of its zone, as the rule leaves them", async () => {
+test("configuration rules: a request has its zone's settings with the rule's changes", async () => {
   // The origin does not speak TLS, and this visitor used none: the test shows that the zone's settings stay the same.
   const rules: Rules = [{ action: "set_config", expression: 'http.request.uri.path eq "/strict"', action_parameters: { ssl: "strict" } }];
   await withRules("http_config_settings", rules, async () => {
@@ -170,7 +170,7 @@ test("configuration rules: a request's settings are those of its zone, as the ru
   });
 });
 
-test("a custom ruleset of the account runs in its zones, where the account executes it", async () => {
+test("a custom ruleset of the account runs in its zones if the account executes it", async () => {
   const custom = rulesetOp("custom", "account", "account", "http_request_firewall_custom", [
     { action: "block", expression: 'http.request.uri.path eq "/c"' },
   ]);
@@ -187,7 +187,7 @@ test("a custom ruleset of the account runs in its zones, where the account execu
   for (const id of ["root", "custom"]) edge.replica.apply([{ kind: "ruleset", id, value: null }]);
 });
 
-test("a skip of a later phase is kept for the request", async () => {
+test("skipping a later phase lasts for the whole request", async () => {
   const account: Rules = [
     { action: "skip", expression: 'http.request.uri.path eq "/open"', action_parameters: { phases: ["http_request_redirect"] } },
   ];
@@ -208,7 +208,7 @@ test("a skip of a later phase is kept for the request", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
 });
 
-test("cached responses pass the response phases too, and rewritten requests have their own cache keys", async (t) => {
+test("cached responses pass the response phases, and rewritten requests have their own cache keys", async (t) => {
   let count = 0;
   const counting = await httpOrigin((req, res) => {
     count++;
@@ -255,7 +255,7 @@ test("cached responses pass the response phases too, and rewritten requests have
   assert.deepEqual(site.errors, []);
 });
 
-test("lists of the account: rules ask them, they change behind the rules, and redirects are looked up in them", async () => {
+test("account lists: rules look items up, follow changes of the list, and redirect by a list", async () => {
   const listOp = (id: string, name: string, kind: "ip" | "redirect", items: readonly unknown[]): Op => ({
     kind: "list",
     id,
@@ -287,7 +287,7 @@ test("lists of the account: rules ask them, they change behind the rules, and re
   edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
 });
 
-test("values that are computed: where a redirect goes, a path, headers of both directions", async () => {
+test("expressions compute redirect targets, paths, and header fields in both directions", async () => {
   edge.replica.apply([
     rulesetOp("d", "zone", "zone", "http_request_dynamic_redirect", [
       {
@@ -346,7 +346,7 @@ const statuses = async (...requests: readonly (() => Promise<string>)[]): Promis
   return seen;
 };
 
-test("rate limits: so many requests of a visitor, then 429 for a time, and nobody else's business", async () => {
+test("rate limits: a client gets 429 for the timeout after its quota, and other requests are not affected", async () => {
   await withRules("http_ratelimit", [limit({ requests_per_period: 2, mitigation_timeout: 600 })], async () => {
     const once = (path: string) => () => get(path);
     const seen = await statuses(once("/limited"), once("/free"), once("/limited/b"), once("/limited"), once("/limited"), once("/free"));
@@ -356,7 +356,7 @@ test("rate limits: so many requests of a visitor, then 429 for a time, and nobod
   });
 });
 
-test("rate limits count by any characteristic, and what their own expression says, of the response too", async () => {
+test("rate limits count by any characteristic, and by a counting expression that can read the response", async () => {
   const byKey = limit({ characteristics: ['http.request.headers["x-key"][0]'], requests_per_period: 1 });
   await withRules("http_ratelimit", [byKey], async () => {
     const as = (key: string) => () => get("/limited", `X-Key: ${key}\r\n`);
@@ -370,7 +370,7 @@ test("rate limits count by any characteristic, and what their own expression say
   });
 });
 
-test("rate limits: only what goes to the origin, and by what the origin says it was worth", async () => {
+test("rate limits can count only requests that reach the origin, and by a score from the origin", async () => {
   const scoring = await httpOrigin((req, res) => {
     res.setHeader("cache-control", "max-age=60");
     res.setHeader("x-score", req.url?.includes("dear") ? "50" : "1");

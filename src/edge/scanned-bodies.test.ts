@@ -115,7 +115,7 @@ const decoded = (body: string, coding: unknown): string =>
 for (const [way, socketCalls] of TLS_WAYS) {
   for (const secureOrigin of [false, true]) {
     describe(`${way}, an origin ${secureOrigin ? "with" : "without"} TLS`, () => {
-      test("SPEC 8: what is scanned is what each visitor got, whatever way it came: once, whole and under its own head", async () => {
+      test("SPEC 8: the detector scans each response that a client gets once, whole and with its own head", async () => {
         const origin = secureOrigin ? await httpsOrigin() : await httpOrigin(answer);
         const edge = await startSecureEdge(origin.port, {}, { socketCalls });
         edge.replica.apply([

@@ -81,7 +81,7 @@ const asHtml = { "content-type": "text/html" };
 for (const socketCalls of [calls, null]) {
   const way = socketCalls === null ? "Node.js" : "our own loop";
 
-  test(`connections of ${way}: visitor and detector get what the origin sent, also where many ask at once`, async (t) => {
+  test(`connections of ${way}: client and detector get what the origin sent, also under concurrent requests`, async (t) => {
     const all = await site(t, socketCalls, (request, response) => {
       if (request.headers["x-chunked"] === undefined) {
         response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
@@ -103,7 +103,7 @@ for (const socketCalls of [calls, null]) {
     assert.ok(all.free() >= 31, "every place came back");
   });
 
-  test(`connections of ${way}: if visitors leave during a body, its received part is scanned and every slot is returned`, async (t) => {
+  test(`connections of ${way}: if clients disconnect during a body, the detector scans its received part and every slot is returned`, async (t) => {
     const all = await site(t, socketCalls, (_, response) => {
       response.writeHead(200, { ...asHtml, "content-length": LARGE.length * 4 });
       for (let i = 0; i < 3; i++) response.write(LARGE);
@@ -120,25 +120,21 @@ for (const socketCalls of [calls, null]) {
   });
 }
 
-test(
-  "responses of a plain origin to visitors over TLS use shared buffers as well",
-  { skip: (calls?.secure ?? null) === null },
-  async (t) => {
-    const all = await site(t, calls, (_, response) => {
-      response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
-    });
-    await secure(all);
-    for (let visits = 1; visits <= 3; visits++) {
-      assert.ok(LARGE.equals(await getBytes(all.edge.https, {}, getSecurely)), "what the visitor got");
-      await eventually(() => all.ended.size === visits);
-    }
-    for (const body of all.bodies.slice(1)) assert.ok(LARGE.equals(body), "what the detector got");
-    assert.ok(all.lent() >= 3, "some of each without a copy");
-  },
-);
+test("responses of a plain origin to TLS clients use shared buffers as well", { skip: (calls?.secure ?? null) === null }, async (t) => {
+  const all = await site(t, calls, (_, response) => {
+    response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
+  });
+  await secure(all);
+  for (let visits = 1; visits <= 3; visits++) {
+    assert.ok(LARGE.equals(await getBytes(all.edge.https, {}, getSecurely)), "what the visitor got");
+    await eventually(() => all.ended.size === visits);
+  }
+  for (const body of all.bodies.slice(1)) assert.ok(LARGE.equals(body), "what the detector got");
+  assert.ok(all.lent() >= 3, "some of each without a copy");
+});
 
 test(
-  "bursts of bodies of many lengths reach visitor and detector as they were sent",
+  "client and detector get bursts of bodies of many lengths as they were sent",
   { skip: (calls?.secure ?? null) === null },
   async (t) => {
     const [ROUNDS, BURST] = [12, 48];

@@ -30,7 +30,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
 
     const H = "Host: www.example.com\r\n";
 
-    test("for any bytes from a visitor, the origin gets only complete requests and the edge stays up", async () => {
+    test("property: for any bytes from a client, the origin gets only complete requests and the edge stays up", async () => {
       const piece = fc.oneof(
         fc.constantFrom(
           "GET / HTTP/1.1\r\n",
@@ -71,7 +71,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.deepEqual(edge.errors, []);
     });
 
-    test("random cuts of one stream give the answers of the whole", async () => {
+    test("a stream in random pieces gives the same responses as in one piece", async () => {
       const echo = await httpOrigin((req, res) => {
         res.setHeader("date", "-");
         // A response that begins before the end of its request ends the connection, so it waits.

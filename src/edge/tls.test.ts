@@ -61,7 +61,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
         socket.on("error", reject);
       });
 
-    test("curl gets the site over HTTPS with the local authority's root", async () => {
+    test("curl fetches the site over HTTPS with the local authority's root", async () => {
       const { stdout } = await run("curl", [
         "-sS",
         "--max-time",
@@ -79,7 +79,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await eventually(() => edge.requests.some((row) => row.scheme === "https" && row.path === "/path" && row.query === "q"));
     });
 
-    test("large bodies pass both ways over HTTPS", async () => {
+    test("large bodies pass in both directions over HTTPS", async () => {
       const echo = await httpOrigin((req, res) => void req.pipe(res));
       const body = join(directory, "body");
       await writeFile(body, Buffer.alloc(5_000_000, "0123456789"));
@@ -107,7 +107,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     });
 
-    test("the name decides over the certificate, and an unknown name or none gets none", async () => {
+    test("the server name selects the certificate, and an unknown or missing name gets none", async () => {
       const socket = await handshake({});
       assert.equal(socket.authorized, true);
       assert.equal(socket.getProtocol(), "TLSv1.3");
@@ -118,7 +118,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await assert.rejects(handshake({ servername: "" }), /alert number 109/);
     });
 
-    test("TLS 1.2 has authenticated encryption with forward secrecy only, and nothing older is spoken", async () => {
+    test("the edge accepts TLS 1.2 only with AEAD suites and forward secrecy, and nothing older", async () => {
       const cipher = (await handshake({ maxVersion: "TLSv1.2" })).getCipher();
       assert.match(cipher.name, /^ECDHE-ECDSA-.*(?:GCM|POLY1305)/);
       (await handshake({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305" })).destroy();
@@ -127,7 +127,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await assert.rejects(handshake({ minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" }));
     });
 
-    test("certificates come and go with the snapshot; a key that does not open costs only its own name", async () => {
+    test("the edge serves certificates as the snapshot has them, and a key that cannot be decrypted costs only its own name", async () => {
       await assert.rejects(handshake({ servername: "other.example.org" }));
       edge.replica.apply([await certificateOp("c2", ["other.example.com.test"])]);
       await assert.rejects(handshake({ servername: "other.example.com.test" }), "no zone serves the name");

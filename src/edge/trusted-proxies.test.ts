@@ -32,7 +32,7 @@ async function stage(
 const LOOPBACK: TrustedProxies = { networks: ["127.0.0.0/8", "10.0.0.0/8"], field: "x-forwarded-for" };
 
 for (const [way, socketCalls] of TLS_WAYS) {
-  test(`behind a trusted proxy, rules, rows and origins see the visitor, over HTTP/1.1 and HTTP/2 (${way})`, async (t) => {
+  test(`behind a trusted proxy, rules, rows and origins see the client's address, over HTTP/1.1 and HTTP/2 (${way})`, async (t) => {
     const edge = await stage(t, LOOPBACK, {}, socketCalls);
     const fields = { "x-forwarded-for": "6.6.6.6, 192.0.2.7:4711, 10.0.0.3", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
@@ -54,12 +54,12 @@ for (const [way, socketCalls] of TLS_WAYS) {
   });
 }
 
-test("the header of a peer that is not trusted is a claim like any other", async (t) => {
+test("the edge ignores the client address in a header from an untrusted peer", async (t) => {
   const edge = await stage(t, { networks: ["10.0.0.0/8"], field: "x-forwarded-for" });
   assert.match(await exchangeRaw(edge.http, request("X-Forwarded-For: 192.0.2.7")), /told 127\.0\.0\.1 127\.0\.0\.1 - -$/);
 });
 
-test("one connection carries the requests of many visitors, of which each has its own rate limit", async (t) => {
+test("each client behind one proxy connection has its own rate limit", async (t) => {
   const edge = await stage(t, LOOPBACK);
   const ratelimit = { characteristics: ["ip.src", "cf.colo.id"], period: 60, requests_per_period: 1, mitigation_timeout: 60 };
   edge.replica.apply([rulesetOp("r", "zone", "zone", "http_ratelimit", [{ action: "block", expression: "true", ratelimit }])]);
@@ -70,7 +70,7 @@ test("one connection carries the requests of many visitors, of which each has it
   assert.deepEqual(statuses, [200, 429, 200, 429]);
 });
 
-test("the limit of connections per address is not a proxy's, and remains everybody else's", async (t) => {
+test("the limit of connections per address does not apply to a trusted proxy, but to all others", async (t) => {
   for (const [networks, second] of [
     [["127.0.0.1"], /told 192\.0\.2\.8/],
     [["10.0.0.0/8"], /^$/],
@@ -84,7 +84,7 @@ test("the limit of connections per address is not a proxy's, and remains everybo
   }
 });
 
-test("each header that can be chosen is read, and no other", async (t) => {
+test("the edge reads the configured client address header, and no other", async (t) => {
   const written = {
     "x-real-ip": "192.0.2.1",
     "cf-connecting-ip": "192.0.2.2",

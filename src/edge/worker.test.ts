@@ -12,7 +12,7 @@ import { testEdgeConfig } from "#edge/testing/config.ts";
 import { exchangeRaw, httpOrigin, siteOps } from "#edge/testing/edge.ts";
 import type { EdgeWorkerData } from "./worker.ts";
 
-test("the worker serves what its feed says, tells its metrics, hands over its rows and drains", async () => {
+test("the worker serves the snapshot of its feed, reports metrics, hands over rows and drains", async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-edge-"));
   const origin = await httpOrigin((_req, res) => res.end("hello"));
   const [feed, events, tap] = [new MessageChannel(), new MessageChannel(), new MessageChannel()];

@@ -205,7 +205,7 @@ function middle(values: readonly number[]): number {
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-test("groups, from roll-ups and from rows, are those of the rows", (t) => {
+test("property: groups from roll-ups and rows equal those from rows alone", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 700 });
   for (let at = 0; at < rows.length; at += 100) database.insert([packed("requests", rows.slice(at, at + 100))]);
@@ -220,7 +220,7 @@ test("groups, from roll-ups and from rows, are those of the rows", (t) => {
   );
 });
 
-test("groups are returned in the requested order", (t) => {
+test("property: groups are returned in the requested order", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 300 });
   database.insert([packed("requests", rows)]);
@@ -246,7 +246,7 @@ test("groups are returned in the requested order", (t) => {
   );
 });
 
-test("pages by cursor contain every matching row once, newest first", (t) => {
+test("property: pages by cursor contain every matching row once, newest first", (t) => {
   const { database, queries } = setUp(t);
   // Few moments, so that pages end among rows of one time.
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 300 }).map((row, i) => ({ ...row, at_ms: START_MS + (i % 7), ray_id: `${i}` }));
@@ -271,7 +271,7 @@ test("pages by cursor contain every matching row once, newest first", (t) => {
   );
 });
 
-test("counts outlive their rows", (t) => {
+test("counts remain after their rows are deleted", (t) => {
   const { database, queries } = setUp(t);
   database.insert([
     packed(
@@ -305,7 +305,7 @@ test("counts outlive their rows", (t) => {
   );
 });
 
-test("rows outlive the counts of their minutes, and are counted where these are deleted", (t) => {
+test("rows remain after the counts of their minutes are deleted, and are counted there", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { numRuns: 600, seed: SEED });
   // Some lie in blocks.
@@ -337,7 +337,7 @@ test("rows outlive the counts of their minutes, and are counted where these are 
   for (const [i, question] of questions.entries()) assert.deepEqual(count(...question), before[i], question.join());
 });
 
-test("times in alternatives are also counted without rows", (t) => {
+test("property: alternative time ranges are counted without reading rows", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 400 });
   database.insert([packed("requests", rows)]);

@@ -5,7 +5,7 @@ import { adjustableClock, fixedClock, isoDate, isoMicros, offsetClock, parseIsoD
 
 const TIME_MS = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 
-test("the system clock agrees with the machine, and its scales with each other", () => {
+test("the system clock agrees with the machine, and its units agree with each other", () => {
   const before = Date.now();
   const ms = systemClock.nowMs();
   const micros = systemClock.nowMicros();
@@ -36,7 +36,7 @@ test("an offset clock runs with its base", () => {
   assert.equal(clock.nowMicros(), 750_010_000);
 });
 
-test("timestamps carry microseconds", () => {
+test("property: timestamps have microseconds", () => {
   assert.equal(isoMicros(Date.UTC(2014, 0, 1, 5, 20, 0) * 1000 + 123_456), "2014-01-01T05:20:00.123456Z");
   assert.equal(isoMicros(7), "1970-01-01T00:00:00.000007Z");
   fc.assert(
@@ -48,12 +48,12 @@ test("timestamps carry microseconds", () => {
   );
 });
 
-test("timestamps sort as their texts do", () => {
+test("property: timestamps sort like their texts", () => {
   const micros = TIME_MS.map((ms) => ms * 1000);
   fc.assert(fc.property(micros, micros, (a, b) => assert.equal(isoMicros(a) < isoMicros(b), a < b)));
 });
 
-test("a day must exist", () => {
+test("the parser accepts only dates that exist", () => {
   assert.equal(parseIsoDate("2024-02-29"), "2024-02-29");
   for (const text of ["2023-02-29", "2024-02-30", "2024-13-01", "2024-1-1", "2024-01-01T00:00:00Z", "", "20240101", "+002024-01-01"]) {
     assert.equal(parseIsoDate(text), undefined, text);

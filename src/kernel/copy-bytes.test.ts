@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { copyBytes } from "./copy-bytes.ts";
 
-test("every range of bytes is copied exactly, without others, shared or not", () => {
+test("property: copying a range of bytes changes no others, in shared and in other memory", () => {
   const memory = fc.constantFrom(
     (bytes: number) => new ArrayBuffer(bytes),
     (bytes: number) => new SharedArrayBuffer(bytes),

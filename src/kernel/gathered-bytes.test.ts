@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
-test("pushed bytes are returned in order, repeatedly", () => {
+test("property: appended bytes are returned in order, each time", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat({ max: 40 }), fc.nat({ max: 9000 })), { maxLength: 40 }), (lengths) => {
       const gathered = new GatheredBytes();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inTicks } from "./in-ticks.ts";
 import { itemsPerTurn } from "../../test/support/items-per-turn.ts";
 
-test("each item has its step, in order, and no turn of the event loop exceeds its number", async () => {
+test("inTicks handles each item once, in order, with a limited number in each tick", async () => {
   const seen: number[] = [];
   const turns = itemsPerTurn();
   await inTicks(
@@ -18,7 +18,7 @@ test("each item has its step, in order, and no turn of the event loop exceeds it
   assert.deepEqual(turns.most(), 10);
 });
 
-test("an error of a step ends it", async () => {
+test("an error of one item ends inTicks", async () => {
   await assert.rejects(
     inTicks([1, 2, 3], 1, (item) => {
       if (item === 2) throw new Error("two");

@@ -7,7 +7,7 @@ const SPLIT_SIZE = 8;
 const sorted = <V>(entries: Iterable<readonly [string, V]>): readonly (readonly [string, V])[] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 
-test("it has the content of a Map, split or not", () => {
+test("property: LargeMap has the content of a Map, split or not", () => {
   const key = fc.integer({ min: 0, max: 30 }).map((n) => `key ${n}`);
   const step = fc.oneof(
     fc.record({ kind: fc.constant("set" as const), key, value: fc.nat() }),
@@ -49,7 +49,7 @@ test("an iterator continues across a split: deleted entries are left out, existi
   assert.equal(map.size, SPLIT_SIZE + 99);
 });
 
-test("parts keep the order in which keys were added, and locate each key", () => {
+test("parts keep the order in which keys were added, and partOf finds the part of each key", () => {
   const map = new LargeMap<number>(undefined, SPLIT_SIZE);
   for (let i = 0; i < 5_000; i++) map.set(`h${i}.example`, i);
   assert.equal(map.parts.length, 256);
@@ -64,7 +64,7 @@ test("parts keep the order in which keys were added, and locate each key", () =>
   }
 });
 
-test("no added entry moves more than some thousand others", () => {
+test("adding an entry moves at most some thousand others", () => {
   const splits: number[] = [];
   const large: LargeMap<number> = new LargeMap(() => splits.push(large.size));
   for (let i = 0; i < 600_000; i++) large.set(`n${i}.example`, i);

@@ -13,7 +13,7 @@ const namesOf = ({ first }: LinkedList<Item>): number[] => {
   return names;
 };
 
-test("it has the content of a Set, in the same order", () => {
+test("property: LinkedList has the content of a Set, in the same order", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(6)), { maxLength: 100 }), (steps) => {
       const items = Array.from({ length: 7 }, (_, name): Item => ({ name, before: null, after: null }));

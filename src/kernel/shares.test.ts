@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { createShares } from "./shares.ts";
 
-test("one owner gets half, the next one half of the rest, and the last place goes to one that has none", () => {
+test("one owner gets at most half, the next one half of the rest, and an owner without a place gets the last one", () => {
   const shares = createShares({ total: 16, share: 0.5 });
   const taken = (owner: string): number => {
     let count = 0;
@@ -18,7 +18,7 @@ test("one owner gets half, the next one half of the rest, and the last place goe
   assert.deepEqual([taken("b"), taken("a")], [2, 3]);
 });
 
-test("property: no more is taken than there is, and an owner without a part gets the last one", () => {
+test("property: owners never take more than the total, and an owner without a place gets the last one", () => {
   const step = fc.record({ owner: fc.constantFrom("a", "b", "c"), amount: fc.integer({ min: 1, max: 9 }), isTaking: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

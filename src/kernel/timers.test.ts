@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
 import { createTimers } from "./timers.ts";
 
-test("a limit never ends early, and not long after its time", (t) => {
+test("a timeout never ends early, and not long after its time", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   for (const limitMs of [0, 100, 1000, 1700, 5000]) {
     for (let beginsMs = 0; beginsMs <= 1200; beginsMs += 100) {
@@ -29,7 +29,7 @@ test("a limit never ends early, and not long after its time", (t) => {
   }
 });
 
-test("with any additions and removals, all are checked at least once a second, and few of them at a time", (t) => {
+test("timers check every entry at least once a second, and few entries at a time", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const clock = fixedClock(0);
   const timers = createTimers(clock);

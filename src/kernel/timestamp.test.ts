@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
-test("RFC 3339 times are read, whatever their offset and fraction", () => {
+test("property: the parser reads RFC 3339 times with any offset and fraction", () => {
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true, min: new Date("0001-01-02"), max: new Date("9998-12-31") }), (date) => {
       const text = date.toISOString();

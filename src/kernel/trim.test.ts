@@ -6,7 +6,7 @@ import { trimBlanks, withoutEnd } from "./trim.ts";
 
 const text = fc.string({ unit: fc.constantFrom("/", " ", "\t", "a", "\u00a0"), maxLength: 12 });
 
-test("trimming gives the same result as a pattern", () => {
+test("property: trimming gives the same result as a regular expression", () => {
   fc.assert(
     fc.property(text, (given) => {
       assert.equal(withoutEnd(given, "/"), given.replace(/\/+$/, ""));
@@ -15,7 +15,7 @@ test("trimming gives the same result as a pattern", () => {
   );
 });
 
-test("blanks before other text cost only their number", () => {
+test("trimming takes linear time", () => {
   assertGrowsLinearly("trimBlanks", (length) => () => trimBlanks(`a${" ".repeat(length)}b`));
   assertGrowsLinearly("withoutEnd", (length) => () => withoutEnd(`${"/".repeat(length)}b`, "/"));
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { createValuesByName } from "./values-by-name.ts";
 
-test("values by name equal a list for each name", () => {
+test("property: values by name equal a list for each name", () => {
   const step = fc.record({ isAdded: fc.boolean(), name: fc.constantFrom("a", "b"), value: fc.constantFrom("x", "y", "z") });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

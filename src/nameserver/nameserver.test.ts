@@ -258,7 +258,7 @@ testPaths("an applied op is in the next answer over both transports", async (t, 
   assert.deepEqual(await ask(), ["192.0.2.2", "192.0.2.2"]);
 });
 
-test("pipelined TCP messages are answered in order, in segments of any size", async (t) => {
+test("the nameserver answers pipelined TCP messages in order, in segments of any size", async (t) => {
   const { port } = await start(t, PATHS[0] as Path);
   const socket = await open(t, port);
   const stream = Buffer.concat(Array.from({ length: 40 }, (_, id) => framed(query("plain.example.com", TYPE.A, id))));
@@ -273,7 +273,7 @@ test("pipelined TCP messages are answered in order, in segments of any size", as
   );
 });
 
-test("a client that sends many queries and reads nothing is not read further, and loses nothing when it reads", async (t) => {
+test("the nameserver stops reading from a client that does not read its answers, and loses none of them", async (t) => {
   const { port, count } = await start(t, PATHS[0] as Path);
   const socket = await open(t, port);
   socket.pause();
@@ -314,7 +314,7 @@ const closed = (socket: Socket): Promise<unknown> => {
   return promise.finally(() => clearTimeout(timer));
 };
 
-test("TCP connections above the limit of an address, or without DNS on them, are closed", async (t) => {
+test("the nameserver closes TCP connections above the limit of an address, or without DNS messages", async (t) => {
   const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 } });
   const half = await open(t, port);
   const garbage = await open(t, port);
@@ -326,7 +326,7 @@ test("TCP connections above the limit of an address, or without DNS on them, are
   assert.equal((await readMessages(half, 1)).length, 1);
 });
 
-test("TCP connections without a complete message are closed in time, whatever bytes they send", async (t) => {
+test("the nameserver closes TCP connections without a complete message in time, whatever bytes they send", async (t) => {
   const { port } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 150 } });
   const silent = await open(t, port);
   const trickling = await open(t, port);
@@ -336,7 +336,7 @@ test("TCP connections without a complete message are closed in time, whatever by
   await Promise.all([closed(silent), closed(trickling)]);
 });
 
-test("TCP connections are closed when no more queries arrive, and when answers are not read", async (t) => {
+test("the nameserver closes TCP connections that send no more queries or do not read their answers", async (t) => {
   const { port, count } = await start(t, PATHS[0] as Path, { limits: { ...NAMESERVER_LIMITS, tcpIdleTimeoutMs: 1_000 } });
   const idle = await open(t, port);
   idle.write(framed(query("plain.example.com", TYPE.A)));

@@ -71,7 +71,7 @@ async function start(t: TestContext) {
 
 const addressesIn = (response: Buffer): string[] => decodeMessage(response).answers.map((record) => record.rdata.join("."));
 
-test("the worker answers from its feed: settled changes are in its answers", async (t) => {
+test("the worker answers from its feed, with every settled change", async (t) => {
   const { worker, next, settle, port } = await start(t);
   const socket = createSocket("udp4");
   t.after(() => socket.close());
@@ -94,7 +94,7 @@ test("the worker answers from its feed: settled changes are in its answers", asy
   await next("drained");
 });
 
-test("no answer to a query sent after the acknowledgement is older than it, under a flood of queries", async (t) => {
+test("under a flood of queries, no answer is older than the last change that the worker had acknowledged before the query", async (t) => {
   const { worker, next, settle, port } = await start(t);
   await settle("10.0.0.0");
   let settled = 0;

@@ -38,7 +38,7 @@ function start(ops: readonly Op[], contextsMax: number) {
   };
 }
 
-test("among 10,000 certificates a name is found without opening any, and the contexts in use are kept", () => {
+test("a name is found among 10,000 certificates without opening any, and contexts in use stay open", () => {
   const ops = Array.from({ length: 10_000 }, (_, i) => certificateOp(`c${i}`, `n${i}.example`, `*.n${i}.example`));
   const { certificates } = start(ops, 50);
   const at = (i: number) => certificates.contextFor(`www.n${i}.example`);
@@ -59,7 +59,7 @@ test("among 10,000 certificates a name is found without opening any, and the con
   assert.notEqual(at(1), early, "the least recently used one was closed");
 });
 
-test("a replaced certificate is reopened, and listeners get its id", () => {
+test("a replaced certificate is opened again, and listeners get its id", () => {
   const { certificates, replica } = start([certificateOp("c1", "a.example")], 10);
   const told: (readonly string[] | null)[] = [];
   certificates.onChange((ids) => told.push(ids && [...ids]));
@@ -76,7 +76,7 @@ test("a replaced certificate is reopened, and listeners get its id", () => {
   assert.deepEqual(told, [["c1"], ["c2"], ["c2"], ["c1"]]);
 });
 
-test("a key that does not open is tried once, and an unusable certificate affects only itself", () => {
+test("a key that cannot be decrypted is tried once, and an unusable certificate affects no other", () => {
   const { certificates, keysNotOpened } = start([{ ...certificateOp("c1", "a.example"), id: "c2" } as Op, certificateOp("c3")], 10);
   assert.deepEqual([certificates.contextFor("a.example"), certificates.contextFor("a.example")], [null, null]);
   assert.equal(keysNotOpened.value, 1);
@@ -89,7 +89,7 @@ test("a key that does not open is tried once, and an unusable certificate affect
   assert.equal(keysNotOpened.value, 2);
 });
 
-test("certificates of a zone's owner precede others by rank, for names of the zone only and while they are valid", () => {
+test("certificates of a zone's owner win over others by rank, only for names of the zone and while they are valid", () => {
   const clock = fixedClock("2026-05-06T12:00:00Z");
   const owner = (id: string, rank: number, zone_id: string, ...hosts: readonly string[]): Op => {
     const { value } = certificateOp(id, ...hosts) as Extract<Op, { kind: "certificate" }>;
@@ -115,7 +115,7 @@ test("certificates of a zone's owner precede others by rank, for names of the zo
   assert.equal(createCertificates(deps).idFor("a.example"), "issued", "who serves no zones shows none of them");
 });
 
-test("a certificate is used for a name only if its own zone serves the name; the installation's own belongs to no zone", () => {
+test("a name uses a certificate only if the certificate's zone serves it, and the installation's own certificate belongs to no zone", () => {
   const of = (id: string, zone_id: string, ...hosts: readonly string[]): Op => {
     const { value } = certificateOp(id, ...hosts) as Extract<Op, { kind: "certificate" }>;
     return { kind: "certificate", id, value: value && { ...value, zone_id } };

@@ -14,7 +14,7 @@ test("the API's defaults equal the edge's", () => {
   assert.equal(edgeSettings(column(defaults)), null);
 });
 
-test("each setting has an effect at the edge", () => {
+test("each editable setting changes the edge's settings", () => {
   const chosen = {
     always_use_https: "on",
     brotli: "off",
@@ -44,7 +44,7 @@ test("each setting has an effect at the edge", () => {
   assert.deepEqual(edgeSettings(column({ development_mode: "on" })), { development_mode_until_ms: Date.UTC(2026, 0, 1, 3) });
 });
 
-test("no setting is in two tables", () => {
+test("each setting is in only one table", () => {
   const ids = [EDITABLE_SETTINGS, INERT_SETTINGS].flatMap((table) => Object.keys(table));
   assert.equal(new Set(ids).size, ids.length);
 });

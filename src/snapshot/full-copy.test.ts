@@ -104,7 +104,7 @@ const world = fc
     ...staged.flat(),
   ]);
 
-test("a full copy in any pages tells listeners the difference to any state, and visitors see the old state or the new one", async () => {
+test("property: a full copy in any number of pages gives listeners the difference to the old state, and readers see the old state or the new one", async () => {
   await fc.assert(
     fc.asyncProperty(world, world, fc.integer({ min: 1, max: 50 }), async (before, after, page) => {
       let listener: (message: FeedMessage | FeedReply) => void = () => {};
@@ -144,7 +144,7 @@ test("a full copy in any pages tells listeners the difference to any state, and 
   );
 });
 
-test("a plane that serves takes a full copy of any size some entries a turn, and so does whoever sends it", async (t) => {
+test("a serving plane applies a full copy of any size in limited steps, and control sends it in limited steps", async (t) => {
   const RECORDS = 12_000;
   const records = (zone: string, content: string): Op[] => Array.from({ length: RECORDS }, (_, n) => recordOp(zone, n, content));
   let copy: FullCopy = {

@@ -33,7 +33,7 @@ function recorder(port: FeedPort): readonly (FeedMessage | FeedReply)[] {
   return seen;
 }
 
-test("a replica gets everything, then each unit as one delta, including old and new values", async (t) => {
+test("a replica gets a full copy, then each commit as one delta with old and new values", async (t) => {
   const source = createTestSource();
   source.commit([serial("a", 1)]);
   const publisher = await startedPublisher(t, source);
@@ -56,7 +56,7 @@ test("a replica gets everything, then each unit as one delta, including old and 
   assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
 });
 
-test("a resumed replica gets the missing deltas; one that is too far behind gets everything", async (t) => {
+test("a replica that resumes gets the missing deltas, or a full copy if it is too far behind", async (t) => {
   const source = createTestSource();
   for (let i = 1; i <= 8; i++) source.commit([serial("a", i)]);
   const publisher = await startedPublisher(t, source);
@@ -103,7 +103,7 @@ test("settled names the planes that are behind, and does not wait for them again
   assert.deepEqual(await fourth, { behind: [] }, "a plane that left is not waited for");
 });
 
-test("a failing source is retried and nothing is lost", async (t) => {
+test("the publisher retries a failing source, and loses no change", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -116,7 +116,7 @@ test("a failing source is retried and nothing is lost", async (t) => {
   assert.deepEqual(dump(replica.snapshot), dump(source.state));
 });
 
-test("a listener that throws must rebuild, and the revision is not acknowledged before it has", async (t) => {
+test("a listener that throws must rebuild, and the replica acknowledges the revision after it has", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -139,7 +139,7 @@ test("a listener that throws must rebuild, and the revision is not acknowledged 
   assert.equal(calls.at(-1), "delta");
 });
 
-test("the last good copy exists after the start, follows changes, and serves a plane without control", async (t) => {
+test("the last good copy exists after the start, follows changes, and lets a plane serve without control", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("a", 1)]);
@@ -156,7 +156,7 @@ test("the last good copy exists after the start, follows changes, and serves a p
   publisherEnd.close();
 });
 
-test("a publisher that starts from a copy of a former history starts over", async (t) => {
+test("a publisher whose copy has a former history starts over", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const longer = createTestSource();
   for (let i = 1; i <= 5; i++) longer.commit([serial("a", i)]);
@@ -173,7 +173,7 @@ test("a publisher that starts from a copy of a former history starts over", asyn
   assert.deepEqual(dump(replica.snapshot), [serial("b", 1)]);
 });
 
-test("a replica gets its selected kinds, at every revision, also from the last good copy", async (t) => {
+test("a replica gets its selected kinds at every revision, also from the last good copy", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("a", 1), { kind: "token", id: "t", value: null }]);
@@ -196,7 +196,7 @@ test("a replica gets its selected kinds, at every revision, also from the last g
   );
 });
 
-test("a replica that misses part of an import requests everything", async (t) => {
+test("a replica that lacks a part of an import requests a full copy", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -210,7 +210,7 @@ test("a replica that misses part of an import requests everything", async (t) =>
   assert.equal(replica.snapshot.get("record", "r")?.zone_id, "z");
 });
 
-test("a restored source removes data that it no longer has, regardless of later changes", async (t) => {
+test("replicas of a restored source lose the data that it no longer has, also after later changes", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("kept", 1)]);

@@ -10,7 +10,7 @@ const delta = (rev: number, ops = 1): Delta => ({
 });
 const revs = (deltas: readonly Delta[] | null): readonly number[] | null => deltas && deltas.map(({ rev }) => rev);
 
-test("the newest deltas are kept, by number of ops", () => {
+test("the list holds the newest deltas, limited by their number of changes", () => {
   const recent = createRecentDeltas(5);
   for (let rev = 1; rev <= 8; rev++) recent.push(delta(rev));
   assert.equal(recent.after(2), null);

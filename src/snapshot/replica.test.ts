@@ -40,7 +40,7 @@ async function openAt(rev: number) {
   return { ...feed, replica };
 }
 
-test("a replica is open once it is live, and not before", async () => {
+test("opening a replica waits until it is live", async () => {
   const { port, replies, say } = handFeed();
   let open = false;
   const opening = openReplica({ port, name: "n" }).then(() => {
@@ -55,7 +55,7 @@ test("a replica is open once it is live, and not before", async () => {
   assert.deepEqual(replies, ["subscribe 0", "applied 7", "applied 8"]);
 });
 
-test("a repeated delta is ignored", async () => {
+test("a replica ignores a repeated delta", async () => {
   const { replies, say, replica } = await openAt(7);
   let calls = 0;
   replica.onApplied(() => void calls++);
@@ -64,7 +64,7 @@ test("a repeated delta is ignored", async () => {
   assert.equal(calls, 2);
 });
 
-test("a revision that a plane still works on is pending, and later ones do not wait for it", async () => {
+test("a revision stays pending while a plane works on it, and later revisions do not wait for it", async () => {
   const { replies, say, replica } = await openAt(7);
   const works = [Promise.withResolvers<void>(), undefined, Promise.withResolvers<void>()];
   replica.onApplied((ops) => (ops === null ? undefined : works.shift()?.promise));
@@ -81,7 +81,7 @@ test("a revision that a plane still works on is pending, and later ones do not w
   assert.deepEqual(replies, ["applied 10 but 10", "applied 10"]);
 });
 
-test("a gap causes one new subscription, and another only if the answer had a gap too", async () => {
+test("a gap causes one new subscription, and another one only if the answer has a gap too", async () => {
   const { replies, say, replica } = await openAt(7);
   say(delta(9), delta(10), delta(11));
   assert.deepEqual(replies.splice(0), ["subscribe 7"]);

@@ -28,7 +28,7 @@ const put = (id: string): Op => {
 const ids = (state: Snapshot): string[] => Array.from(state.entries("record"), ([id]) => id).toSorted();
 const release = (importId: string, records: number): Op => ({ kind: "release", id: importId, value: { zone_id: "zone", records } });
 
-test("staged records are invisible until their release, and then all are visible", async () => {
+test("staged records are invisible until their release, which shows all of them at once", async () => {
   const state = createSnapshotState();
   state.apply(1, [put("old"), staged("one", 0, "a", "b")]);
   state.apply(2, [staged("two", 0, "x")]);
@@ -61,7 +61,7 @@ test("staged records are invisible until their release, and then all are visible
   );
 });
 
-test("a discarded change leaves nothing; a release with missing records is refused", () => {
+test("a discarded change leaves nothing, and a release with missing records is refused", () => {
   const state = createSnapshotState();
   state.replace(1, [staged("one", 0, "a"), staged("two", 0, "x"), { kind: "release", id: "one", value: null }]);
   assert.deepEqual(
@@ -72,7 +72,7 @@ test("a discarded change leaves nothing; a release with missing records is refus
   assert.equal(state.rev, 1);
 });
 
-test("records look the same while released ones are merged, and each turn merges a limited number", async () => {
+test("merging released records does not change look-ups, and each tick merges a limited number", async () => {
   const layers = createRecordLayers(100);
   const entry = (id: string): RecordEntry => ({ zone_id: "zone", ...record(id) });
   for (let i = 0; i < 2_000; i++) layers.stage("one", "zone", `a${i}`, entry(`a${i}`));

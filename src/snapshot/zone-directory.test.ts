@@ -21,7 +21,7 @@ const zone = (id: string, name: string, account_id: string, change: Partial<Zone
 });
 const PENDING = { status: "pending", proof: "none" } as const;
 
-test("an outside query finds active zones; an account's record its own, and others' once they are proved", () => {
+test("an outside query finds active zones, and an account's record finds its own zones and other accounts' proved ones", () => {
   const directory = directoryOf(
     zone("1", "a.test", "A"),
     zone("2", "www.a.test", "B", { proof: "none" }),
@@ -47,7 +47,7 @@ test("an outside query finds active zones; an account's record its own, and othe
   );
 });
 
-test("a zone that has moved answers until another covers the name, and no account relies on it", () => {
+test("a moved zone answers until another zone covers the name, and accounts' records do not find it", () => {
   const directory = directoryOf(zone("1", "www.a.test", "B", { status: "moved" }), zone("2", "b.test", "B", { status: "moved" }));
   const id = (name: string, viewer: Viewer = null): string | undefined => directory.nearestZone(name, viewer)?.entry.id;
   assert.deepEqual([id("www.a.test"), id("b.test"), id("www.a.test", "B")], ["1", "2", undefined]);
@@ -56,7 +56,7 @@ test("a zone that has moved answers until another covers the name, and no accoun
   assert.deepEqual(Array.from(directory.standing(), ({ entry }) => entry.id).sort(), ["2", "3"]);
 });
 
-test("of several waiting zones the oldest is visible, if no zone has the name; thousands cost as little as one", () => {
+test("the oldest of several pending zones is visible if no active zone has the name, and thousands cost as little as one", () => {
   const directory = directoryOf();
   const claims = Array.from({ length: 5_000 }, (_, i) => {
     const id = String((i * 7_919) % 5_000).padStart(4, "0");
@@ -78,7 +78,7 @@ test("of several waiting zones the oldest is visible, if no zone has the name; t
   assert.deepEqual([directory.size, [...directory.named("a.test")].length], [0, 0]);
 });
 
-test("property: after any additions and removals, it finds the same as a search through all zones", () => {
+test("property: after any additions and removals, the directory finds the same zone as a search through all zones", () => {
   const zones = fc
     .record({
       id: fc.integer({ min: 1, max: 12 }).map(String),

@@ -49,7 +49,7 @@ test("a cache rule caches pages and another one bypasses the cache; the last mat
     assert.deepEqual([(await get(path)).cache, (await get(path)).cache], statuses, path);
 });
 
-test("how long the edge keeps it: over the origin's word, by status, and not at all", async (t) => {
+test("edge_ttl overrides the origin's Cache-Control, sets times by status, and bypasses the cache", async (t) => {
   const answer: Answer = (req, res) => {
     const status = Number(/\d{3}/.exec(req.url ?? "")?.[0] ?? 200);
     const headers: Headers = /none/.test(req.url ?? "") ? {} : { "Cache-Control": "no-store, private" };
@@ -87,7 +87,7 @@ test("how long the edge keeps it: over the origin's word, by status, and not at 
   assert.equal(asked.findLast(({ url }) => url === "/404")?.headers["if-none-match"], '"1"');
 });
 
-test("credentials and cookies of one visitor are for nobody else, whatever a rule says of time", async (t) => {
+test("a response with Set-Cookie is cached only without its cookies, and a request with Authorization bypasses the cache, whatever the TTL", async (t) => {
   const { get } = await site(
     t,
     says({ "Set-Cookie": "sid=1" }),
@@ -105,7 +105,7 @@ test("credentials and cookies of one visitor are for nobody else, whatever a rul
   assert.equal((await other.get("/for-all")).cache, "MISS");
 });
 
-test("validators: left out, made weak, or as they are", async (t) => {
+test("cache rules remove ETag or Last-Modified, or make strong ETags weak", async (t) => {
   const { get } = await site(
     t,
     says({ ETag: '"1"', "Last-Modified": "Mon, 05 Jan 2026 10:00:00 GMT", "Cache-Control": "max-age=60" }),
@@ -122,7 +122,7 @@ test("validators: left out, made weak, or as they are", async (t) => {
   assert.equal((await get("/b.css", 'If-None-Match: "1"\r\n')).status, 304);
 });
 
-test("how long browsers keep it", async (t) => {
+test("browser_ttl overrides, respects or removes the time for browsers", async (t) => {
   const answer: Answer = (req, res) => {
     const control = decodeURIComponent(req.url?.split("?")[1] ?? "");
     res.writeHead(200, control === "" ? {} : { "Cache-Control": control }).end("x");
@@ -161,7 +161,7 @@ async function variants(
   return bodies.map((body) => bodies.indexOf(body));
 }
 
-test("cache key: the query, by name and whatever its order; the origin is asked as the key says", async (t) => {
+test("the cache key has the query parameters that the rule names, in any order, and the origin gets only these", async (t) => {
   const key = (query_string: object) => ({ cache_key: { custom_key: { query_string } } });
   const { get, asked } = await site(
     t,
@@ -192,7 +192,7 @@ test("cache key: the query, by name and whatever its order; the origin is asked 
   );
 });
 
-test("cache key: headers, cookies, device and language; nothing of them that is not in the key reaches the origin", async (t) => {
+test("the cache key has the headers, cookies, device and language that the rule names, and the origin gets only those that are in the key", async (t) => {
   const key = (custom_key: object) => ({ cache_key: { custom_key } });
   const { get, asked } = await site(
     t,
@@ -239,7 +239,7 @@ test("cache key: headers, cookies, device and language; nothing of them that is 
   );
 });
 
-test("devices by what their browsers say", () => {
+test("the edge tells tablets, phones and desktops apart by their User-Agent", () => {
   for (const [agent, type] of [
     ["Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X)", "tablet"],
     ["Mozilla/5.0 (Linux; Android 14; Pixel 8) Mobile Safari/537.36", "mobile"],
@@ -250,7 +250,7 @@ test("devices by what their browsers say", () => {
     assert.equal(deviceType(agent), type, agent);
 });
 
-test("armor: what is not what its name says is not kept", async (t) => {
+test("cache deception armor: the edge does not cache a response whose Content-Type contradicts the extension of its URL", async (t) => {
   const answer: Answer = (req, res) => void res.writeHead(200, { "Content-Type": req.url?.split("?")[1] ?? "" }).end("x");
   const { get } = await site(t, answer, { cache: true, cache_key: { cache_deception_armor: true } });
   for (const [path, isKept] of [
@@ -267,7 +267,7 @@ test("armor: what is not what its name says is not kept", async (t) => {
   }
 });
 
-test("a rule can forbid serving a stale response while it is fetched again", async (t) => {
+test("disable_stale_while_updating makes the edge wait for the origin instead of sending a stale response", async (t) => {
   const answer = says({ "Cache-Control": "max-age=0, stale-while-revalidate=60" });
   const plain = await site(t, answer);
   await plain.get("/a.css");
@@ -280,7 +280,7 @@ test("a rule can forbid serving a stale response while it is fetched again", asy
   assert.equal((await strict.get("/a.css")).cache, "EXPIRED");
 });
 
-test("an origin's own error page passes where a rule says so, and rules for errors replace it elsewhere", async (t) => {
+test("origin_error_page_passthru lets the origin's error page through, and error rules replace it on other URLs", async (t) => {
   const { edge, get } = await site(t, says({}, 502), { origin_error_page_passthru: true, on: 'http.request.uri.path eq "/api"' });
   const parameters = { content: "ours", content_type: "text/plain", status_code: 503 };
   edge.replica.apply([
@@ -298,7 +298,7 @@ test("an origin's own error page passes where a rule says so, and rules for erro
   assert.deepEqual((await get("/")).status, 502, "an asset that is not there leaves the error as it is");
 });
 
-test("purging a URL takes what a rule made of its query, and writing to it as well", async (t) => {
+test("purging a URL, or writing to it, removes every variant that the cache key makes of its query", async (t) => {
   const { edge, get } = await site(t, says({ "Cache-Control": "max-age=60" }), {
     cache: true,
     cache_key: { custom_key: { query_string: { include: { list: ["a"] } }, header: { include: ["x-plan"] } } },
@@ -313,7 +313,7 @@ test("purging a URL takes what a rule made of its query, and writing to it as we
   assert.deepEqual(await get2(), ["MISS", "MISS"]);
 });
 
-test("a coding that an origin chose without saying that it looked is for those who take it", async (t) => {
+test("the edge sends a response that the origin encoded without a Vary field only to clients that accept its coding", async (t) => {
   const answer: Answer = (req, res) => {
     const takes = /gzip/.test(req.headers["accept-encoding"] ?? "");
     res.writeHead(200, { "Cache-Control": "max-age=60", ...(takes ? { "Content-Encoding": "gzip" } : {}) }).end(takes ? "zipped" : "plain");

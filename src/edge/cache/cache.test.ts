@@ -15,7 +15,7 @@ const kept =
     res.writeHead(200, { "Cache-Control": control, ...more }).end("body");
   };
 
-test("a cached response is served to the next request, with its age", async (t) => {
+test("the edge sends a cached response with its Age to the next client", async (t) => {
   const { asked, get, edge } = await site(
     t,
     kept("max-age=60", { Age: "7", "X-Own": "x", "Cache-Tag": "a,b", "svc-cache-status": "forged" }),
@@ -41,7 +41,7 @@ test("a cached response is served to the next request, with its age", async (t) 
   );
 });
 
-test("HEAD is answered from what GET left", async (t) => {
+test("the edge answers HEAD from a cached GET response", async (t) => {
   const { asked, get } = await site(t, kept());
   assert.equal((await get("/a.css", "", "HEAD")).cache, "MISS");
   await get("/a.css");
@@ -53,20 +53,20 @@ test("HEAD is answered from what GET left", async (t) => {
   );
 });
 
-test("a request of a type that is not cached by default reaches the origin unchanged", async (t) => {
+test("the edge forwards a request for a type that is not cached by default unchanged", async (t) => {
   const { asked, get } = await site(t, kept());
   for (let i = 0; i < 2; i++) assert.equal((await get("/page", 'If-None-Match: "1"\r\n')).cache, "DYNAMIC");
   assert.equal(asked[1]?.headers["if-none-match"], '"1"');
   assert.equal((await get("/a.css", "Content-Length: 0\r\n", "POST")).cache, "DYNAMIC");
 });
 
-test("a private response is fetched from the origin each time", async (t) => {
+test("the edge fetches a private response from the origin each time", async (t) => {
   const { asked, get } = await site(t, kept("private"));
   for (let i = 0; i < 3; i++) assert.equal((await get("/a.css")).cache, "BYPASS");
   assert.equal(asked.length, 3);
 });
 
-test("Vary keeps responses apart, and brings together what means the same", async (t) => {
+test("the cache stores a variant for each meaning of the fields in Vary", async (t) => {
   const { get } = await site(t, (req, res) => {
     res
       .writeHead(200, { "Cache-Control": "max-age=60", Vary: "Accept-Language, Accept-Encoding" })
@@ -85,7 +85,7 @@ test("Vary keeps responses apart, and brings together what means the same", asyn
   }
 });
 
-test("visitors' conditions and ranges are answered from what is stored", async (t) => {
+test("the edge answers conditional and range requests from the stored response", async (t) => {
   const modified = "Sun, 06 Nov 1994 08:49:37 GMT";
   const { asked, get } = await site(t, (_req, res) => {
     res
@@ -149,7 +149,7 @@ test("a stale response is revalidated with its ETag, and a 304 freshens it", asy
   assert.equal(asked.length, 2);
 });
 
-test("a 200 replaces what is too old", async (t) => {
+test("a 200 from the origin replaces a stale response", async (t) => {
   let count = 0;
   const { get } = await site(t, (_req, res) => {
     count++;
@@ -158,7 +158,7 @@ test("a 200 replaces what is too old", async (t) => {
   assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).body, (await get("/a.css")).cache], ["1", "2", "HIT"]);
 });
 
-test("a no-cache response is revalidated each time, and its body is not sent again", async (t) => {
+test("the edge revalidates a no-cache response each time, and the origin does not send its body again", async (t) => {
   const { get } = await site(t, (req, res) => {
     if (req.headers["if-none-match"] === undefined) res.writeHead(200, { "Cache-Control": "no-cache", ETag: '"1"' }).end("body");
     else res.writeHead(304).end();
@@ -169,7 +169,7 @@ test("a no-cache response is revalidated each time, and its body is not sent aga
   );
 });
 
-test("RFC 5861 stale-while-revalidate: used at once, renewed behind", async (t) => {
+test("RFC 5861 stale-while-revalidate: the edge sends the stale response at once and fetches a new one in the background", async (t) => {
   let count = 0;
   const { asked, get } = await site(t, (_req, res) => {
     count++;
@@ -185,7 +185,7 @@ test("RFC 5861 stale-while-revalidate: used at once, renewed behind", async (t) 
 });
 
 for (const how of ["500", "nothing"] as const) {
-  test(`RFC 5861 stale-if-error: an origin that answers ${how} is stood in for`, async (t) => {
+  test(`RFC 5861 stale-if-error: the edge sends the stale response if the origin answers ${how}`, async (t) => {
     let fails = false;
     const { get } = await site(t, (req, res) => {
       if (!fails)
@@ -206,7 +206,7 @@ for (const how of ["500", "nothing"] as const) {
   });
 }
 
-test("RFC 9111 4.4: what changes something takes its target out, and what it names of its own site", async (t) => {
+test("RFC 9111 4.4: a successful unsafe request invalidates its target, and Location and Content-Location of the same site", async (t) => {
   const { get } = await site(t, (req, res) => {
     if (req.method === "GET") return kept()(req, res);
     res
@@ -227,7 +227,7 @@ test("RFC 9111 4.4: what changes something takes its target out, and what it nam
   );
 });
 
-test("the zone's settings decide: level, order of parameters, development, time for browsers", async (t) => {
+test("the zone's settings set the cache level, the order of parameters, development mode and the time for browsers", async (t) => {
   const origin = await httpOrigin((req, res) =>
     res.writeHead(200, { "Cache-Control": 'max-age=60, must-revalidate, ext="a, max-age=1"', "X-Url": req.url }).end("body"),
   );
@@ -260,7 +260,7 @@ test("the zone's settings decide: level, order of parameters, development, time 
   assert.equal((await get("/a.css")).cache, "HIT");
 });
 
-describe("nothing that is not part of the key changes what others get", () => {
+describe("a request header that is not in the cache key does not change the response that other clients get", () => {
   /** A first request to which the origin responds differently. */
   const rows: readonly (readonly [name: string, fields: string, method?: string, path?: string])[] = [
     ["X-Forwarded-Host", "X-Forwarded-Host: evil.example\r\n"],
@@ -308,13 +308,13 @@ const USUAL = new Set([
   "cdn-loop",
 ]);
 
-test("HEAD overridden into something else, and requests of other methods, leave nothing behind", async (t) => {
+test("the edge caches neither a HEAD request with a method override nor a response to another method than GET", async (t) => {
   const { get } = await site(t, (req, res) => res.writeHead(200, { "Cache-Control": "max-age=60" }).end(req.method));
   for (const method of ["HEAD", "POST", "PATCH", "OPTIONS", "get"]) await get("/a.css", "", method);
   assert.deepEqual([(await get("/a.css")).cache, (await get("/a.css")).body], ["MISS", "GET"]);
 });
 
-test("a purge takes away what it names, and what was asked for before it", async (t) => {
+test("a purge removes the responses that it names, also ones that the edge requested before it", async (t) => {
   const held: ServerResponse[] = [];
   const { edge, get, asked } = await site(t, (req, res) => {
     if (req.url === "/held.css") held.push(res);
@@ -340,7 +340,7 @@ test("a purge takes away what it names, and what was asked for before it", async
   assert.equal(asked.filter(({ url }) => url === "/held.css").length, 2);
 });
 
-test("an invalidation in one thread reaches the others", async (t) => {
+test("an invalidation in one thread reaches the other threads", async (t) => {
   const origin = await httpOrigin((req, res) => (req.method === "GET" ? kept()(req, res) : res.writeHead(204).end()));
   const [one, other] = [await startEdge(siteOps(origin.port)), await startEdge(siteOps(origin.port))];
   t.after(() => Promise.all([one.close(), other.close(), origin.close()]));
@@ -350,7 +350,7 @@ test("an invalidation in one thread reaches the others", async (t) => {
   for (let i = 0; (await ask(other.http, "/a.css", "", "HEAD")).cache === "HIT"; i++) assert.ok(i < 100);
 });
 
-test("a response that a PUT overtakes on its way from the origin is not cached", async (t) => {
+test("the edge does not cache a GET response if a PUT to the same URL ends before it arrives", async (t) => {
   const held: ServerResponse[] = [];
   const { get } = await site(t, (req, res) => {
     if (req.method !== "GET") res.writeHead(204).end();
@@ -364,7 +364,7 @@ test("a response that a PUT overtakes on its way from the origin is not cached",
   assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).cache], ["body", "HIT"]);
 });
 
-test("SPEC 8: what comes from the cache is scanned and counted like any other response", async (t) => {
+test("SPEC 8: the detector scans and counts a response from the cache like any other", async (t) => {
   const execute = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
   const { edge, get } = await site(
     t,
@@ -383,7 +383,7 @@ test("SPEC 8: what comes from the cache is scanned and counted like any other re
   assert.equal(edge.requests.length, 3);
 });
 
-test("HTTP/2 visitors share what is kept with all others", async (t) => {
+test("HTTP/2 clients and HTTP/1.1 clients share cached responses", async (t) => {
   const origin = await httpOrigin(kept("max-age=60", { ETag: '"1"', "Cache-Tag": "one" }));
   const edge = await startSecureEdge(origin.port);
   t.after(() => Promise.all([edge.close(), origin.close()]));
@@ -402,7 +402,7 @@ test("HTTP/2 visitors share what is kept with all others", async (t) => {
   assert.ok(isAged(third.headers["age"], 0));
 });
 
-test("a name that is not proxied any more is not served from the cache either", async (t) => {
+test("the edge stops serving cached responses of a name as soon as the name is not proxied", async (t) => {
   const { edge, get } = await site(t, kept());
   await get("/a.css");
   assert.equal((await get("/a.css")).cache, "HIT");

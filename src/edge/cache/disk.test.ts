@@ -62,7 +62,7 @@ const send = (res: ServerResponse, body: string, fields: Readonly<Record<string,
 
 const files = (directory: string, ending: string): string[] => readdirSync(directory).filter((name) => name.endsWith(ending));
 
-test("a response that was requested twice is cached after a restart, one that was requested once is not", async (t) => {
+test("after a restart the cache has the responses that clients requested twice, but not those requested once", async (t) => {
   const { start, asked, directory } = await site(t, (req, res) => send(res, `body of ${req.url}`, { "X-Own": "x", "Cache-Tag": "one" }));
   const first = await start();
   await get(first, "/twice.css");
@@ -96,7 +96,7 @@ function flip(path: string, at: number): void {
 }
 
 for (const [name, damage] of DAMAGES) {
-  test(`${name} is never served, and goes away`, async (t) => {
+  test(`the edge never serves ${name} from disk, and deletes its files`, async (t) => {
     const { start, directory } = await site(t, (_req, res) => send(res, "the body"));
     const first = await start();
     await get(first, "/a.css");
@@ -111,7 +111,7 @@ for (const [name, damage] of DAMAGES) {
   });
 }
 
-test("a response with a rewritten URL can be purged by each URL that visitors used and by the rewritten one, also after a restart", async (t) => {
+test("a purge by the original URL or by the rewritten URL removes a response, also after a restart", async (t) => {
   const rewrite = rulesetOp("rewrite", "zone", "zone", "http_request_transform", [
     {
       action: "rewrite",
@@ -146,7 +146,7 @@ test("a response with a rewritten URL can be purged by each URL that visitors us
   assert.equal(asked.length, before + 1);
 });
 
-test("a purged response stays purged, whether the purge arrives before or after the restart", async (t) => {
+test("a purged response stays purged after a restart, whether the purge comes before or after it", async (t) => {
   const { start, directory } = await site(t, (_req, res) => send(res, "body", { "Cache-Tag": "one" }));
   const purge = (count: number): Op => ({ kind: "purge", id: "zone", value: { count, recent: [{ by: "tags", values: ["one"] }] } });
   const warm = async (edge: TestEdge): Promise<void> => {
@@ -172,7 +172,7 @@ test("a purged response stays purged, whether the purge arrives before or after 
   assert.equal((await get(await start({ ops: [purge(1)] }), "/a.css")).cache, "MISS");
 });
 
-test("a body that is too large for the memory is kept on disk, by length and in chunks, and sent a block at a time", async (t) => {
+test("the cache stores a body that is too large for memory on disk, with a length or in chunks, and sends it block by block", async (t) => {
   const body = Array.from({ length: 40_000 }, (_, i) => `line ${String(i).padStart(8, "0")}\n`).join("");
   const { start, asked, directory } = await site(t, (req, res) => {
     if (req.url === "/length.zip") send(res, body);
@@ -202,7 +202,7 @@ test("a body that is too large for the memory is kept on disk, by length and in 
   assert.deepEqual([anew.cache, anew.body.length >= body.length], ["MISS", true]);
 });
 
-test("a large body that is confirmed goes on under its new description", async (t) => {
+test("a 304 gives a large body on disk its new header fields", async (t) => {
   const body = "x".repeat(400_000);
   const { start, asked, directory } = await site(t, (req, res) => {
     if (req.headers["if-none-match"] === '"1"') res.writeHead(304, { "Cache-Control": "max-age=600", "X-New": "yes" }).end();
@@ -220,7 +220,7 @@ test("a large body that is confirmed goes on under its new description", async (
   assert.equal(asked.length, 2);
 });
 
-test("a visitor who leaves during a large body leaves no file behind", async (t) => {
+test("a client that disconnects during a large body leaves no file on disk", async (t) => {
   const { start, directory } = await site(t, (_req, res) => {
     res.writeHead(200, { "Cache-Control": "max-age=600", "Content-Length": 400_000 });
     res.write("x".repeat(200_000));
@@ -234,7 +234,7 @@ test("a visitor who leaves during a large body leaves no file behind", async (t)
   assert.deepEqual(edge.errors, []);
 });
 
-test("the directory stays within its size limit", async (t) => {
+test("the cache directory stays within its size limit", async (t) => {
   const { start, directory } = await site(t, (_req, res) => send(res, "x".repeat(20_000)));
   const edge = await start({ disk: 200_000 });
   for (let i = 0; i < 30; i++) {
@@ -249,7 +249,7 @@ test("the directory stays within its size limit", async (t) => {
   assert.ok(files(directory, ".json").length <= 2);
 });
 
-test("a directory that cannot be used leaves a cache of memory alone", async (t) => {
+test("if its directory is not usable, the cache works in memory and reports one error", async (t) => {
   const origin = await httpOrigin((_req, res) => send(res, "body"));
   const edge = await startEdge(siteOps(origin.port), { cacheDisk: { directory: import.meta.filename, bytesMax: 1_000_000 } });
   t.after(() => Promise.all([edge.close(), origin.close()]));
@@ -258,7 +258,7 @@ test("a directory that cannot be used leaves a cache of memory alone", async (t)
   assert.equal(edge.errors.length, 1);
 });
 
-test("a large body that a change or a purge overtakes is not kept", async (t) => {
+test("a write to the URL or a purge during a large body keeps the body out of the cache", async (t) => {
   const held: ServerResponse[] = [];
   const { start, directory } = await site(t, (req, res) => {
     if (req.method !== "GET") return void res.writeHead(204).end();

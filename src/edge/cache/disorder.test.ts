@@ -64,7 +64,7 @@ async function visit(edge: TestEdge, pick: Pick): Promise<void> {
 }
 
 for (const seed of [1, 2, 12]) {
-  test(`under concurrent visitors, origin changes and purges, nobody gets a mixed body and nothing is left behind (seed ${seed})`, async (t) => {
+  test(`under concurrent clients, origin changes and purges, every client gets an unmixed body and the edge releases everything (seed ${seed})`, async (t) => {
     const next = numbers(seed);
     const pick: Pick = (...values) => values[next(values.length)]!;
     const directory = mkdtempSync(join(tmpdir(), "selvedge-cache-"));

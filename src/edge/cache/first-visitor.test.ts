@@ -6,7 +6,7 @@ import { site } from "#edge/testing/site.ts";
 
 const TEXT = "x".repeat(2000);
 
-test("fields that no-cache and private name go to the visitor whose request was asked for, and to nobody else", async (t) => {
+test("fields that no-cache or private names go to the first client only", async (t) => {
   for (const control of ['max-age=60, no-cache="set-cookie"', 'max-age=60, private="Set-Cookie, X-Who"'])
     for (const isChunked of [false, true]) {
       const { asked, get } = await site(t, (_req, res) => {
@@ -20,7 +20,7 @@ test("fields that no-cache and private name go to the visitor whose request was 
     }
 });
 
-test("a 304 of the origin that sets a cookie by no-cache does so for the visitor who asked", async (t) => {
+test("a Set-Cookie field that no-cache names in a 304 goes to the client of that request only", async (t) => {
   const { get } = await site(t, (req, res) => {
     const fields = {
       "Cache-Control": 'max-age=0, no-cache="set-cookie"',
@@ -36,7 +36,7 @@ test("a 304 of the origin that sets a cookie by no-cache does so for the visitor
   assert.deepEqual([again.cache, again.field("set-cookie"), again.body], ["REVALIDATED", 'n="1"', "body"]);
 });
 
-test("interim responses reach the visitor while the response fills the cache", async (t) => {
+test("interim responses reach the client while the response fills the cache", async (t) => {
   const { edge } = await site(t, (_req, res) => {
     res.writeProcessing();
     res.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => res.writeHead(200, { "Cache-Control": "max-age=60" }).end("body"));
@@ -52,7 +52,7 @@ test("interim responses reach the visitor while the response fills the cache", a
   );
 });
 
-test("304 and 206 vary as their 200 does, and a 304 has the tag of the 200 that this visitor gets", async (t) => {
+test("304 and 206 responses have the Vary field of the 200, and a 304 has the ETag of the variant that its client gets", async (t) => {
   const { get } = await site(t, (_req, res) => {
     res
       .writeHead(200, { "Cache-Control": "max-age=60", ETag: '"r1"', "Content-Type": "text/css", "Content-Length": TEXT.length })
@@ -90,7 +90,7 @@ test("a response that is never compressed has no Vary field, complete or partial
   }
 });
 
-test("an origin's own 304 and 206, which are not kept, vary as well", async (t) => {
+test("304 and 206 responses of the origin that are not cached get a Vary field as well", async (t) => {
   const { get } = await site(t, (req, res) => {
     const fields = { ETag: '"r1"', "Content-Type": "text/html" };
     if (req.headers["if-none-match"] !== undefined) res.writeHead(304, { ETag: '"r1"' }).end();
@@ -104,7 +104,7 @@ test("an origin's own 304 and 206, which are not kept, vary as well", async (t) 
   assert.equal((await get("/page", "Range: bytes=0-2\r\n")).field("vary"), "Accept-Encoding");
 });
 
-test("visitors who spell the same codings otherwise share one response, for which the origin is asked in one form", async (t) => {
+test("clients that write the same codings differently share one response, and the origin gets one normalized Accept-Encoding", async (t) => {
   const { asked, get } = await site(t, (_req, res) => {
     res.writeHead(200, { "Cache-Control": "max-age=60", Vary: "Accept-Encoding" }).end("body");
   });
@@ -128,7 +128,7 @@ test("visitors who spell the same codings otherwise share one response, for whic
   assert.equal(asked.at(-1)?.headers["accept-encoding"], "gzip;q=0.5, deflate");
 });
 
-test("origins learn that a visitor takes trailers, and of no other member of TE", async (t) => {
+test("the edge forwards TE: trailers to origins, and no other member of TE", async (t) => {
   const lines = await originLines(t, "/page", "TE: gzip;q=0.5, Trailers\r\n");
   assert.deepEqual(
     lines.filter((line) => /^(te|connection):/i.test(line)),

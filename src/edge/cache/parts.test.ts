@@ -22,7 +22,7 @@ const KEPT = { "Cache-Control": "max-age=60" };
 const ranges = (asked: readonly { readonly headers: IncomingMessage["headers"] }[]) => asked.map(({ headers }) => headers.range);
 
 for (const tellsLength of [true, false]) {
-  test(`a part of what is not there is served from the whole, ${tellsLength ? "with" : "without"} a length, which is kept`, async (t) => {
+  test(`for a range of a response that is not cached, the edge fetches and caches the whole response, ${tellsLength ? "with" : "without"} a length`, async (t) => {
     const { asked, get } = await site(t, serving(KEPT, BODY, tellsLength));
     const first = await get("/a.css", PART);
     assert.deepEqual(
@@ -37,7 +37,7 @@ for (const tellsLength of [true, false]) {
   });
 }
 
-test("many who want parts at once lead to one request, and a part of what is too old to one that asks whether it still holds", async (t) => {
+test("concurrent range requests share one origin request, and a range of a stale response leads to one revalidation", async (t) => {
   const { asked, get } = await site(t, (req, res) => {
     if (req.headers["if-none-match"] === '"1"') res.writeHead(304).end();
     else void settled(100).then(() => serving({ "Cache-Control": "no-cache", ETag: '"1"' })(req, res));
@@ -66,7 +66,7 @@ const ALONE: readonly (readonly [what: string, answer: ReturnType<typeof serving
   ],
 ];
 for (const [what, answer] of ALONE) {
-  test(`a part of ${what} is the origin's to give, and is asked for directly the next time`, async (t) => {
+  test(`the edge lets the origin serve ranges of ${what}, and requests the range directly the next time`, async (t) => {
     const { asked, get } = await site(t, answer);
     for (let i = 0; i < 3; i++) {
       const reply = await get("/a.css", PART);
@@ -76,7 +76,7 @@ for (const [what, answer] of ALONE) {
   });
 }
 
-test("a whole that somebody waits for is not given up for those who want a part of it", async (t) => {
+test("the edge finishes a whole response for its client also if other clients want a range of it", async (t) => {
   const { asked, get } = await site(t, (req, res) => void settled(100).then(() => serving({ "Cache-Control": "private" })(req, res)));
   const [whole, part] = await Promise.all([get("/a.css"), get("/a.css", PART)]);
   assert.deepEqual([whole.status, whole.body, whole.cache], [200, BODY, "BYPASS"]);
@@ -84,7 +84,7 @@ test("a whole that somebody waits for is not given up for those who want a part 
   assert.deepEqual(ranges(asked).toSorted(), ["bytes=99990-99994", undefined]);
 });
 
-test("errors of the origin, and an origin that breaks off, are told to those who want a part", async (t) => {
+test("a range request gets the origin's error, or an error if the origin disconnects", async (t) => {
   const { edge, get } = await site(t, (req, res) => {
     if (req.url === "/500.css") res.writeHead(500).end("broken");
     else if (req.url === "/404.css") res.writeHead(404, { "Content-Length": "4" }).end("none");
@@ -98,7 +98,7 @@ test("errors of the origin, and an origin that breaks off, are told to those who
   assert.match(await client.closed(), /^HTTP\/1\.1 206 [^]*\r\n\r\nx{5}$/);
 });
 
-test("the last one who goes away takes the request along", async (t) => {
+test("the edge cancels the origin request when the last client disconnects", async (t) => {
   let closed = 0;
   const { edge, asked } = await site(t, (req) => void req.socket.on("close", () => closed++));
   const clients = [rawClient(edge.http), rawClient(edge.http)];

@@ -155,13 +155,13 @@ const LIFETIMES: readonly (readonly [
   ["RFC 9111 5.4 Pragma means nothing in a response", 200, cc("max-age=60", ["Pragma", "no-cache"]), 60],
 ];
 for (const [rule, status, lines, seconds, request] of LIFETIMES) {
-  test(`stored for: ${rule}`, () => {
+  test(`freshness lifetime: ${rule}`, () => {
     const stored = store(status, lines, request);
     assert.equal(stored === null ? null : (stored.freshness.freshUntilMs - NOW_MS) / 1000, seconds);
   });
 }
 
-test("fields that a shared cache withholds are not stored; cache tags are", () => {
+test("the cache does not store fields that a shared cache must drop, and stores cache tags", () => {
   const stored = store(
     200,
     cc(
@@ -208,7 +208,7 @@ for (const [control, seconds, use, spare] of USES) {
   });
 }
 
-test("freshness is that of the rules written down once more, whatever a response says", () => {
+test("property: the freshness lifetime equals that of a second implementation of RFC 9111", () => {
   const seconds = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: null });
   fc.assert(
     fc.property(
@@ -249,7 +249,7 @@ test("freshness is that of the rules written down once more, whatever a response
 
 const fieldsOf = (fields: Readonly<Record<string, readonly string[]>>) => ({ headers: (name: string) => fields[name] ?? [] });
 
-test("secondary keys tell apart what Vary names, and nothing else", () => {
+test("secondary keys differ only in the fields that Vary names", () => {
   const key = (vary: readonly string[], fields: Readonly<Record<string, readonly string[]>>) => secondaryKey(vary, fieldsOf(fields));
   assert.equal(
     key(["accept-encoding"], { "accept-encoding": ["gzip, br"] }),
@@ -266,7 +266,7 @@ test("secondary keys tell apart what Vary names, and nothing else", () => {
   assert.equal(key(["a"], { b: ["1"] }), key(["a"], { b: ["2"] }));
 });
 
-test("primary keys follow the zone's level", () => {
+test("primary keys follow the zone's cache level", () => {
   const key = (text: string, settings: object = {}) => {
     const query = keyedQuery(text, { ...EDGE_SETTINGS_DEFAULTS, ...settings });
     return query === null ? null : primaryKey("z", { scheme: "https", authority: "a.example", path: "/x.css" }, query);
@@ -297,7 +297,7 @@ for (const [path, cached] of [
 ] as const)
   test(`extension of ${path}`, () => assert.equal(hasCachedExtension(path), cached));
 
-test("the head that is kept beside a response takes no more memory than it is long", () => {
+test("the stored head of a response takes no more memory than its length", () => {
   const asked = { zoneId: "z", key: "k", apart: "", scheme: "http", host: "h", port: null, path: "/a.css", query: "", purges: 0 };
   const stored = new StoredResponse(asked, "OK", store(200, cc("max-age=60"))!, "", 5);
   const { buffer } = storedHead(stored, { kind: "whole" }, 5, NOW_MS, { mode: "at_least", seconds: 0 }, []);
@@ -339,7 +339,7 @@ for (const [fields, kind, changes] of ANSWERS) {
     assert.equal(evaluatePreconditions({ method: "GET", ...fieldsOf(fields) }, { ...STORED, ...changes }, NOW_MS).kind, kind));
 }
 
-test("HEAD has conditions, and no ranges", () => {
+test("the edge answers HEAD with preconditions and ignores its Range field", () => {
   const request = fieldsOf({ range: ["bytes=0-9"] });
   assert.equal(evaluatePreconditions({ method: "HEAD", ...request }, STORED, NOW_MS).kind, "whole");
 });

@@ -73,7 +73,7 @@ test("a visitor who solves the challenge is redirected to the requested URL and 
   assert.ok(events.some(([action, path]) => action === "managed_challenge" && path === "/guarded"));
 });
 
-test("wrong answers are asked again, and no address leads elsewhere", async () => {
+test("a wrong answer leads to a new challenge, and a challenge never redirects to another host", async () => {
   const task = taskOf(await get("/guarded"));
   const answer = solve(task);
   for (const address of [
@@ -87,13 +87,13 @@ test("wrong answers are asked again, and no address leads elsewhere", async () =
     assert.match(await get(answerAddress(to, task, answer)), /^HTTP\/1\.1 303 [^]*Location: \/\r\n/, to);
 });
 
-test("programs are told in JSON, and the page lets nothing of the address out of its script", async () => {
+test("API clients get the challenge as JSON, and the HTML page escapes the URL in its script", async () => {
   assert.match(await get("/guarded", "Accept: application/json\r\n"), /^HTTP\/1\.1 403 [^]*"code":1040/);
   const page = await get("/guarded?</script><script>alert(1)</script>");
   assert.doesNotMatch(page, /<script>alert/);
 });
 
-test("the page's own script finds the number", () => {
+test("the script of the challenge page finds a valid answer", () => {
   const script =
     /<script>([^]*)<\/script>/.exec(challengePage("task.of.a.length.that.takes.two.blocks.of.the.hash.to.be.read", "/x", "ray"))?.[1] ?? "";
   const turns: (() => void)[] = [];
@@ -115,7 +115,7 @@ test("the page's own script finds the number", () => {
   );
 });
 
-test("tasks and clearances end", () => {
+test("challenges and clearances expire", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const clearance = createClearance({ key: new Uint8Array(32), clock, vendorPrefix: "svc" });
   const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "https", serverPort: 443, tls: null });

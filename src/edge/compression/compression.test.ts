@@ -74,7 +74,7 @@ const compress = (expression: string, ...names: readonly string[]) => ({
 });
 const rules = (...list: Parameters<typeof rulesetOp>[4]) => [rulesetOp("compress", "zone", "zone", "http_response_compression", list)];
 
-test("text is compressed for those who take it, in what they want most; caches behind are told that it varies", async (t) => {
+test("the edge compresses text in the coding that the client prefers, and adds Vary", async (t) => {
   const { get } = await site(t, says());
   for (const [encodings, coding] of [
     ["gzip", "gzip"],
@@ -103,7 +103,7 @@ test("text is compressed for those who take it, in what they want most; caches b
   }
 });
 
-test("other types, short, partial, already compressed and no-transform bodies are not compressed", async (t) => {
+test("the edge does not compress other types, short, partial, encoded or no-transform bodies", async (t) => {
   const bodies: Readonly<Record<string, Answer>> = {
     "/png": says({ "Content-Type": "image/png" }),
     "/events": says({ "Content-Type": "text/event-stream" }),
@@ -125,7 +125,7 @@ test("other types, short, partial, already compressed and no-transform bodies ar
   }
 });
 
-test("the head says what the body is: weak tag, no lengths or digests of other bytes, for HEAD as well", async (t) => {
+test("a compressed response has a weak ETag and lacks Content-Length, Accept-Ranges and digests, also for HEAD", async (t) => {
   const { get } = await site(t, says({ ETag: '"1"', "Accept-Ranges": "bytes", "Content-Digest": "sha-256=:AAAA:", Vary: "Origin" }));
   for (const method of ["GET", "HEAD"]) {
     const { headers } = await get("/", "gzip", {}, method);
@@ -157,7 +157,7 @@ test("a request with the weak ETag gets 304 with that ETag", async (t) => {
   assert.deepEqual([part.status, part.text], [200, TEXT]);
 });
 
-test("the cache keeps the body as it came, and each visitor gets the coding that it takes", async (t) => {
+test("the cache stores the uncompressed body, and each client gets the coding that it accepts", async (t) => {
   let asked = 0;
   const { get } = await site(t, (req, res) => {
     asked++;
@@ -170,7 +170,7 @@ test("the cache keeps the body as it came, and each visitor gets the coding that
   assert.equal(asked, 1);
 });
 
-test("the compressed form of a cached body is stored, and is removed with it", async (t) => {
+test("the cache stores the compressed form of a body, and removes it with the body", async (t) => {
   let said = TEXT;
   const { edge, get } = await site(t, (req, res) =>
     says({ "Cache-Control": "max-age=60", "Content-Type": "text/css" }, req.url === "/long.css" ? LONG : said)(req, res),
@@ -193,7 +193,7 @@ test("the compressed form of a cached body is stored, and is removed with it", a
   assert.equal((await get("/a.css", "gzip", { Range: "bytes=0-3" })).text, said.slice(0, 4));
 });
 
-test("rules: the order of algorithms, other types, none; the last rule that applies has its way", async (t) => {
+test("compression rules set the order of algorithms, other types, or none, and the last matching rule wins", async (t) => {
   const { get } = await site(
     t,
     (req, res) => says({ "Content-Type": /image/.test(req.url ?? "") ? "image/png" : "text/html" })(req, res),
@@ -225,7 +225,7 @@ test("rules: the order of algorithms, other types, none; the last rule that appl
   assert.equal((await get("/none", ALL)).headers.vary, undefined);
 });
 
-test("SPEC 9, 2024-08-15: a zone that has turned brotli off has it by rules that name it alone", async (t) => {
+test("SPEC 9, 2024-08-15: a rule that names only brotli uses it also in a zone that has brotli off", async (t) => {
   const ops = [
     zoneOp("zone", "example.com", { edge: { brotli: false } }),
     ...rules(compress('http.request.uri.path eq "/rule"', "brotli"), compress('http.request.uri.path eq "/auto"', "auto")),
@@ -241,7 +241,7 @@ test("SPEC 9, 2024-08-15: a zone that has turned brotli off has it by rules that
     assert.equal((await get(path, encodings)).headers["content-encoding"], coding, `${path} ${encodings}`);
 });
 
-test("rules for fields have the word before: what they write is heeded", async (t) => {
+test("compression follows the header fields that header rules wrote", async (t) => {
   const header = (name: string, value: string) => ({ headers: { [name]: { operation: "set", value } } });
   const { get } = await site(t, says({ "Content-Type": "image/png" }), [
     rulesetOp("fields", "zone", "zone", "http_response_headers_transform", [
@@ -253,7 +253,7 @@ test("rules for fields have the word before: what they write is heeded", async (
   assert.equal((await get("/no", "gzip")).headers["content-encoding"], undefined);
 });
 
-test("Accept-Encoding is read from all of its lines, and as rules rewrite it", async (t) => {
+test("the edge joins all Accept-Encoding lines, and follows rules that rewrite them", async (t) => {
   const wish = (value: string) => ({ headers: { "accept-encoding": { operation: "set", value } } });
   const { edge, get } = await site(t, says(), [
     rulesetOp("wishes", "zone", "zone", "http_request_late_transform", [
@@ -276,7 +276,7 @@ test("Accept-Encoding is read from all of its lines, and as rules rewrite it", a
   }
 });
 
-test("strong tags are respected where a cache rule says so", async (t) => {
+test("the edge does not compress a response with a strong ETag if a cache rule keeps strong ETags", async (t) => {
   const { get } = await site(t, says({ ETag: '"1"' }), [
     rulesetOp("cache", "zone", "zone", "http_request_cache_settings", [
       { action: "set_cache_settings", expression: "true", action_parameters: { respect_strong_etags: true } },
@@ -286,7 +286,7 @@ test("strong tags are respected where a cache rule says so", async (t) => {
   assert.deepEqual([headers.etag, headers["content-encoding"]], ['"1"', undefined]);
 });
 
-test("sensitive data detection sees the bytes as they came", async (t) => {
+test("sensitive data detection gets the uncompressed bytes", async (t) => {
   const { edge, get } = await site(t, says(), [
     rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
       { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID, version: "latest" } },
@@ -299,7 +299,7 @@ test("sensitive data detection sees the bytes as they came", async (t) => {
   );
 });
 
-test("long bodies are compressed as they come, whatever says where they end, and whole", async (t) => {
+test("the edge compresses long bodies as a stream, with a length or in chunks, and sends them completely", async (t) => {
   const { get } = await site(t, (req, res) => {
     const headers = { "Content-Type": "text/plain", ...(req.url === "/length" ? { "Content-Length": String(LONG.length) } : {}) };
     res.writeHead(200, headers).end(LONG);
@@ -313,7 +313,7 @@ test("long bodies are compressed as they come, whatever says where they end, and
   for (const coding of ["gzip", "br", "zstd", "zstd"]) assert.equal((await kept.get("/a.css", coding)).text === LONG, true);
 });
 
-test("compressed chunks are flushed: a line is readable before the next one is written", async (t) => {
+test("the edge flushes compressed chunks: a client can read a line before the origin writes the next one", async (t) => {
   const lines = Promise.withResolvers<ServerResponse>();
   const { edge } = await site(t, (_req, res) => {
     res.writeHead(200, { "Content-Type": "text/plain" }).write("first\n");
@@ -328,7 +328,7 @@ test("compressed chunks are flushed: a line is readable before the next one is w
   assert.match(await client.closed(), /\r\n0\r\n\r\n$/);
 });
 
-test("a visitor who does not read holds the origin back", async (t) => {
+test("compression stops reading from the origin while the client does not read", async (t) => {
   let written = 0;
   const piece = randomBytes(65_536).toString("base64");
   const { edge } = await site(t, (_req, res) => {
@@ -357,7 +357,7 @@ test("a visitor who does not read holds the origin back", async (t) => {
   await eventually(() => edge.metrics.samples().some(({ name, value }) => name === "selvedge_edge_compressing" && value === 0));
 });
 
-test("a body that breaks off does not look whole", async (t) => {
+test("a compressed response is visibly incomplete if the origin breaks off", async (t) => {
   const { edge } = await site(t, (_req, res) => {
     res.writeHead(200, { "Content-Type": "text/plain", "Content-Length": "100000" }).write(TEXT);
     setTimeout(() => res.destroy(), 30);
@@ -367,7 +367,7 @@ test("a body that breaks off does not look whole", async (t) => {
   assert.doesNotMatch(await client.closed(), /\r\n0\r\n\r\n$/);
 });
 
-test("requests one after the other on one connection, compressed and not", async (t) => {
+test("one connection serves compressed and uncompressed responses in turn", async (t) => {
   const { edge } = await site(t, (req, res) =>
     says({ "Content-Type": req.url === "/png" ? "image/png" : "text/plain" }, req.url === "/long" ? LONG : TEXT)(req, res),
   );
@@ -381,7 +381,7 @@ test("requests one after the other on one connection, compressed and not", async
   await eventually(() => edge.requests.length === 4);
 });
 
-test("over HTTP/2", async (t) => {
+test("the edge compresses responses over HTTP/2", async (t) => {
   const origin = await httpOrigin((req, res) =>
     says({ "Content-Type": "text/plain" }, req.url === "/long" ? LONG : TEXT, req.url === "/status/777" ? 777 : 200)(req, res),
   );

@@ -147,7 +147,7 @@ const BODIES: Readonly<Record<string, Body>> = {
   "one range": { bytes: PAGE, headers: { "content-range": `bytes 100-${99 + PAGE.length}/900` }, status: 206, found: VISA },
 };
 
-test("bodies are found in as clients would read them, whatever follows or is damaged", async (t) => {
+test("the detector finds data in every body that a client can decode, also with damage or extra bytes", async (t) => {
   const names = Object.keys(BODIES);
   const all = await site(t, (request, response) => {
     const { bytes, headers, status } = BODIES[names[Number(request.url?.slice(1))] ?? ""]!;
@@ -165,7 +165,7 @@ test("bodies are found in as clients would read them, whatever follows or is dam
   );
 });
 
-test("damaged bodies give back the room that they took in the detector", async (t) => {
+test("the detector releases the decoders of damaged bodies", async (t) => {
   const bytes = concat([gzipSync(Buffer.alloc(900)), Buffer.alloc(700_000, 0x81)]);
   const all = await site(t, (request, response) => {
     const isPage = request.url === "/page";
@@ -180,7 +180,7 @@ test("damaged bodies give back the room that they took in the detector", async (
   await eventually(() => all.rows.length === 1);
 });
 
-test("answers without a body cost nothing", async (t) => {
+test("responses without a body are not counted", async (t) => {
   const all = await site(t, (request, response) => {
     const status = Number(request.url?.slice(1));
     response.writeHead(status, { "content-type": "text/html", ...(status === 200 ? { "content-length": PAGE.length } : {}) }).end();
@@ -191,7 +191,7 @@ test("answers without a body cost nothing", async (t) => {
   assert.equal(all.metric("selvedge_detection_responses_total"), 0);
 });
 
-test("SPEC 6: a stream that goes on is told of after half a minute, once", async (t) => {
+test("SPEC 6: an endless stream makes one event after 30 seconds", async (t) => {
   const streams: ServerResponse[] = [];
   const all = await site(t, (request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream", ...(request.url === "/packed" ? coded("gzip") : {}) });
@@ -229,7 +229,7 @@ test("SPEC 6: a stream that goes on is told of after half a minute, once", async
   );
 });
 
-test("a number that the bound cuts is none", async (t) => {
+test("the detector ignores a number that the size limit cuts", async (t) => {
   const filler = (text: string, kept: number) => concat([Buffer.alloc(SCANNED_BYTES_MAX - kept, " "), Buffer.from(text)]);
   const bodies: readonly (readonly [bytes: Buffer, found: number])[] = [
     [filler(`${CARD}123</p>`, CARD.length), 0],
@@ -258,7 +258,7 @@ test("a number that the bound cuts is none", async (t) => {
 /** Longer numbers that contain a card's number; the last one has the maximal length, so that a piece of it is shorter. */
 const LONGER = `<p>${CARD}0</p> <p>472${CARD}</p> <p>${CARD}</p>`;
 
-test("a number that a range begins or ends inside is none", async (t) => {
+test("the detector ignores a number that the start or end of a range cuts", async (t) => {
   const all = await site(t, (request, response) => {
     const [from = 0, to = 0] = (request.url?.slice(1) ?? "").split("-").map(Number);
     const headers = { "content-type": "text/html", "content-range": `bytes ${from}-${to - 1}/${LONGER.length}` };
@@ -285,7 +285,7 @@ test("a number that a range begins or ends inside is none", async (t) => {
   }
 });
 
-test("a number that the origin or the visitor breaks off in is none; what stands before it is found", async (t) => {
+test("the detector ignores a number in which the origin or the client disconnects, and finds the data before it", async (t) => {
   const begun: ServerResponse[] = [];
   let sent = "";
   const all = await site(t, (request, response) => {
@@ -315,7 +315,7 @@ test("a number that the origin or the visitor breaks off in is none; what stands
   }
 });
 
-test("an event says when not all of its response was looked at", async (t) => {
+test("an event reports whether the detector scanned the whole response", async (t) => {
   const long = concat([PAGE, Buffer.alloc(SCANNED_BYTES_MAX, " ")]);
   const numbers = concat([PAGE, Buffer.from("4716461583322104 ".repeat(20_000))]);
   const frames = concat([zstdCompressSync(PAGE), ...Array.from({ length: 300 }, () => zstdCompressSync("x"))]);
@@ -349,7 +349,7 @@ test("an event says when not all of its response was looked at", async (t) => {
   );
 });
 
-test("frames are all looked at, however they come", async (t) => {
+test("the detector scans all zstd frames, however they arrive", async (t) => {
   const all = await site(t, (request, response) => {
     response.writeHead(200, { "content-type": "text/html", ...coded("zstd") });
     const frames = ["x", "y", request.url ?? "", PAGE].map((text) => zstdCompressSync(text));

@@ -69,7 +69,7 @@ function send(tap: BodyTee, body: Uint8Array, changes: Parameters<typeof testSub
   tapped.end();
 }
 
-test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
+test("SPEC 8.6: the tee copies only text, HTML, JSON and XML in known codings", (t) => {
   const { tap, metrics } = bench(t);
   const texts = ["text/html", "text/plain", "text/csv", "application/javascript", "application/yaml", "application/x-www-form-urlencoded"];
   const others = ["application/ecmascript", "application/x-pem-file", "application/csv", "application/x-sql"];
@@ -91,7 +91,7 @@ test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are kn
   assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 3);
 });
 
-test("a detector tells how much it has read, and reads nothing where there is nothing", async (t) => {
+test("the detector reports how many bytes it has read, and reads nothing from an empty ring", async (t) => {
   const { tap, scanned, readBytes } = bench(t);
   assert.equal(readBytes(), 0);
   send(tap, PAGE);
@@ -102,7 +102,7 @@ test("a detector tells how much it has read, and reads nothing where there is no
   assert.equal(readBytes(), once);
 });
 
-test("a body without a type is scanned if it starts like a text", async (t) => {
+test("the detector scans a body without a Content-Type if it starts like text", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(PAGE.toString(), "utf16le")]);
   const image = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), PAGE]);
@@ -114,7 +114,7 @@ test("a body without a type is scanned if it starts like a text", async (t) => {
   assert.deepEqual(rows.map((row) => row.ray_id).sort(), ["any", "packed", "page", "utf16"]);
 });
 
-test("codings around codings are undone, each within the bound; names that are none leave the bytes as they are", async (t) => {
+test("the detector decodes nested codings, each within the size limit, and does not decode unknown ones", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const codings: readonly (readonly [string, Buffer])[] = [
     ["gzip, br", brotliCompressSync(gzipSync(PAGE))],
@@ -132,7 +132,7 @@ test("codings around codings are undone, each within the bound; names that are n
   assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total") - before, SCANNED_BYTES_MAX);
 });
 
-test("bodies that come interleaved are told apart", async (t) => {
+test("the detector keeps interleaved bodies apart", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const bodies = [CARD, "nothing", "5398228707871527", "nothing either"].map((text) =>
     Buffer.from(`${"x ".repeat(100)}${text}${" y".repeat(100)}`),
@@ -153,7 +153,7 @@ test("bodies that come interleaved are told apart", async (t) => {
   );
 });
 
-test("every known content coding is undone, whole or cut short", async (t) => {
+test("the detector decodes every known content coding, whole or truncated", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const body = Buffer.from(`${CARD} ${"filler text ".repeat(2000)}`);
   const codings: readonly (readonly [string, Buffer])[] = [
@@ -175,7 +175,7 @@ test("every known content coding is undone, whole or cut short", async (t) => {
   assert.equal(rows.at(-1)?.ray_id, "cut");
 });
 
-test("damaged and empty coded bodies end their scans", async (t) => {
+test("damaged or empty encoded bodies end their scans", async (t) => {
   const { tap, rows, scanned } = bench(t);
   for (const content_encoding of ["gzip", "br", "deflate", "zstd"]) {
     send(tap, Buffer.from("this is not compressed at all"), { content_encoding });
@@ -187,7 +187,7 @@ test("damaged and empty coded bodies end their scans", async (t) => {
   assert.deepEqual(rows, []);
 });
 
-test("damaged bodies leave nothing behind that keeps the detector from looking at others", async (t) => {
+test("damaged bodies do not stop the detector from scanning others", async (t) => {
   const { tap, rows, scanned } = bench(t);
   // More bodies of each coding than decoders may have waiting.
   const noise = Buffer.alloc(SCANNED_BYTES_MAX, 0x5a);
@@ -206,7 +206,7 @@ test("damaged bodies leave nothing behind that keeps the detector from looking a
   );
 });
 
-test("of small bodies that become long ones only a few are unpacked at the same time, and none is left out", async (t) => {
+test("the detector decodes only a few compression bombs at a time, and scans all of them", async (t) => {
   const { tap, metrics, scanned } = bench(t);
   const bomb = zstdCompressSync(Buffer.alloc(SCANNED_BYTES_MAX));
   const before = process.memoryUsage().rss;
@@ -219,7 +219,7 @@ test("of small bodies that become long ones only a few are unpacked at the same 
   assert.ok(most < 250 * 1024 * 1024, `${most} bytes for 500 bodies of 1 MiB`);
 });
 
-test("an account whose bodies keep the detector busy for long is left out until nobody else waits", async (t) => {
+test("the detector sheds an account that keeps it busy for long while other accounts wait", async (t) => {
   const clock = fixedClock(1_700_000_000_000);
   // Each look at the clock takes a second.
   const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(1000), clock.monotonicMs()) };
@@ -237,7 +237,7 @@ test("an account whose bodies keep the detector busy for long is left out until 
   });
 });
 
-test("bodies that never stop coming are all scanned as long as the detector keeps up with them, one account's or not", async (t) => {
+test("the detector scans all bodies of a constant stream as long as it keeps up, of one account or of several", async (t) => {
   const clock = fixedClock(1_700_000_000_000);
   // Each look at the clock takes 10 ms, so that the bodies below take longer than a burst may.
   const slow: Clock = { ...clock, monotonicMs: () => (clock.advance(10), clock.monotonicMs()) };
@@ -253,7 +253,7 @@ test("bodies that never stop coming are all scanned as long as the detector keep
   assert.equal(value(metrics, "selvedge_detection_shed_total"), 0);
 });
 
-test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decoding", async (t) => {
+test("SPEC 8.6: the detector scans at most 1 MiB of a body, before and after decoding", async (t) => {
   const { tap, rows, scanned, metrics } = bench(t);
   const beyond = Buffer.concat([Buffer.alloc(SCANNED_BYTES_MAX, " "), PAGE]);
   send(tap, beyond, {}, 65_536);
@@ -266,7 +266,7 @@ test("SPEC 8.6: no more than 1 MiB of a body is scanned, before or after decodin
   assert.equal(value(metrics, "selvedge_detection_scanned_bytes_total"), 3 * SCANNED_BYTES_MAX);
 });
 
-test("without room load is shed and counted; room that is free again serves again", async (t) => {
+test("a full ring sheds bodies and counts them, and accepts bodies again after the detector has read", async (t) => {
   const { tap, rows, scanned, readBytes, metrics } = bench(t, { ringBytes: 2048, jobsMax: 1 });
   const tapped = beginTest(tap);
   tapped?.chunk(Buffer.alloc(1000, " "), 0, 1000);
@@ -280,7 +280,7 @@ test("without room load is shed and counted; room that is free again serves agai
   assert.equal(rows.length, 1);
 });
 
-test("each response that has a body is scanned or shed, and counted once", async (t) => {
+test("every response with a body is counted once, as scanned or as shed", async (t) => {
   const clock = fixedClock(1_700_000_000_000);
   const { tap, metrics, rows, scanned } = bench(t, { ringBytes: 64 * 1024, jobsMax: 2 }, undefined, undefined, clock);
   const sums = (): readonly number[] => ["responses", "scanned", "shed"].map((name) => value(metrics, `selvedge_detection_${name}_total`));
@@ -310,7 +310,7 @@ test("each response that has a body is scanned or shed, and counted once", async
   assert.deepEqual(sums(), [7, 3, 4]);
 });
 
-test("a new body takes the place of the oldest one when all are taken", async (t) => {
+test("if all places are taken, a new body takes the place of the oldest one", async (t) => {
   const { tap, rows } = bench(t, { jobsMax: 2 });
   const endless = beginTest(tap, { ray_id: "endless" });
   endless?.chunk(PAGE, 0, PAGE.length);
@@ -324,7 +324,7 @@ test("a new body takes the place of the oldest one when all are taken", async (t
   endless?.end();
 });
 
-test("a response that breaks off is scanned as far as it went, and closing the tap ends the rest", async (t) => {
+test("the detector scans the received part of an aborted response, and closing the tee ends all other scans", async (t) => {
   const { tap, rows, scanned } = bench(t);
   for (const ray_id of ["broken", "open"]) {
     const tapped = beginTest(tap, { ray_id });
@@ -340,7 +340,7 @@ test("a response that breaks off is scanned as far as it went, and closing the t
   assert.equal(beginTest(tap), null);
 });
 
-test("SPEC 4.5: only the rules that overrides leave on make events", async (t) => {
+test("SPEC 4.5: only rules that overrides leave enabled make events", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID, overrides: { categories: [{ category: "financial", enabled: false }] } });
   send(tap, Buffer.from(`${CARD} AKIA4QYHJT3NWBKLD2PX`), { enabled: managed?.enabled ?? "" });
@@ -352,7 +352,7 @@ test("SPEC 4.5: only the rules that overrides leave on make events", async (t) =
   );
 });
 
-test("SPEC 8.6: a body in another charset is scanned as text, compressed or not", async (t) => {
+test("SPEC 8.6: the detector scans a body in another charset as text, compressed or not", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const page = Buffer.from(`\ufeffé ${CARD}`, "utf16le");
   send(tap, page, { ray_id: "plain" }, 3);
@@ -366,7 +366,7 @@ test("SPEC 8.6: a body in another charset is scanned as text, compressed or not"
   ]);
 });
 
-test("a request that carries what was found is masked in the event", async (t) => {
+test("an event masks detected data in the request's path and query", async (t) => {
   const { tap, rows, scanned } = bench(t);
   send(tap, PAGE, { path: `/cards/${CARD}`, query: "n=4716%204615%208332+2103&x=1", user_agent: "test/1" });
   await scanned(1);
@@ -376,7 +376,7 @@ test("a request that carries what was found is masked in the event", async (t) =
   );
 });
 
-test("the place of a hit in JSON is told, in any coding, and a key that is one itself is masked", async (t) => {
+test("an event has the JSON path of a match in any coding, and masks keys that are sensitive themselves", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const json = JSON.stringify({
     users: [{ name: "a" }, { name: "b", "full name": CARD }],
@@ -395,7 +395,7 @@ test("the place of a hit in JSON is told, in any coding, and a key that is one i
   assert.deepEqual(places.sort(), [[["fin.card_visa", undefined, 1]], expected, expected].sort());
 });
 
-test("in JSON by any name, places are told: of lines, within theirs", async (t) => {
+test("an event has the JSON path for every JSON media type, and for JSON lines the path within the line", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const types = [
     "application/x-ndjson",
@@ -413,7 +413,7 @@ test("in JSON by any name, places are told: of lines, within theirs", async (t) 
   );
 });
 
-test("matches that are allowed by value, JSON path, path or rule leave no event and are counted", async (t) => {
+test("matches that a value, JSON path, path or rule allows make no event and are counted", async (t) => {
   const hash = createValueHash(Buffer.alloc(32, 1))(testSubject().zone_id, VISA, CARD);
   const cases: readonly (readonly [entry: object, matches: number])[] = [
     [{ value_hash: hash }, 1],
@@ -435,7 +435,7 @@ test("matches that are allowed by value, JSON path, path or rule leave no event 
   }
 });
 
-test("where more was found than can be told from what is allowed, the event says so", async (t) => {
+test("an event reports that the detector found too much to check all of it against the allow-list", async (t) => {
   const numbers = (count: number) => Buffer.from(JSON.stringify({ orders: Array.from({ length: count }, () => ({ number: CARD })) }));
   for (const [count, isPartial, ...allowed] of [
     [900, null, { id: "1", json_path: "$.orders[*].number" }],
@@ -451,7 +451,7 @@ test("where more was found than can be told from what is allowed, the event says
   }
 });
 
-test("a zone's own patterns are found beside the managed rules, under their own ids", async (t) => {
+test("the detector finds a zone's patterns beside the managed rules, under the patterns' ids", async (t) => {
   const pattern = {
     id: "d".repeat(32),
     name: "Loyalty card",
@@ -473,7 +473,7 @@ test("a zone's own patterns are found beside the managed rules, under their own 
   );
 });
 
-test("an account's own patterns are found in its zones, and go when they are taken away", async (t) => {
+test("the detector finds an account's patterns in its zones, until they are removed", async (t) => {
   const own = { id: "d".repeat(32), name: "Staff", pattern: String.raw`EMP-\d{6}`, tags: [], context: [], validator: "none" } as const;
   const zones = { ...own, id: "e".repeat(32), name: "Order", pattern: String.raw`ORD-\d{4}` } as const;
   const found = async (policy?: DetectionEntry, ofAccount?: DetectionEntry): Promise<readonly string[]> => {
@@ -487,7 +487,7 @@ test("an account's own patterns are found in its zones, and go when they are tak
   assert.deepEqual(await found({ allowed: [], patterns: [zones] }), [zones.id]);
 });
 
-test("overrides and exceptions reach a zone's own patterns", async (t) => {
+test("overrides and exceptions apply to a zone's patterns", async (t) => {
   const own = { name: "Staff", pattern: String.raw`EMP-\d{6}`, tags: ["staff"], context: [], validator: "none" } as const;
   const staff = { ...own, id: "d".repeat(32) };
   const off = { ...own, id: "e".repeat(32), pattern: String.raw`ORD-\d{4}`, enabled: false };
@@ -504,7 +504,7 @@ test("overrides and exceptions reach a zone's own patterns", async (t) => {
   assert.deepEqual(await found({ categories: [{ category: "custom", enabled: false }] }), []);
 });
 
-test("three kinds of data in one record make each of them surer", async (t) => {
+test("three kinds of data in one record raise the confidence of each", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const parts = ["Reisepass P1630837", "ssn 536904399", CARD];
   send(tap, Buffer.from(parts.join(", ")));
@@ -519,7 +519,7 @@ test("three kinds of data in one record make each of them surer", async (t) => {
   );
 });
 
-test("a masked sample or an encrypted copy is in the event only where the rule asks for it", async (t) => {
+test("an event has a masked sample or an encrypted copy only if the rule asks for it", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const keys = newEnvelopeKeys();
   send(tap, PAGE, { ray_id: "plain" });
@@ -534,7 +534,7 @@ test("a masked sample or an encrypted copy is in the event only where the rule a
   assert.deepEqual(JSON.parse(openEnvelope(keys.private_key, copy?.matched_data ?? "")), [{ offset: 3, text: CARD }]);
 });
 
-test("a detector that is started again is sent what comes from then on", async (t) => {
+test("a restarted detector gets the bodies that begin after its restart", async (t) => {
   const first = bench(t);
   const second = new MessageChannel();
   const open = beginTest(first.tap);
@@ -550,7 +550,7 @@ test("a detector that is started again is sent what comes from then on", async (
   second.port2.close();
 });
 
-test("bodies that a detector has not come to the end of when it dies are counted as shed", async (t) => {
+test("bodies that are unfinished when the detector dies are counted as shed", async (t) => {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
   const tap = createBodyTee({ port: port1, metrics });
@@ -583,7 +583,7 @@ test("bodies that a detector has not come to the end of when it dies are counted
   again.port2.close();
 });
 
-test("a body that was cut short is shed once, wherever the detector was when it died", async () => {
+test("a truncated body counts as shed once, wherever the detector dies", async () => {
   for (const isRead of [true, false]) {
     const { port1, port2 } = new MessageChannel();
     const metrics = createMetrics();
@@ -603,7 +603,7 @@ test("a body that was cut short is shed once, wherever the detector was when it 
   }
 });
 
-test("a body in one piece is one record, and what many have in common is told once for each kind", (t) => {
+test("a body in one piece takes one record, and the tee sends each kind of shared description once", (t) => {
   const { port1, port2 } = new MessageChannel();
   const tap = createBodyTee({ port: port1, metrics: createMetrics() });
   t.after(() => tap.close());
@@ -628,7 +628,7 @@ test("a body in one piece is one record, and what many have in common is told on
   assert.deepEqual(read(), ["0 0 0 false", whole(1027, 0), "0 1 0 false", whole(1028, 1)]);
 });
 
-test("an origin may make up as many types as it likes", async (t) => {
+test("the detector scans bodies of any number of content types", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const subject = testSubject();
   for (let i = 0; i < 100; i++)
@@ -637,7 +637,7 @@ test("an origin may make up as many types as it likes", async (t) => {
   assert.equal(rows.length, 100);
 });
 
-test("plans are told apart where labels are used again", async (t) => {
+test("the detector keeps plans apart whose labels are reused", async (t) => {
   const { tap, rows, scanned } = bench(t);
   const subjects = Array.from({ length: 1500 }, (_, index) => testSubject({ deployed_by: String(index) }));
   for (const subject of subjects) {
@@ -651,7 +651,7 @@ test("plans are told apart where labels are used again", async (t) => {
   );
 });
 
-test("the first body that is copied says that the detector is needed, once", async (t) => {
+test("the first copied body starts the detector, once", async (t) => {
   let needed = 0;
   const { tap, scanned } = bench(t, { onFirstUse: () => needed++ });
   assert.equal(beginTest(tap, { content_type: "image/png" }), null);
@@ -663,7 +663,7 @@ test("the first body that is copied says that the detector is needed, once", asy
   assert.equal(needed, 1);
 });
 
-test("a detector that the system has give way is told so, by the number of its thread", async (t) => {
+test("the tee lowers the priority of the detector's thread by its number, and tells the detector", async (t) => {
   const { port1, port2 } = new MessageChannel();
   const asked: number[] = [];
   const tap = createBodyTee({ port: port1, metrics: createMetrics(), yields: (thread) => asked.push(thread) > 0 });

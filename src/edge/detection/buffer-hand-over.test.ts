@@ -52,7 +52,7 @@ const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.intege
 const lives = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 2, maxLength: 4 });
 
 test(
-  "with slow readers, and readers that die while they hold shared buffers, bodies are complete and separate, or counted as shed",
+  "with slow detectors, and with detectors that die while they hold shared buffers, each body is scanned complete and unmixed, or counted as shed",
   { skip },
   async () => {
     const seen = { whole: 0, shed: 0, lent: 0, killed: 0 };

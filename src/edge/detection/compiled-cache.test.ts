@@ -10,7 +10,7 @@ const withPattern = (n: number): DetectionEntry => ({
   patterns: [{ id: String(n).repeat(32), name: "Staff", pattern: String.raw`EMP-\d{6}`, context: [], validator: "none", tags: [] }],
 });
 
-test("zones without patterns share the compiled detectors, and changed patterns are compiled again", () => {
+test("zones without patterns share the compiled detectors, and a change of patterns compiles again", () => {
   const entries = new Map<string, DetectionEntry>();
   const compiled = createCompiledCache((id) => entries.get(id));
   const first = compiled({ ...LIMITED, zone_id: "1" });
@@ -25,7 +25,7 @@ test("zones without patterns share the compiled detectors, and changed patterns 
   assert.equal(compiled({ ...LIMITED, zone_id: "1" }), first);
 });
 
-test("however many zones have patterns of their own, so many are kept as there is room for: those that were asked for last", () => {
+test("the cache keeps the compiled patterns of the most recently used zones, up to its limit", () => {
   const entries = new Map(["1", "2", "3"].map((id) => [id, withPattern(Number(id))]));
   const compiled = createCompiledCache((id) => entries.get(id), 2);
   const of = (zone_id: string) => compiled({ ...LIMITED, zone_id });

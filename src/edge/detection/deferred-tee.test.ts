@@ -32,7 +32,7 @@ function tapped(changes: Partial<DeferredTeeOptions> = {}) {
 const text = Buffer.from("one two three");
 const other = Buffer.from("four");
 
-test("outside of a turn, what passed is copied when it is settled, in its order and once", () => {
+test("outside a tick, the tee copies chunks in order and once when they are settled", () => {
   const { begin, seen } = tapped();
   const late = begin();
   late.chunk(text, 0, 3);
@@ -46,7 +46,7 @@ test("outside of a turn, what passed is copied when it is settled, in its order 
   assert.deepEqual(seen.slice(3), ["three, the last"]);
 });
 
-test("a body whose last piece was copied, or that has none, ends by itself", () => {
+test("the tee ends a body that has no chunk, or whose last chunk it has copied", () => {
   for (const pieces of [0, 1]) {
     const { begin, seen } = tapped();
     const late = begin();
@@ -57,7 +57,7 @@ test("a body whose last piece was copied, or that has none, ends by itself", () 
   }
 });
 
-test("of a response that breaks off, what was sent is copied before", () => {
+test("the tee copies the sent chunks of a response before it reports that the response broke off", () => {
   const { begin, seen } = tapped();
   const late = begin();
   late.chunk(text, 0, 3);
@@ -65,7 +65,7 @@ test("of a response that breaks off, what was sent is copied before", () => {
   assert.deepEqual(seen, ["begin", "one", "abort"]);
 });
 
-test("in a turn nothing is asked and copied before its end, whatever is settled", () => {
+test("during a tick, the tee copies nothing before the tick ends, even if chunks are settled", () => {
   const { begin, seen } = tapped();
   inTurn(() => {
     const late = begin();
@@ -79,7 +79,7 @@ test("in a turn nothing is asked and copied before its end, whatever is settled"
   assert.deepEqual(seen, ["sent", "begin", "one", "two, the last"]);
 });
 
-test("the data of one buffer is copied before another buffer is, and before sockets read again", () => {
+test("the tee copies the chunks of one buffer before those of another, and before sockets read again", () => {
   const { begin, seen } = tapped();
   inTurn(() => {
     const late = begin();
@@ -95,7 +95,7 @@ test("the data of one buffer is copied before another buffer is, and before sock
   assert.deepEqual(seen, ["begin", "one", "sent", "four", "read", "sent", "two, the last"]);
 });
 
-test("a response that breaks off in a turn is told of at once, and nothing of it later", () => {
+test("the tee reports a response that breaks off during a tick at once, and nothing later", () => {
   const { begin, seen } = tapped();
   inTurn(() => {
     const late = begin();
@@ -106,7 +106,7 @@ test("a response that breaks off in a turn is told of at once, and nothing of it
   assert.deepEqual(seen, ["begin", "one", "abort", "gone"]);
 });
 
-test("an error of the rules costs only the scan of that response", () => {
+test("an error in the rules costs only the scan of that response", () => {
   const { begin, seen } = tapped({
     begin: () => {
       throw new Error("broken");
@@ -121,7 +121,7 @@ test("an error of the rules costs only the scan of that response", () => {
   assert.deepEqual(seen, ["Error: broken", "Error: broken"]);
 });
 
-test("a body that no rule wants is let go of", () => {
+test("the tee drops a body that no rule scans", () => {
   const { begin, seen } = tapped({
     begin: () => {
       seen.push("asked");

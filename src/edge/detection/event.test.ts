@@ -10,7 +10,7 @@ const MATCHES: readonly ExaminedMatch[] = [
   { detector, match: { detector: detector.id, rule_id: detector.rule_id, count: 1, offset: 5, confidence: "high" } },
 ];
 
-test("an event says of its request what rows do: a query's secrets are removed before anything is looked for in it", () => {
+test("an event removes secrets from the query before it is searched for sensitive data", () => {
   const looked: string[] = [];
   const mask = (texts: readonly string[]): readonly string[] => {
     looked.push(...texts);

@@ -14,7 +14,7 @@ const TOKEN =
 const CARD = "4716461583322103";
 const detectors = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
 
-test("nothing of what was found is in a match, also where it is a key of what else was found", () => {
+test("a match never contains detected data, also not in the keys of its JSON path", () => {
   const body = Buffer.from(JSON.stringify({ sessions: { [TOKEN]: { card: CARD } }, cards: { [CARD]: 1 } }));
   const mask = textMaskerOf(detectors);
   const { matches } = examine(scanText(detectors, body), { subject: testSubject(), body, allowed: [], valueHash: () => "", mask });
@@ -29,7 +29,7 @@ test("nothing of what was found is in a match, also where it is a key of what el
   for (const part of [TOKEN.slice(0, 12), TOKEN.slice(-12), CARD.slice(0, 8), CARD.slice(-8)]) assert.ok(!shown.includes(part), part);
 });
 
-test("the copies of an event have a bound, however much was found", () => {
+test("the encrypted copies of an event have a size limit, however many matches it has", () => {
   const long = "a".repeat(500);
   const own = Array.from({ length: 12 }, (_, n) => {
     // Short, since long patterns count for several tries.
@@ -52,7 +52,7 @@ test("the copies of an event have a bound, however much was found", () => {
   assert.ok(length > 60 * 1024 && length < 70 * 1024, `${length}`);
 });
 
-test("samples and copies are readable, whatever alphabet", () => {
+test("samples and copies are readable text in any charset", () => {
   const own = customDetector({
     id: "a".repeat(32),
     name: "Kunde",
@@ -74,7 +74,7 @@ test("samples and copies are readable, whatever alphabet", () => {
   }
 });
 
-test("keys that name somebody are in no path, whether or not their kind is looked for", () => {
+test("JSON paths mask keys that identify a person, also if no detector for that kind is enabled", () => {
   const people = { "jo@shop.test": { card: CARD }, "+41 44 668 18 00": [CARD], "not@anything": { n: CARD } };
   const plain = JSON.stringify(people);
   for (const text of [plain, plain.replaceAll("@", String.raw`\u0040`)]) {

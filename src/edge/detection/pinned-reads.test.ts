@@ -30,7 +30,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "detect" } as const) },
 );
 
-test("for any order of reads and ticks, the detector gets the bytes that sockets read", { skip }, () => {
+test("property: for any order of reads and ticks, the detector gets the bytes that sockets read", { skip }, () => {
   let [lent, aside] = [0, 0];
   const property = fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
     const lender = new BufferPool(calls!.placeIn);

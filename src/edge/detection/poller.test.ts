@@ -6,7 +6,7 @@ import { createPoller, type PollResult } from "./poller.ts";
 
 const LONG_MS = 1_000_000;
 
-test("after a look that found much the next one comes soon, after others it takes its time, unless there is work", async () => {
+test("the poller polls again soon after a busy poll, waits after others, and polls at once when woken", async () => {
   const finds: PollResult[] = ["much", "much", "little"];
   let looks = 0;
   const poller = createPoller({ pollMs: LONG_MS, busyPollMs: 1, poll: () => finds[looks++] ?? "nothing", sleep: () => false });
@@ -22,7 +22,7 @@ test("after a look that found much the next one comes soon, after others it take
   poller.stop();
 });
 
-test("it sleeps after some looks that found nothing, until there is work", async () => {
+test("the poller sleeps after several empty polls, until it is woken", async () => {
   let [looks, slept] = [0, 0];
   const poller = createPoller({ pollMs: 1, busyPollMs: 1, poll: () => (looks++ === 3 ? "little" : "nothing"), sleep: () => ++slept > 0 });
   poller.wake();

@@ -6,7 +6,7 @@ import { createRing, createRingReader, createRingWriter, LABELS_MAX } from "./ri
 const RING_BYTES = 2048;
 const ENDS_MAX = 4;
 
-test("for any interleaving of writes and reads, the ring returns all records in order", () => {
+test("property: for any interleaving of writes and reads, the ring returns all records in order", () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("write" as const),
@@ -54,7 +54,7 @@ test("for any interleaving of writes and reads, the ring returns all records in 
   );
 });
 
-test("a ring takes more than it can hold at once, as long as it is read", () => {
+test("more data than the ring's capacity passes through it as long as the reader reads", () => {
   const ring = createRing(RING_BYTES);
   const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => undefined });
   const reader = createRingReader(ring);
@@ -66,7 +66,7 @@ test("a ring takes more than it can hold at once, as long as it is read", () => 
   assert.equal(sum, 1000);
 });
 
-test("writing that has begun at the front again has all the memory before the reader has followed", () => {
+test("a writer that has wrapped around can use the whole ring before the reader has wrapped around", () => {
   const ring = createRing(RING_BYTES);
   const writer = createRingWriter(ring, { endsMax: ENDS_MAX, rewindBytes: 256, wake: () => undefined });
   const reader = createRingReader(ring);
@@ -88,7 +88,7 @@ test("writing that has begun at the front again has all the memory before the re
   assert.deepEqual(read, written);
 });
 
-test("a reader that sleeps is woken once, and one that does not is left alone", () => {
+test("the writer wakes a sleeping reader once, and never wakes one that is awake", () => {
   const ring = createRing(RING_BYTES);
   let woken = 0;
   const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => void woken++ });
@@ -108,7 +108,7 @@ test("a reader that sleeps is woken once, and one that does not is left alone", 
   assert.equal(woken, 2);
 });
 
-test("a reader that dozes is woken once, when much waits, and not while it looks", () => {
+test("the writer wakes a dozing reader once, when much waits, and never while the reader polls", () => {
   const ring = createRing(RING_BYTES);
   let woken = 0;
   const writer = createRingWriter(ring, { endsMax: ENDS_MAX, wake: () => void woken++ });

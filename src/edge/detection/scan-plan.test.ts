@@ -6,7 +6,7 @@ import { requestOf, testSubject } from "#edge/testing/subject.ts";
 
 const word = fc.string({ unit: "grapheme-ascii" }).map((text) => text.replaceAll("\n", ""));
 
-test("a request's description is decoded as it was encoded, for any time", () => {
+test("property: a decoded request description equals the encoded one, for any time", () => {
   const changes = fc.record({
     at_ms: fc.oneof(
       fc.nat({ max: 8.64e15 }),
@@ -24,7 +24,7 @@ test("a request's description is decoded as it was encoded, for any time", () =>
   );
 });
 
-test("where a value has a line feed after all, nothing is believed", () => {
+test("the decoder rejects a description in which a value contains a line feed", () => {
   const subject = testSubject({ path: "/a\n/b" });
   assert.equal(subjectOf(subject, subjectText(requestOf(subject), 200)), null);
 });

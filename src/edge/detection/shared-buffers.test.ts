@@ -46,7 +46,7 @@ function receive(fill: number): Buffer {
   return buffer;
 }
 
-test("shared and copied bytes are read as they were written, and every slot is returned", { skip }, () => {
+test("property: the detector reads shared and copied bytes as they were written, and every slot is returned", { skip }, () => {
   const range = fc.record({ start: fc.nat({ max: LENGTH }), end: fc.nat({ max: LENGTH }) });
   const step = fc.oneof(
     {
@@ -88,7 +88,7 @@ test("shared and copied bytes are read as they were written, and every slot is r
   assert.ok(lentInAll > 0, "something was lent");
 });
 
-test("a read is lent once, from the second on, and where it is long", { skip }, () => {
+test("the pool shares each buffer once, from the second read on, and only for long reads", { skip }, () => {
   const all = lending();
   const write = (buffer: Buffer, length: number): number => {
     assert.ok(all.writer.write(1, 0, "", buffer, 0, length, false));
@@ -106,7 +106,7 @@ test("a read is lent once, from the second on, and where it is long", { skip }, 
   assert.equal(write(bufferSlots.current.buffer, LENGTH), 1);
 });
 
-test("where all places are lent, or 4 MB, bytes are copied, until some come back", { skip }, () => {
+test("if all slots or 4 MB are shared, the pool copies bytes until the detector returns slots", { skip }, () => {
   for (const [length, lent] of [
     [16 * 1024, PLACES - 1],
     [LENGTH, 8],
@@ -129,7 +129,7 @@ test("where all places are lent, or 4 MB, bytes are copied, until some come back
   }
 });
 
-test("slots that a reader never read are taken back, except the one that sockets read into", { skip }, () => {
+test("the pool takes unread slots back, except the one that sockets read into", { skip }, () => {
   const all = lending();
   for (let i = 0; i < 12; i++) all.writer.write(1, 0, "", receive(i), 0, LENGTH, false);
   assert.equal(free(all), PLACES - 9, "as many bytes as are lent at most");

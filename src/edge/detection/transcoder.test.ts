@@ -58,7 +58,7 @@ const BODIES: readonly (readonly [name: string, charset: string, bytes: Buffer, 
 ];
 
 for (const [name, charset, bytes, text] of BODIES) {
-  test(`${name} becomes UTF-8, wherever it is cut`, () => {
+  test(`the transcoder turns ${name} into UTF-8, wherever the input is cut`, () => {
     assert.equal(transcoded(charset, bytes), text);
     for (let cut = 0; cut <= bytes.length; cut++) assert.equal(transcoded(charset, bytes, [cut]), text, `cut at ${cut}`);
     fc.assert(
@@ -68,7 +68,7 @@ for (const [name, charset, bytes, text] of BODIES) {
   });
 }
 
-test("text of which ASCII is a part is passed on byte for byte", () => {
+test("the transcoder passes charsets that contain ASCII on byte for byte", () => {
   for (const charset of ["", "utf-8", "iso-8859-1", "windows-1251", "koi8-r", "no-such-charset"]) {
     for (const bytes of [Buffer.from([0xe9, 0x20, 0x34, 0x37, 0x31]), Buffer.from("a"), Buffer.alloc(0), Buffer.from("\0\0\0\0")]) {
       const given: Uint8Array[] = [];
@@ -80,13 +80,13 @@ test("text of which ASCII is a part is passed on byte for byte", () => {
   }
 });
 
-test("damaged text loses its damage alone", () => {
+test("the transcoder replaces only the damaged characters of a text", () => {
   assert.equal(transcoded("shift_jis", Buffer.from([0x82, 0x34, 0x37, 0x31, 0x36, 0x82])), "\ufffd4716\ufffd");
   assert.equal(transcoded("utf-16le", Buffer.from([0x34, 0, 0x37])), "4\ufffd");
   assert.equal(transcoded("utf-32le", Buffer.from([0x34, 0, 0, 0, 0, 0, 0, 0x37, 0, 0xd8, 0, 0, 1])), "4\ufffd\ufffd\ufffd");
 });
 
-test("the charset is read from Content-Type as servers write it", () => {
+test("the charset comes from Content-Type, quoted or not and in any case", () => {
   for (const [header, charset] of [
     ["text/html", ""],
     ["text/html; charset=UTF-16", "utf-16"],

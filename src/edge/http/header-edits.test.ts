@@ -16,7 +16,7 @@ for (const [name, value] of [
 ] as const)
   changeField(edits, fieldChange(name, "add", value));
 
-test("a response loses the fields that are dropped and no others, in any case of letters", () => {
+test("an edit removes the named fields in any letter case, and no others", () => {
   const buffer = Buffer.from("HTTP/1.1 200 OK\r\nSERVER: a\r\nServer_: b\r\nDate: c\r\nserver: d\r\nX_^: e\r\nX_~: f\r\n\r\n");
   const head = new Head();
   assert.equal(parseResponseHead(buffer, 0, buffer.length, head), 0);
@@ -24,11 +24,11 @@ test("a response loses the fields that are dropped and no others, in any case of
   assert.equal(forwardedFields(buffer, head), "Server_: b\r\nDate: c\r\nX_~: f\r\n");
 });
 
-test("a field value that contains a line end is not added", () => {
+test("an edit does not add a field value that contains a line end", () => {
   assert.equal(addedLines(edits), "Strict-Transport-Security: max-age=1\r\n");
 });
 
-test("pages are edited as well, but keep the length of their body", () => {
+test("edits apply to the edge's own pages, but keep their Content-Length", () => {
   const exchange = new Exchange("0123456789abcdef", 0, 0, {
     clientIp: "192.0.2.1",
     scheme: "https",

@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [string, string])[] = [
 ];
 
 for (const [query, kept] of ROWS)
-  test(`${query || "an empty query"} is written down as ${kept || "it is"}`, () => assert.equal(withoutSecrets(query), kept));
+  test(`a row has ${query || "an empty query"} as ${kept || "it is"}`, () => assert.equal(withoutSecrets(query), kept));
 
 const PATHS: readonly (readonly [string, string])[] = [
   ["/a/b", "/a/b"],
@@ -44,7 +44,7 @@ const PATHS: readonly (readonly [string, string])[] = [
 
 for (const [path, kept] of PATHS) test(`${path} is written down as ${kept}`, () => assert.equal(withoutPasswords(path), kept));
 
-test("a password is in no row, whatever name or address it stands in and however often that is encoded", () => {
+test("property: no row has a password from a query parameter or URL, however often it is encoded", () => {
   const everywhere = (text: string): string => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("");
   const encodings = fc.array(fc.constantFrom(encodeURIComponent, everywhere), { minLength: 1, maxLength: 3 });
   const word = fc.stringMatching(/^[a-z]{1,8}$/);

@@ -72,7 +72,7 @@ async function opened(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders & 
   return fields;
 }
 
-test("the client is told that it may ask; its request becomes an upgrade, and the answer loses what is not its own", async () => {
+test("the edge offers extended CONNECT, turns it into an upgrade, and removes fields of the origin's handshake from the response", async () => {
   const session = await ready();
   assert.equal(session.remoteSettings.enableConnectProtocol, true);
   const stream = ask(session, "/switch?a=b", {
@@ -109,7 +109,7 @@ test("the client is told that it may ask; its request becomes an upgrade, and th
   await eventually(() => edge.requests.some(({ path, status, bytes_in }) => path === "/switch" && status === 101 && bytes_in > 300_000));
 });
 
-test("the origin may end first, and an end that is none is told", async () => {
+test("the origin can end first, and a reset by the origin resets the stream", async () => {
   const session = await ready();
   const first = ask(session, "/switch");
   await opened(first);
@@ -131,7 +131,7 @@ test("the origin may end first, and an end that is none is told", async () => {
   assert.notEqual(second.rstCode, 0);
 });
 
-test("a visitor who goes away, with his stream or his connection, takes the origin's along", async () => {
+test("a client that resets its stream or disconnects closes the origin connection", async () => {
   const session = await ready();
   for (const leave of [(stream: ClientHttp2Stream) => stream.close(8), () => session.destroy()]) {
     head = "";
@@ -143,7 +143,7 @@ test("a visitor who goes away, with his stream or his connection, takes the orig
   }
 });
 
-test("without a byte either way it ends after its time", async () => {
+test("an idle tunnel ends after its timeout", async () => {
   const stream = ask(await ready(), "/switch");
   await opened(stream);
   stream.resume();
@@ -168,7 +168,7 @@ test("an origin that refuses the WebSocket sends a normal response, and one that
   }
 });
 
-test("refused before the origin: other protocols, a request that has ended, bodies with a length, and zones without WebSockets", async () => {
+test("the edge refuses other protocols, ended requests, bodies with a length, and zones without WebSockets before it connects to the origin", async () => {
   const session = await ready();
   const status = async (more: Record<string, string>, endStream = false): Promise<number> =>
     (await answerOf(ask(session, "/switch", more, endStream))).status;
@@ -181,7 +181,7 @@ test("refused before the origin: other protocols, a request that has ended, bodi
   assert.equal(head, "");
 });
 
-test("a side that does not read holds the other up", async () => {
+test("a side that does not read stops the other side from sending", async () => {
   const session = await ready();
   const stream = ask(session, "/switch");
   await opened(stream);

@@ -6,7 +6,7 @@ import { createAdmission } from "./admission.ts";
 const refusals = (metrics: ReturnType<typeof createMetrics>) =>
   Object.fromEntries(metrics.samples().map(({ labels, value }) => [labels["limit"], value]));
 
-test("an address has its own places, an IPv6 /64 together, and gets them back", () => {
+test("each address, or IPv6 /64, has its own limit of connections, and a closed connection counts no longer", () => {
   const metrics = createMetrics();
   const admission = createAdmission({ metrics, isShared: () => false, connectionsMax: 0, connectionsPerAddressMax: 2 });
   const first = admission.hold("192.0.2.1");
@@ -22,7 +22,7 @@ test("an address has its own places, an IPv6 /64 together, and gets them back", 
   assert.deepEqual(refusals(metrics), { all: 0, address: 2 });
 });
 
-test("there are only so many places in all, and none is lost", () => {
+test("the total number of connections has a limit, and a refused connection does not count", () => {
   const metrics = createMetrics();
   const admission = createAdmission({ metrics, isShared: () => false, connectionsMax: 2, connectionsPerAddressMax: 0 });
   for (let round = 0; round < 3; round++) {

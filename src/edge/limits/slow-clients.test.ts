@@ -33,7 +33,7 @@ function sendWithoutEnd(res: ServerResponse): void {
 
 const limits = { originConnectionsMax: PLACES, originStallMs: 500 };
 
-test("slow bodies do not keep an origin from others: one who stalls is told so, and no more than need be", async (t) => {
+test("clients that send bodies slowly do not keep an origin from others: the edge ends only as many as necessary, with 408", async (t) => {
   const edge = await startEdge(siteOps(origin.port), {}, limits);
   t.after(() => edge.close());
   const before = asked;
@@ -53,7 +53,7 @@ test("slow bodies do not keep an origin from others: one who stalls is told so, 
   for (const client of uploads) client.socket.destroy();
 });
 
-test("slow readers do not either, and what one of them has begun to read is broken off", async (t) => {
+test("clients that read slowly do not keep an origin from others: the edge disconnects only as many as necessary", async (t) => {
   const edge = await startEdge(siteOps(origin.port), {}, limits);
   t.after(() => edge.close());
   const before = asked;
@@ -73,7 +73,7 @@ test("slow readers do not either, and what one of them has begun to read is brok
   for (const socket of readers) socket.destroy();
 });
 
-test("over HTTP/2 it costs the stream and not its connection; an origin that is slow itself costs nobody his place", async (t) => {
+test("over HTTP/2 a slow client loses its stream and not its connection, and a slow origin costs no client its place", async (t) => {
   const edge = await startSecureEdge(origin.port, limits);
   t.after(() => edge.close());
   const session = edge.session();
@@ -111,7 +111,7 @@ test("over HTTP/2 it costs the stream and not its connection; an origin that is 
 const metric = (edge: TestEdge): number =>
   edge.metrics.samples().find(({ name }) => name === "selvedge_edge_slow_clients_closed_total")?.value ?? -1;
 
-test("the visitor with the most exchanges loses its slowest first, and exchanges that do not wait for their visitor are exempt", () => {
+test("the client with the most exchanges loses its slowest one first, and exchanges that do not wait for their client are exempt", () => {
   const holder = (visitorAddress: string, bytesPerCheck: number, isHeldByVisitor = true) => ({
     visitorAddress,
     isHeldByVisitor,

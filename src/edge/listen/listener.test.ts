@@ -72,7 +72,7 @@ async function closed(socket: Socket): Promise<void> {
 }
 
 for (const [who, loop] of LOOPS) {
-  test(`connections beyond a limit are closed at once by ${who}, and places come back`, async (t) => {
+  test(`${who} closes connections beyond a limit at once, and accepts new ones after others close`, async (t) => {
     for (const limits of [
       { connectionsMax: 2, connectionsPerAddressMax: 0 },
       { connectionsMax: 0, connectionsPerAddressMax: 2 },
@@ -93,14 +93,14 @@ for (const [who, loop] of LOOPS) {
     }
   });
 
-  test(`a balancer's connection that does not begin with a PROXY header, or not in time, is closed by ${who}`, async (t) => {
+  test(`${who} closes a load balancer's connection that does not begin with a PROXY header, or not in time`, async (t) => {
     const { accepted, open } = await start(t, { loop, proxies: createCidrSet(["127.0.0.0/8"]), proxyHeaderTimeoutMs: 200 });
     for (const bytes of ["", "PROX", "GET / HTTP/1.1\r\n\r\n", "PROXY TCP4 x y 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n\x21\x11\xff\xff"])
       await closed(open(bytes));
     assert.equal(accepted.length, 0);
   });
 
-  test(`connections that come at once are accepted by ${who} in few turns of the event loop`, async (t) => {
+  test(`${who} accepts connections that arrive together in few ticks`, async (t) => {
     let turn = 0;
     const turns: number[] = [];
     const { open } = await start(t, {
@@ -125,7 +125,7 @@ for (const [who, loop] of LOOPS) {
     for (const socket of sockets) socket.destroy();
   });
 
-  test(`a port that somebody else listens on is refused by ${who}, although our own sockets share theirs`, async (t) => {
+  test(`${who} refuses a port that another program listens on, although our own sockets share theirs`, async (t) => {
     const { port } = await start(t, { loop });
     await assert.rejects(start(t, { loop, port }), { code: "EADDRINUSE", syscall: "listen", address: "127.0.0.1", port });
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
 import { createMatchedDataEncryptor } from "./matched-data.ts";
 
-test("so many envelopes are sealed in a second, and no more, whatever attackers send", () => {
+test("the encryptor seals at most 200 envelopes a second", () => {
   let nowMs = 5000;
   const { public_key, private_key } = newEnvelopeKeys();
   const seal = createMatchedDataEncryptor({ monotonicMs: () => nowMs });

@@ -68,27 +68,27 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("addresses of both families, with the lowest TTL, aliases followed", async () => {
+test("a look-up gives the addresses of both families with the lowest TTL, and follows aliases", async () => {
   assert.deepEqual(await lookUp("both.example"), { addresses: ["192.0.2.1", "192.0.2.2", "2001:db8::1"], ttlSeconds: 60 });
   assert.deepEqual((await lookUp("alias.example")).addresses, ["192.0.2.3"]);
   assert.equal((await lookUp("many.example")).addresses.length, 25);
 });
 
-test("no such name, and a name without addresses, are answers", async () => {
+test("a missing name and a name without addresses give an empty answer", async () => {
   assert.deepEqual(await lookUp("none.example"), { addresses: [], ttlSeconds: 0 });
   assert.deepEqual(await lookUp("empty.example"), { addresses: [], ttlSeconds: 0 });
 });
 
-test("one family is enough, and none for sure is not the same as none", async () => {
+test("a look-up succeeds with one family, and fails if no server answers for certain", async () => {
   assert.deepEqual((await lookUp("half.example")).addresses, ["192.0.2.4"]);
   await assert.rejects(lookUp("broken.example"));
 });
 
-test("a server that says nothing is given up in time", async () => {
+test("a look-up fails if the server does not answer in time", async () => {
   await assert.rejects(lookUp("silent.example"));
 });
 
-test("the machine's own file comes first, and is read again when it changes", async () => {
+test("a look-up reads the hosts file first, and reads it again after a change", async () => {
   assert.deepEqual((await lookUp("local.example")).addresses, ["192.0.2.9", "::9"]);
   assert.deepEqual((await lookUp("other")).addresses, ["192.0.2.9"]);
   await writeFile(join(directory, "hosts"), "192.0.2.77 both.example");

@@ -35,7 +35,7 @@ async function answerTo(
 const long = (bytes: number): string => `X-Long: ${"x".repeat(bytes)}\r\n`;
 const many = (count: number): string => Array.from({ length: count }, (_, i) => `X-${i}: ${i}\r\n`).join("");
 
-test("heads of origins have 128 KB and 256 fields, and the page says which of the two was passed", async (t) => {
+test("the edge accepts origin response heads of up to 128 KB and 256 fields, and the error page says which limit was exceeded", async (t) => {
   for (const path of ["/page", "/a.css"]) {
     const whole = await answerTo(t, long(130_000), {}, 1_000, path);
     assert.ok(whole.startsWith("HTTP/1.1 200 ") && whole.includes(`${"x".repeat(130_000)}\r\n`) && whole.endsWith("\r\n\r\nbody"));
@@ -46,7 +46,7 @@ test("heads of origins have 128 KB and 256 fields, and the page says which of th
   }
 });
 
-test("the operator may set lower bounds", async (t) => {
+test("the operator can lower the limits of response heads", async (t) => {
   const limits = { originHeadBytesMax: 1_024, originHeadFieldsMax: 16 };
   assert.match(await answerTo(t, long(900), limits), /^HTTP\/1\.1 200 /);
   assert.match(await answerTo(t, long(1_024), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_header_bytes_max/);
@@ -54,6 +54,6 @@ test("the operator may set lower bounds", async (t) => {
   assert.match(await answerTo(t, many(16), limits), /^HTTP\/1\.1 520 [^]*edge\.origin_header_fields_max/);
 });
 
-test("a malformed head is still reported as invalid HTTP", async (t) => {
+test("the edge still reports a malformed response head as invalid HTTP", async (t) => {
   assert.match(await answerTo(t, "X: a\nY: b\r\n"), /^HTTP\/1\.1 520 [^]*not valid HTTP/);
 });

@@ -20,7 +20,7 @@ function health() {
   };
 }
 
-test("an address that takes no connection comes last until it works, or one request tried it again", () => {
+test("an address that refuses connections comes last until it works again, and one request retries it", () => {
   const { order, fail, work, pass } = health();
   assert.equal(order(), ADDRESSES);
   fail("192.0.2.1");
@@ -35,7 +35,7 @@ test("an address that takes no connection comes last until it works, or one requ
   assert.equal(order(), ADDRESSES);
 });
 
-test("where none works all are tried in their order; another port or another way to connect is another origin", () => {
+test("if no address works, the edge tries all in their order, and another port or TLS name counts as another origin", () => {
   const { order, fail, origins } = health();
   for (const address of ADDRESSES) fail(address);
   assert.deepEqual(order(), ADDRESSES);
@@ -45,7 +45,7 @@ test("where none works all are tried in their order; another port or another way
   assert.deepEqual(origins.order(["192.0.2.1", "192.0.2.9"], 80, tls), ["192.0.2.1", "192.0.2.9"]);
 });
 
-test("after any failures, each address is tried once, and working ones come first", () => {
+test("property: after any failures, the edge tries each address once, and working ones first", () => {
   const happening = fc.record({
     what: fc.constantFrom("fail", "work", "pass"),
     address: fc.constantFrom(...ADDRESSES),

@@ -120,7 +120,7 @@ const MODES: readonly (readonly [ssl: EdgeSettings["ssl"], trusted: string, othe
   ["strict", "200", "526", "526", "526"],
 ];
 for (const [ssl, ...expected] of MODES) {
-  test(`${ssl}: a trusted certificate, one for another name, one of a stranger and an expired one`, async () => {
+  test(`${ssl}: the edge gets a trusted certificate, one with another name, an untrusted and an expired one`, async () => {
     const longAgo = createLocalCa({ root, clock: fixedClock("2020-01-01T00:00:00Z") });
     const certificates = [
       await ca.issue(["www.example.com"]),
@@ -141,7 +141,7 @@ for (const [ssl, ...expected] of MODES) {
   });
 }
 
-test("a connection or session made without verification never serves a zone that wants it", async () => {
+test("a zone that verifies certificates never reuses a connection or session that was made without verification", async () => {
   const port = await httpsOrigin(await stranger.issue(["www.example.com"]));
   site("full", port);
   assert.equal(status(await visit()), "200");
@@ -151,7 +151,7 @@ test("a connection or session made without verification never serves a zone that
   assert.equal(status(await visit()), "200");
 });
 
-test("a good certificate under another server name does not pass for this one", async () => {
+test("a certificate that is verified for one server name does not count for another", async () => {
   const port = await httpsOrigin(await ca.issue(["www.example.com"]));
   site("strict", port);
   assert.equal(status(await visit()), "200");
@@ -159,7 +159,7 @@ test("a good certificate under another server name does not pass for this one", 
   assert.equal(status(await visit()), "526");
 });
 
-test("visitors over HTTP reach the origin over HTTP, whatever the mode; flexible speaks no TLS to anybody", async () => {
+test("the edge connects to the origin over HTTP for clients over HTTP, in every mode, and in the mode flexible for all clients", async () => {
   const origin = await rawOrigin((socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")));
   for (const ssl of ["off", "flexible", "full", "strict"] as const) {
     site(ssl, origin.port);
@@ -170,7 +170,7 @@ test("visitors over HTTP reach the origin over HTTP, whatever the mode; flexible
   origin.close();
 });
 
-test("the server name is the visitor's host, a rule's host_header before that, and its sni before all", async () => {
+test("the server name is a rule's sni, else its host_header, else the client's host", async () => {
   const port = await httpsOrigin(await ca.issue(["www.example.com", "a.example.net", "b.example.net"]));
   const asked = async (parameters: object): Promise<readonly string[]> => {
     site("strict", port, parameters);
@@ -183,7 +183,7 @@ test("the server name is the visitor's host, a rule's host_header before that, a
 });
 
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-  test(`sessions are resumed over ${version}`, async () => {
+  test(`the edge resumes TLS sessions with the origin over ${version}`, async () => {
     const port = await httpsOrigin(await ca.issue(["www.example.com"]), { minVersion: version, maxVersion: version });
     site("strict", port);
     const before = seen.length;
@@ -198,7 +198,7 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
   });
 }
 
-test("a large answer and a large request pass whole, however slowly they are read", async () => {
+test("a large response and a large request arrive complete, however slowly they are read", async () => {
   const port = await httpsOrigin(await ca.issue(["www.example.com"]));
   site("strict", port);
   const body = randomBytes(3_000_000);
@@ -217,7 +217,7 @@ test("a large answer and a large request pass whole, however slowly they are rea
   assert.equal(Buffer.compare(payload, body), 0);
 });
 
-test("an answer that nobody reads is not gathered", async () => {
+test("the edge does not buffer a response that its client does not read", async () => {
   let sent = 0;
   const server = createHttpsServer(keyPair(await ca.issue(["www.example.com"])), (_req, res) => {
     const piece = Buffer.alloc(65_536, "x");
@@ -247,7 +247,7 @@ test("an answer that nobody reads is not gathered", async () => {
   await eventually(() => edge.requests.at(-1)?.bytes_out !== undefined && edge.requests.at(-1)!.bytes_out > 100_000);
 });
 
-test("an upgraded connection is a tunnel over TLS as well, and each way ends by itself", async () => {
+test("an upgraded connection over TLS becomes a tunnel, and each direction ends by itself", async () => {
   const server = createHttpsServer(keyPair(await ca.issue(["www.example.com"])));
   servers.push(server);
   server.on("upgrade", (_req: IncomingMessage, socket: Socket) => {
@@ -283,7 +283,7 @@ const NO_HANDSHAKE: readonly (readonly [why: string, onSocket: (socket: Socket) 
   ["says nothing", () => undefined],
 ];
 for (const [why, onSocket] of NO_HANDSHAKE) {
-  test(`an origin that ${why} where TLS is expected gives 525, and nothing of the request is sent`, async () => {
+  test(`an origin that ${why} where TLS is expected gives 525, and gets nothing of the request`, async () => {
     let received = "";
     const origin = await rawOrigin((socket) => {
       socket.on("data", (bytes) => (received += bytes.toString("latin1")));
@@ -299,7 +299,7 @@ for (const [why, onSocket] of NO_HANDSHAKE) {
   });
 }
 
-test("an origin that wants a certificate of ours gives 525", async () => {
+test("an origin that requires a client certificate gives 525", async () => {
   const port = await httpsOrigin(await ca.issue(["www.example.com"]), {
     requestCert: true,
     rejectUnauthorized: true,
@@ -309,7 +309,7 @@ test("an origin that wants a certificate of ours gives 525", async () => {
   assert.equal(status(await visit()), "525");
 });
 
-test("where one address has a bad certificate, the other one is asked", async () => {
+test("if one address has a bad certificate, the edge tries the next one", async () => {
   const good = await ca.issue(["www.example.com"]);
   const bad = await stranger.issue(["www.example.com"]);
   const port = await httpsOrigin(good);
@@ -324,7 +324,7 @@ test("where one address has a bad certificate, the other one is asked", async ()
   edge.replica.apply([{ kind: "record", id: "www2", value: null }]);
 });
 
-test("a configuration rule speaks TLS to the origin for the requests that it is for, whatever the zone's mode", async () => {
+test("a configuration rule turns TLS to the origin on for matching requests, whatever the zone's mode", async () => {
   const port = await httpsOrigin(await ca.issue(["www.example.com"]));
   site("flexible", port);
   const rule = { action: "set_config", expression: 'http.request.headers["x-mode"][0] eq "strict"', action_parameters: { ssl: "strict" } };

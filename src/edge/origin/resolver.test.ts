@@ -37,7 +37,7 @@ function resolver(limits: Partial<ResolverLimits> = {}) {
 
 const turn = () => new Promise((done) => setImmediate(done));
 
-test("an answer is believed for its TTL, is at hand at once, and is renewed before it runs out", async () => {
+test("the resolver caches an answer for its TTL, returns it at once, and refreshes it before it expires", async () => {
   const { ask, pass } = resolver();
   assert.deepEqual(await ask(found(60, "192.0.2.1")), { addresses: ["192.0.2.1"], hasAsked: true, atOnce: false });
   pass(47_000);
@@ -49,7 +49,7 @@ test("an answer is believed for its TTL, is at hand at once, and is renewed befo
   assert.deepEqual(await ask(found(60, "192.0.2.3")), { addresses: ["192.0.2.3"], hasAsked: true, atOnce: false });
 });
 
-test("very short and very long TTLs are believed within bounds", async () => {
+test("the resolver keeps very short and very long TTLs within bounds", async () => {
   const { ask, pass } = resolver({ lifeMinMs: 5_000, lifeMaxMs: 300_000, refreshAfter: 1 });
   await ask(found(0, "192.0.2.1"));
   pass(4_999);
@@ -62,7 +62,7 @@ test("very short and very long TTLs are believed within bounds", async () => {
   assert.equal((await ask()).hasAsked, true);
 });
 
-test("while look-ups fail the last good answer stands in, for a day; tries become rarer", async () => {
+test("while look-ups fail, the resolver returns the last good answer for a day and retries less and less often", async () => {
   const { ask, pass } = resolver();
   await ask(found(60, "192.0.2.1"));
   pass(60_000);
@@ -78,7 +78,7 @@ test("while look-ups fail the last good answer stands in, for a day; tries becom
   assert.deepEqual((await ask(found(60, "192.0.2.2"))).addresses, ["192.0.2.2"]);
 });
 
-test("that a name has no address is an answer, which replaces a good one and holds briefly", async () => {
+test("an answer without addresses replaces a good one, and is cached briefly", async () => {
   const { ask, pass } = resolver();
   await ask(found(60, "192.0.2.1"));
   pass(60_000);
@@ -89,7 +89,7 @@ test("that a name has no address is an answer, which replaces a good one and hol
   assert.deepEqual((await ask(found(60, "192.0.2.2"))).addresses, ["192.0.2.2"]);
 });
 
-test("all who ask for a name share a look-up, few look-ups run at a time, and too many fail at once", async () => {
+test("requests for one name share a look-up, few look-ups run at a time, and requests beyond the queue fail at once", async () => {
   const { resolve, asked } = resolver({ lookupsMax: 2, queuedLookupsMax: 1 });
   const all = ["a", "a", "b", "c", "d"].map((name) => resolve(name));
   await turn();
@@ -104,7 +104,7 @@ test("all who ask for a name share a look-up, few look-ups run at a time, and to
   assert.deepEqual(asked.at(-1)!.name, "c");
 });
 
-test("the names that are kept are bounded", async () => {
+test("the resolver caches a bounded number of names", async () => {
   const { ask } = resolver({ namesMax: 2 });
   for (const name of ["a", "b", "c"]) await ask(found(60, "192.0.2.1"), name);
   assert.equal((await ask(FAILS, "c")).hasAsked, false);

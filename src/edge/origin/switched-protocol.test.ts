@@ -27,7 +27,7 @@ const CASES: readonly (readonly [what: string, request: string, fields: string, 
   ["another protocol than that", upgrade("echo/2"), "Upgrade: echo/1\r\n", false],
 ];
 
-test("a connection becomes a tunnel only where the origin switches to the protocol that its visitor wants", async () => {
+test("a connection becomes a tunnel only if the origin switches to the protocol that the client requested", async () => {
   let tunnelled = "";
   let fields = "";
   const origin = await rawOrigin((socket) => {

@@ -11,7 +11,7 @@ const paths = (bytes: Buffer): string[] => Array.from(bytes.toString("latin1").m
 const gauge = (edge: TestEdge, wanted: string): number => edge.metrics.samples().find(({ name }) => name === wanted)?.value ?? 0;
 const openConnections = (edge: TestEdge): number => gauge(edge, "selvedge_edge_origin_connections");
 
-test("no more connections than allowed are open at any time, also while the origin breaks many of them", async () => {
+test("the edge never opens more connections than allowed, also while the origin closes many of them", async () => {
   let most = 0;
   let turn = 0;
   // Counted at the edge: the origin sees a close only after the edge has made room for another connection.
@@ -56,7 +56,7 @@ async function patientOrigin() {
   return { port: origin.port, asked, answer: () => sockets.shift()?.write(OK), close: origin.close };
 }
 
-test("waiting requests are served in order; a client that left takes no place, and one that waits too long gets 503", async () => {
+test("the edge serves waiting requests in order, skips clients that left, and answers 503 after the timeout", async () => {
   const origin = await patientOrigin();
   const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 3_000 });
   const clients = Array.from({ length: 6 }, () => rawClient(edge.http));
@@ -82,7 +82,7 @@ test("waiting requests are served in order; a client that left takes no place, a
   origin.close();
 });
 
-test("where one address has no place left the next one is asked", async () => {
+test("if an address has no free connection, the edge uses the next address", async () => {
   const origin = await patientOrigin();
   const other = createServer((socket) => socket.on("data", () => socket.write(OK)));
   await new Promise<void>((done) => other.listen(origin.port, "127.0.0.2", done));
@@ -101,7 +101,7 @@ test("where one address has no place left the next one is asked", async () => {
   origin.close();
 });
 
-test("idle connections close after their time, or a second before what the origin announced", async () => {
+test("an idle connection closes after its timeout, or one second before the origin's Keep-Alive timeout", async () => {
   const origin = await rawOrigin((socket) =>
     socket.on("data", (bytes) =>
       socket.write(paths(bytes)[0] === "/brief" ? OK.replace("\r\n\r\n", "\r\nKeep-Alive: timeout=1, max=5\r\n\r\n") : OK),
@@ -117,7 +117,7 @@ test("idle connections close after their time, or a second before what the origi
   origin.close();
 });
 
-test("the connections that are kept open are bounded in all: the longest idle one goes", async () => {
+test("the total number of idle connections has a limit, and the one that is idle for longest closes first", async () => {
   const server = createServer((socket) => socket.on("data", () => socket.write(OK)));
   await new Promise<void>((done) => server.listen(0, "0.0.0.0", done));
   const { port } = server.address() as AddressInfo;
@@ -141,7 +141,7 @@ test("the connections that are kept open are bounded in all: the longest idle on
   server.close();
 });
 
-test("while the edge drains, connections close with their responses and none stays idle", async () => {
+test("while the edge drains, each connection closes after its response and none stays idle", async () => {
   const origin = await patientOrigin();
   const edge = await startEdge(siteOps(origin.port));
   const idle = exchangeRaw(edge.http, request("/idle"));

@@ -20,14 +20,14 @@ const ACCEPT: readonly (readonly [accept: string, json: boolean])[] = [
 for (const [accept, json] of ACCEPT)
   test(`Accept ${JSON.stringify(accept)} gets ${json ? "JSON" : "HTML"}`, () => assert.equal(prefersJson(accept), json));
 
-test("pages escape what is put into them", () => {
+test("pages escape their values", () => {
   const page = errorPage({ code: 1, status: 500, title: "<b>&", message: "\"'<script>", place: "edge" }, "", "<ray>");
   assert.match(page.body, /&lt;b&gt;&amp;/);
   assert.match(page.body, /&quot;&#39;&lt;script&gt;/);
   assert.doesNotMatch(page.body, /<script>|<ray>/);
 });
 
-test("JSON pages are the API's envelope with the ray id", () => {
+test("JSON pages have the API's envelope and the ray id", () => {
   const page = errorPage(EDGE_ERRORS.unroutable, "application/json", "abc");
   assert.equal(page.status, 530);
   assert.deepEqual(JSON.parse(page.body), {
@@ -44,7 +44,7 @@ test("JSON pages are the API's envelope with the ray id", () => {
 const INTERNALS = /\d+\.\d+\.\d+\.\d+|[Ll]ocalhost|\bE[A-Z]{5,}\b|\bat \w+ \(|\/src\/|[Nn]ode|undefined|null|\[object/;
 
 for (const [name, error] of Object.entries(EDGE_ERRORS)) {
-  test(`the page of ${name} says what happened, where, and by which ray, and nothing else`, () => {
+  test(`the page of ${name} says what failed, where, and with which ray, and shows no internals`, () => {
     const html = errorPage(error, "text/html", "0123456789abcdef");
     const json = errorPage(error, "application/json", "0123456789abcdef");
     assert.deepEqual([html.status, json.status, html.reason], [error.status, error.status, error.title]);
@@ -86,7 +86,7 @@ for (const [name, error] of Object.entries(EDGE_ERRORS)) {
   });
 }
 
-test("a block rule's response is taken as far as it is valid", () => {
+test("a block rule's response is used as far as it is valid", () => {
   const block = (response: unknown) => blockPage(EDGE_ERRORS.blocked, { response }, "", "ray");
   assert.deepEqual(block({ status_code: 404, content: "x", content_type: "text/plain" }), {
     status: 404,
@@ -101,7 +101,7 @@ test("a block rule's response is taken as far as it is valid", () => {
   assert.match(block(null).body, /Error 1020/);
 });
 
-test("errors that share a code do so knowingly: their rows stand side by side, and their titles tell them apart", () => {
+test("errors with the same code are neighbouring rows of the table, and have different titles", () => {
   const rows = Object.values(EDGE_ERRORS);
   const seen = new Set<number>();
   for (const [i, { code }] of rows.entries()) {

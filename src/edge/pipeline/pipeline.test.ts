@@ -26,7 +26,7 @@ const get = (path: string, host = "www.example.com", more = "") =>
   exchangeRaw(edge.http, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n`);
 const firewall = (rules: Parameters<typeof rulesetOp>[4]) => rulesetOp("fw", "zone", "zone", "http_request_firewall_custom", rules);
 
-test("a block rule answers with 403 and leaves an event, and the origin is not asked", async () => {
+test("a block rule answers 403 and makes an event, and the origin gets no request", async () => {
   edge.replica.apply([
     firewall([
       { action: "log", expression: "true", description: "all" },
@@ -50,7 +50,7 @@ test("a block rule answers with 403 and leaves an event, and the origin is not a
   assert.equal(edge.security[2]!.status, 200);
 });
 
-test("a block rule's own response is used", async () => {
+test("a block rule can set its response", async () => {
   edge.replica.apply([
     firewall([
       {
@@ -65,7 +65,7 @@ test("a block rule's own response is used", async () => {
   edge.replica.apply([{ kind: "ruleset", id: "fw", value: null }]);
 });
 
-test("pages escape and negotiate: a blocked keep-alive connection goes on", async () => {
+test("after a block page, a keep-alive connection serves the next request", async () => {
   edge.replica.apply([firewall([{ action: "block", expression: 'http.request.uri.path eq "/x"' }])]);
   const both = await exchangeRaw(
     edge.http,
@@ -95,7 +95,7 @@ test("an origin rule sets port, host and Host header", async () => {
   edge.replica.apply([routeOp(origin.port)]);
 });
 
-test("aliases are followed through our own zones; what leads nowhere is error 1016", async () => {
+test("the edge follows aliases through its own zones, and answers 1016 for an alias without a target", async () => {
   edge.replica.apply([
     recordOp("alias", "zone", "alias.example.com", "CNAME", "www.example.com"),
     recordOp("outside", "zone", "outside.example.com", "CNAME", "localhost"),
@@ -134,7 +134,7 @@ test("aliases are followed through our own zones; what leads nowhere is error 10
   }
 });
 
-test("addresses are checked after resolution: link-local never, the rest as the edge is bound", async () => {
+test("the edge refuses origin addresses that are link-local, and loopback ones that the operator does not allow, after resolution", async () => {
   edge.replica.apply([
     recordOp("metadata", "zone", "metadata.example.com", "A", "169.254.169.254"),
     recordOp("any", "zone", "any.example.com", "A", "0.0.0.0"),
@@ -152,7 +152,7 @@ test("addresses are checked after resolution: link-local never, the rest as the 
   await Promise.all([open.close(), allowed.close()]);
 });
 
-test("a request that comes round to us is refused", async () => {
+test("the edge refuses a request that it has forwarded to itself", async () => {
   assert.match(await get("/", "www.example.com", "CDN-Loop: other; v=1, SVC\r\n"), /^HTTP\/1\.1 508 /);
   const site = await startEdge(siteOps(1));
   site.replica.apply([routeOp(site.http)]);
@@ -162,7 +162,7 @@ test("a request that comes round to us is refused", async () => {
   await site.close();
 });
 
-test("detection gets the decoded body and everything its event says, and the visitor gets it untouched", async () => {
+test("the detector gets the decoded body and the fields of its event, and the client gets the body unchanged", async () => {
   edge.replica.apply([
     rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
       {
@@ -211,7 +211,7 @@ test("detection gets the decoded body and everything its event says, and the vis
   edge.replica.apply([{ kind: "ruleset", id: "sdd", value: null }]);
 });
 
-test("detection gets the pages that the site's own rules wrote, and none that the edge did", async () => {
+test("the detector scans pages that the site's rules wrote, and not the edge's own pages", async () => {
   const raw = await rawOrigin((socket) => void socket.once("data", () => socket.end("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")));
   const block = (path: string, response?: object) => ({
     action: "block",
@@ -248,7 +248,7 @@ test("detection gets the pages that the site's own rules wrote, and none that th
   raw.close();
 });
 
-test("a response that has begun is seen by a rule of the account as well", async () => {
+test("a response whose body has begun is scanned by a rule of the account as well", async () => {
   const raw = await rawOrigin(
     (socket) =>
       void socket.once("data", () =>

@@ -76,7 +76,7 @@ function secure(bytes: string, maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<strin
 const choose = (settings: Partial<EdgeSettings>, zone: "zone" | "other" = "zone"): void =>
   edge.replica.apply([zoneOp(zone, zone === "zone" ? "example.com" : "example.net", { edge: settings })]);
 
-test("always_use_https sends plain HTTP to the same address over HTTPS, and lets ACME challenges through", async () => {
+test("always_use_https redirects plain HTTP to the same URL over HTTPS, but not ACME challenges", async () => {
   choose({ always_use_https: true });
   const plain = await get("http", "/path?a=1&b=%20");
   assert.deepEqual([plain.status, plain.location, plain.seen], [301, "https://www.example.com/path?a=1&b=%20", []]);
@@ -89,7 +89,7 @@ test("always_use_https sends plain HTTP to the same address over HTTPS, and lets
   assert.deepEqual([challenge.status, challenge.seen], [200, ["/.well-known/acme-challenge/token"]]);
 });
 
-test("ssl off sends HTTPS to plain HTTP, and never round in a circle", async () => {
+test("ssl off redirects HTTPS to plain HTTP, and never in a loop", async () => {
   choose({ ssl: "off", always_use_https: true, security_header: { ...EDGE_SETTINGS_DEFAULTS.security_header, enabled: true, max_age: 9 } });
   const secured = await get("https", "/path?q");
   assert.deepEqual([secured.status, secured.location, secured.seen], [301, "http://www.example.com/path?q", []]);
@@ -98,7 +98,7 @@ test("ssl off sends HTTPS to plain HTTP, and never round in a circle", async () 
   assert.equal((await get("http", "/path")).status, 200);
 });
 
-test("mobile_redirect sends mobile devices from the apex and www to their subdomain, and nobody else", async () => {
+test("mobile_redirect redirects only mobile devices, from the apex and www to the zone's mobile subdomain", async () => {
   const phone = "User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148\r\n";
   choose({ mobile_redirect: { subdomain: "m", strip_uri: false } });
   const sent = await get("http", "/a?b=1", phone);
@@ -116,7 +116,7 @@ test("mobile_redirect sends mobile devices from the apex and www to their subdom
   assert.equal((await get("http", "/a", phone)).status, 200);
 });
 
-test("security_header: over HTTPS only, in place of the origin's, in pages as well; nosniff everywhere", async () => {
+test("security_header replaces the origin's header over HTTPS only, also on error pages, and sets nosniff everywhere", async () => {
   const header = { enabled: true, max_age: 86_400, include_subdomains: true, preload: true, nosniff: true };
   choose({ security_header: header });
   const expected = ["max-age=86400; includeSubDomains; preload"];
@@ -131,7 +131,7 @@ test("security_header: over HTTPS only, in place of the origin's, in pages as we
   assert.deepEqual(page.field("x-content-type-options"), ["nosniff"]);
 });
 
-test("websockets off refuses them before the origin, and nothing else", async () => {
+test("websockets off refuses WebSocket upgrades before the origin, and no other request", async () => {
   choose({ websockets: false });
   for (const upgrade of ["websocket", "WebSocket/13", "foo, websocket"]) {
     const refused = await get("http", "/chat", `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\nSec-WebSocket-Version: 13\r\n`);
@@ -140,7 +140,7 @@ test("websockets off refuses them before the origin, and nothing else", async ()
   assert.equal((await get("http", "/")).status, 200);
 });
 
-test("a connection made for a name with lesser demands is sent away from one with greater ones", async () => {
+test("a request gets 421 if its name requires a newer TLS version than its connection has", async () => {
   choose({});
   choose({ min_tls_version: "1.3" }, "other");
   const older = await get("https", "/", "", "www.example.net", "TLSv1.2");
@@ -150,7 +150,7 @@ test("a connection made for a name with lesser demands is sent away from one wit
   assert.equal((await get("http", "/", "", "www.example.net")).status, 200);
 });
 
-test("a connection that is open when the zone's demands grow is sent away at its next request", async () => {
+test("an open connection gets 421 at its next request after the zone raises its TLS version", async () => {
   choose({});
   const options = { port: edge.https, host: "127.0.0.1", servername: "www.example.com", ca, maxVersion: "TLSv1.2" } as const;
   const socket = connect(options);
@@ -165,7 +165,7 @@ test("a connection that is open when the zone's demands grow is sent away at its
   socket.destroy();
 });
 
-test("a redirect leaves its connection open, and has its row", async () => {
+test("a redirect leaves its connection open and makes a row", async () => {
   choose({ always_use_https: true });
   const before = edge.requests.length;
   const client = rawClient(edge.http);

@@ -43,7 +43,7 @@ function stage(certificatesMax: number, ...ids: readonly string[]) {
   return { open, replica, contexts, chains, use: (id: string) => contexts.get(id, EDGE_SETTINGS_DEFAULTS, "") };
 }
 
-test("a context is freed once: with its certificate, beyond the limit, with new ticket keys and at the end", () => {
+test("a context is freed once: with its certificate, beyond the limit, with new ticket keys, and at the end", () => {
   const { open, replica, contexts, chains, use } = stage(2, "a", "b", "c");
   for (const id of ["a", "b", "a", "c"]) use(id);
   assert.deepEqual(chains(), ["a", "c"], "b was not asked for the longest");

@@ -12,7 +12,7 @@ import { RecordOverhead } from "./record-overhead.ts";
 
 const NAME = "www.example.com";
 
-test("TLS of Node's: whoever says something may say it in small pieces and change keys; much without a word ends the connection", async (t) => {
+test("TLS of Node.js: a client may send small records and key updates with its data, and many records without data end the connection", async (t) => {
   const { chain, privateKey } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue([NAME]);
   const checked = new Set<Checked>();
   const timers = {

@@ -38,7 +38,7 @@ function start(certificatesMax: number, ...ids: readonly string[]) {
   return { replica, keysNotOpened, servers, serverFor: (id: string) => servers.get(id, EDGE_SETTINGS_DEFAULTS, "") };
 }
 
-test("a certificate has a server for each policy and ticket key, made when it is first asked for", () => {
+test("a certificate has a server for each policy and ticket key, created on first use", () => {
   const { servers, serverFor } = start(10, "a", "b");
   assert.equal(serverFor("a"), serverFor("a"));
   assert.notEqual(serverFor("a"), serverFor("b"));
@@ -53,7 +53,7 @@ test("a certificate has a server for each policy and ticket key, made when it is
   assert.equal(servers.ticketKeyNamed([Buffer.alloc(16, "0")]), "");
 });
 
-test("a certificate that was replaced or removed is not shown any more, and others stay open", () => {
+test("the edge stops serving a certificate that was replaced or removed, and keeps others open", () => {
   const { replica, serverFor } = start(10, "a", "b");
   const [a, b] = [serverFor("a"), serverFor("b")];
   replica.apply([certificateOp("a")]);
@@ -63,7 +63,7 @@ test("a certificate that was replaced or removed is not shown any more, and othe
   assert.equal(serverFor("b"), null);
 });
 
-test("the certificates in use are the ones kept open, and a key that does not open is asked for once", () => {
+test("the edge keeps recently used certificates open, and tries to decrypt a bad key once", () => {
   const { replica, keysNotOpened, serverFor } = start(2, "a", "b", "c");
   const [a, b] = [serverFor("a"), serverFor("b")];
   assert.equal(serverFor("a"), a);

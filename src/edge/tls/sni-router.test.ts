@@ -96,7 +96,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     const OLD = { maxVersion: "TLSv1.2" } as const;
     const NEW = { minVersion: "TLSv1.3" } as const;
 
-    test("min_tls_version refuses older handshakes with an alert, and tls_1_3 off speaks 1.2 with everybody", async () => {
+    test("min_tls_version refuses older handshakes with an alert, and tls_1_3 off limits all clients to TLS 1.2", async () => {
       const [edge] = edges;
       assert.equal((await visit(edge, OLD)).protocol, "TLSv1.2");
       edge.replica.apply([zoneWith({ min_tls_version: "1.3" })]);
@@ -110,7 +110,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.equal((await visit(edge)).protocol, "TLSv1.3");
     });
 
-    test("a session begun at one thread goes on at another, for as long as its key lives", async () => {
+    test("a client can resume its session in another thread as long as the ticket key is valid", async () => {
       const [one, other] = edges;
       const keys = [randomBytes(48), randomBytes(48), randomBytes(48)];
       const use = (...newest: Buffer[]): void => edges.forEach((edge) => edge.useTicketKeys(newest));
@@ -129,7 +129,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     });
 
     test(
-      "a session of one certificate's name is not resumed under a name of another one, in either version",
+      "a session of one certificate is not resumed under a name of another one, in either version",
       { skip: toolOrSkip("openssl") },
       async (t) => {
         const [edge] = edges;
@@ -188,7 +188,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.match((await visit(edge, OLD)).answer, /here$/);
     });
 
-    test("a session is not carried past the zone's own demands", async () => {
+    test("a client cannot resume a session with a TLS version that its zone refuses by now", async () => {
       const [edge] = edges;
       const { session } = await visit(edge, OLD);
       edge.replica.apply([zoneWith({ min_tls_version: "1.3" })]);
@@ -196,7 +196,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       edge.replica.apply([zoneWith({})]);
     });
 
-    test("rules see the version and the suite that were agreed upon", async () => {
+    test("rules see the negotiated TLS version and cipher suite", async () => {
       const [edge] = edges;
       const expression = 'cf.tls_version eq "TLSv1.2" and cf.tls_cipher eq "ECDHE-ECDSA-CHACHA20-POLY1305"';
       edge.replica.apply([rulesetOp("tls", "zone", "zone", "http_request_firewall_custom", [{ action: "block", expression }])]);
@@ -227,7 +227,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     }
 
     // 2023-07-01: no standard ever had the draft variants; RFC 7905 defines the others.
-    test("SPEC 9: suites of ChaCha20-Poly1305 from RFC 7905 are spoken, and those of drafts are not", async () => {
+    test("SPEC 9: the edge accepts ChaCha20-Poly1305 suites of RFC 7905, and not those of drafts", async () => {
       for (const suites of [[0xcc13], [0xcc14], [0xcc13, 0xcc14, 0xcc15]])
         assert.equal(await answerTo(hello("www.example.com", suites)), alert(40), "handshake_failure");
       const client = rawClient(edges[0].https);
@@ -237,7 +237,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       client.socket.destroy();
     });
 
-    test("a hello without a name, with an unknown name or that is invalid gets an alert", async () => {
+    test("a ClientHello that has no name, has an unknown name or is invalid gets an alert", async () => {
       const refused = (): number =>
         edges[0].metrics.samples().find(({ name }) => name === "selvedge_edge_tls_names_refused_total")?.value ?? -1;
       const before = refused();
@@ -248,7 +248,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.equal(await answerTo("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n"), alert(50));
     });
 
-    test("a client that leaves during a handshake is released at once", async () => {
+    test("the edge releases a client that disconnects during a handshake at once", async () => {
       const client = rawClient(edges[0].https);
       client.send(hello("www.example.com", [0xc02b]));
       await client.until(/^\x16/);
@@ -257,7 +257,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       await client.closed();
     });
 
-    test("a client that leaves before its hello is complete is released at once", async () => {
+    test("the edge releases a client that disconnects before its ClientHello is complete at once", async () => {
       const edge = await startEdge([], { socketCalls }, { headTimeoutMs: 3_600_000 });
       try {
         for (const bytes of ["", hello("www.example.com", [0xc02b]).slice(0, 30)]) {
@@ -271,7 +271,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     });
 
-    test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 300_000 }, async () => {
+    test("the edge keeps connections from one client port to two of its addresses apart", { timeout: 300_000 }, async () => {
       const edge = await startEdge([], { socketCalls, host: "0.0.0.0" });
       try {
         edge.replica.apply([zoneOp("zone", "example.com"), certificateOp(edge)]);
@@ -295,7 +295,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       }
     });
 
-    test("property: whatever a first message holds, it gets an alert, a hello or the end, and the next one is served", async () => {
+    test("property: for any first message, the client gets an alert, a ServerHello or a close, and the edge serves the next client", async () => {
       const good = Buffer.from(hello("www.example.com", [0xc02b, 0xcca9]), "latin1");
       const changes = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 });
       const messages = fc.sample(fc.tuple(changes, fc.nat(good.length)), { numRuns: 150, seed: 11 }).map(([edits, cut]) => {
@@ -315,7 +315,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
       assert.match((await visit(edges[0])).answer, /here$/);
     });
 
-    test("a connection that says nothing, half of a hello, or does not go on with its handshake is closed in time", async () => {
+    test("the edge closes a connection in time if the client sends nothing, half a ClientHello, or does not continue its handshake", async () => {
       const whole = hello("www.example.com", [0xc02b]);
       await Promise.all(
         ["", whole.slice(0, 30), whole].map(async (bytes) => {

@@ -54,7 +54,7 @@ const get = (host: string, path = "/"): Promise<string> =>
   exchangeRaw(edge.http, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
 const statusOf = async (host: string): Promise<string> => (await get(host)).slice(9, 12);
 
-test("a custom hostname is served from the fallback origin, under its own name", async () => {
+test("the edge serves a custom hostname from the fallback origin, under the hostname", async () => {
   const answer = await get("shop.customer.example");
   assert.match(answer, /^HTTP\/1\.1 200 /);
   assert.match(answer, /shop\.customer\.example $/);
@@ -88,7 +88,7 @@ test("SPEC 7.5, error 1016: each cause has its own text", async () => {
   assert.equal(await statusOf("shop.customer.example"), "200");
 });
 
-test("SPEC 7.5, error 1016: a wildcard gives way to a zone of the name, an exact hostname does not", async () => {
+test("SPEC 7.5, error 1016: a zone of the name wins over a wildcard hostname, but not over an exact one", async () => {
   edge.replica.apply([hostnameOp("customer.example", { wildcard: true })]);
   assert.equal(await statusOf("any.customer.example"), "200");
   assert.equal(await statusOf("a.b.customer.example"), "200");
@@ -104,7 +104,7 @@ test("SPEC 7.5, error 1016: a wildcard gives way to a zone of the name, an exact
   assert.equal(await statusOf("any.customer.example"), "530");
 });
 
-test("the token of a hostname is shown under its name alone, where its account serves the name", async () => {
+test("the edge shows a hostname's validation token only under that name, if the hostname's account serves it", async () => {
   const path = `/.well-known/cf-custom-hostname-challenge/${ID}`;
   assert.doesNotMatch(await get("wait.customer.example", path), /token of/, "anybody may wait for a name");
   edge.replica.apply([zoneOp("customer", "customer.example", { account_id: "another" })]);
@@ -118,7 +118,7 @@ test("the token of a hostname is shown under its name alone, where its account s
   assert.doesNotMatch(await get("own.service.example", path), /token of/);
 });
 
-test("rules of the zone see the hostname and its metadata, and the cache keeps each hostname apart", async () => {
+test("rules of the zone see the hostname and its metadata, and the cache keys include the hostname", async () => {
   edge.replica.apply([
     hostnameOp("meta.customer.example", { metadata: { customer: "Zoë", plan: "gold" } }),
     rulesetOp("meta", "zone", "zone", "http_request_late_transform", [
@@ -139,7 +139,7 @@ test("rules of the zone see the hostname and its metadata, and the cache keeps e
   assert.equal(asked.length, before, "it comes from the cache");
 });
 
-test("a custom origin is asked for by its own name, the fallback origin by the visitor's", async () => {
+test("the edge requests a custom origin by its own name, and the fallback origin by the client's", async () => {
   const root = await createRoot(systemClock);
   const ca = createLocalCa({ root, clock: systemClock });
   const names: string[] = [];
@@ -205,7 +205,7 @@ test("a custom origin is asked for by its own name, the fallback origin by the v
   }
 });
 
-test("after any changes, the index equals a fresh one", () => {
+test("property: after any changes, the index equals a new one", () => {
   const hosts = ["x.test", "a.x.test", "b.a.x.test", "y.test"];
   const op = fc.record({
     host: fc.constantFrom(...hosts),

@@ -28,7 +28,7 @@ const part = (kind: keyof typeof KINDS, number: number): ListEntry =>
   }) as unknown as ListEntry;
 
 for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
-  test(`${kind} list takes some items of a change in each step, and holds what it held until it is made`, () => {
+  test(`${kind} lists index a change in steps of some items, and have their old items until the change is indexed`, () => {
     const lists = createRuleLists();
     const [, asked] = KINDS[kind];
     lists.put("l/0", part(kind, 0));
@@ -54,7 +54,7 @@ for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
     assert.ok(most <= 12 * PER_PART, `${most} in one step`);
   });
 
-test("lists that are there at the start are made before anybody is served", () => {
+test("the edge indexes the lists of its first snapshot before it serves requests", () => {
   const zone = { id: "z", account_id: ACCOUNT, name: "a.example", status: "active" } as ZoneEntry;
   const parts = Array.from({ length: PARTS }, (_, n): Op => ({ kind: "list", id: `l/${n}`, value: part("redirect", n) }));
   const replica = createMemoryReplica([{ kind: "zone", id: "z", value: zone }, ...parts]);

@@ -31,7 +31,7 @@ function expected(records: readonly RecordEntry[], name: string): readonly Recor
   return at(`*.${encloser}`);
 }
 
-test("after any changes, names and wildcards have the address records of RFC 4592", () => {
+test("property: after any changes, names and wildcards have the address records of RFC 4592", () => {
   const step = fc.record({ name: fc.constantFrom(...NAMES), type: fc.constantFrom("A", "AAAA", "TXT"), remove: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -51,7 +51,7 @@ test("after any changes, names and wildcards have the address records of RFC 459
   );
 });
 
-test("a large change is seen at once when it is released, whatever else comes and goes", async () => {
+test("property: a staged change becomes visible at once when it is released, whatever else changes", async () => {
   const step = fc.record({
     do: fc.constantFrom(
       "add" as const,
@@ -109,7 +109,7 @@ test("a large change is seen at once when it is released, whatever else comes an
   );
 });
 
-test("a change costs the names that come and go with it, however many are above it", () => {
+test("the cost of a change depends on the names that it adds and removes, and not on the levels above them", () => {
   const deep = `${Array.from({ length: 100 }, () => "a").join(".")}.${ORIGIN}`;
   const names = createZoneNames(ORIGIN);
   const records = Array.from({ length: 100 }, (_, i) => record(`n${i}.${deep}`, "A"));
@@ -128,7 +128,7 @@ test("a change costs the names that come and go with it, however many are above 
   assert.deepEqual(names.addressRecords(others[0]!.name), [others[0]]);
 });
 
-test("a name takes and loses sixty thousand addresses", () => {
+test("a name can gain and lose sixty thousand addresses", () => {
   const names = createZoneNames(ORIGIN);
   const records = Array.from({ length: 60_000 }, () => record("a.z.test", "A"));
   for (const one of records) names.add(one);

@@ -14,7 +14,7 @@ const addresses = (zones: ReturnType<typeof createZones>, host: string): readonl
     ?.names.addressRecords(host)
     .map((record) => record.content) ?? [];
 
-test("a host belongs to the zone with the longest name that fits", () => {
+test("a host belongs to the zone with the longest matching name", () => {
   const zones = createZones(createMemoryReplica([zoneOp("z1", "example.com"), zoneOp("z2", "sub.example.com")]), () => undefined);
   assert.equal(zones.nearestZone("a.example.com", null)?.entry.id, "z1");
   assert.equal(zones.nearestZone("a.sub.example.com", null)?.entry.id, "z2");
@@ -23,7 +23,7 @@ test("a host belongs to the zone with the longest name that fits", () => {
   assert.equal(zones.nearestZone("com", null), undefined);
 });
 
-test("a wildcard answers for names that do not exist, and only for those", () => {
+test("a wildcard applies only to names that do not exist", () => {
   const zones = createZones(
     createMemoryReplica([
       zoneOp("z1", "example.com"),
@@ -43,7 +43,7 @@ test("a wildcard answers for names that do not exist, and only for those", () =>
   assert.deepEqual(addresses(zones, "example.com"), []);
 });
 
-test("records and zones come and go in any order", () => {
+test("records and zones can arrive and be removed in any order", () => {
   const replica = createMemoryReplica();
   const zones = createZones(replica, () => undefined);
   replica.apply([recordOp("r1", "z1", "www.example.com", "A", "192.0.2.1"), zoneOp("z1", "example.com")]);
@@ -65,7 +65,7 @@ test("records and zones come and go in any order", () => {
   assert.deepEqual(addresses(zones, "example.com"), ["2001:db8::1"]);
 });
 
-test("the zone that serves a host changes with the snapshot, also for hosts that were looked up before", () => {
+test("the zone of a host follows the snapshot, also for hosts with a cached look-up", () => {
   const replica = createMemoryReplica();
   const zones = createZones(replica, () => undefined);
   const id = (host = "a.sub.example.com"): string | undefined => zones.serving(host)?.zone.entry.id;
@@ -81,7 +81,7 @@ test("the zone that serves a host changes with the snapshot, also for hosts that
   assert.equal(id(), undefined);
 });
 
-test("an account's rules run before the zone's, and changes are seen at once", () => {
+test("an account's rules run before the zone's, and changes apply at once", () => {
   const left: string[] = [];
   const replica = createMemoryReplica([
     zoneOp("z1", "example.com"),
@@ -101,7 +101,7 @@ test("an account's rules run before the zone's, and changes are seen at once", (
   assert.deepEqual(ids(), ["ar"]);
 });
 
-test("large rulesets compile between requests: what was there runs until all of a delta are compiled, and they replace it together", async () => {
+test("large rulesets compile between requests: the old rules run until all of a delta are compiled, and are replaced together", async () => {
   const phase = phaseNumber("http_request_firewall_custom");
   const log = (expression: string) => ({ action: "log", expression });
   const large = (of: string) =>
@@ -140,7 +140,7 @@ test("large rulesets compile between requests: what was there runs until all of 
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test("staged records of a large change are indexed in slices of a number of names, and visible once they are released", () => {
+test("staged records of a large change are indexed in slices, and become visible on release", () => {
   const replica = createMemoryReplica([zoneOp("z1", "example.com")]);
   const slices: number[] = [];
   const zones = createZones(

@@ -152,7 +152,7 @@ function bothStores(t: TestContext, rows: readonly RequestRow[]): readonly [Stor
 
 const samples = <T>(arbitrary: fc.Arbitrary<T>, count: number): readonly T[] => fc.sample(arbitrary, { numRuns: count, seed: 20_261_122 });
 
-test("rows in blocks are found, ordered and paged like single rows", (t) => {
+test("property: queries find, order and page rows in blocks like single rows", (t) => {
   const [mixed, single] = bothStores(t, samples(anyRows, 1)[0]!);
   const question = fc.record({
     where: anyWhere,
@@ -176,7 +176,7 @@ test("rows in blocks are found, ordered and paged like single rows", (t) => {
   );
 });
 
-test("a page after a row reads no blocks of other times, so that an export does not slow down", (t) => {
+test("a page after a row does not read blocks of other times, so an export does not slow down", (t) => {
   const store = openStore(t);
   const rows = Array.from({ length: 5 * BLOCK_ROWS_MIN }, (_, n) => testRequestRow({ ray_id: String(n), at_ms: START_MS + n }));
   insert(store, rows, [BLOCK_ROWS_MIN]);
@@ -196,7 +196,7 @@ test("a page after a row reads no blocks of other times, so that an export does 
   assert.deepEqual(pages(), whole);
 });
 
-test("arrivals are the same, and so are skipped rows", (t) => {
+test("property: live queries return and skip the same rows from blocks as from single rows", (t) => {
   const [mixed, single] = bothStores(t, samples(anyRows, 2)[1]!);
   const question = fc.record({
     where: anyWhere,
@@ -215,7 +215,7 @@ test("arrivals are the same, and so are skipped rows", (t) => {
   assert.equal(mixed.queries.lastRow("requests"), single.queries.lastRow("requests"));
 });
 
-test("groups are the same, from rows and from counts", (t) => {
+test("property: groups are the same from blocks and from single rows", (t) => {
   const [mixed, single] = bothStores(t, samples(anyRows, 3)[2]!);
   const question: fc.Arbitrary<GroupQuery<"requests">> = fc.record({
     where: anyWhere,
@@ -245,7 +245,7 @@ test("groups are the same, from rows and from counts", (t) => {
   );
 });
 
-test("with very many blocks some represent the others", (t) => {
+test("for very many blocks, a query reads every nth block and scales its counts", (t) => {
   const store = openStore(t);
   for (let n = 0; n < 9; n++) {
     const rows = Array.from({ length: 100 + n }, (_, i) =>
@@ -266,7 +266,7 @@ test("with very many blocks some represent the others", (t) => {
   assert.deepEqual(groups, [["/2", 3 * (108 + 105 + 102), 3 * (108 + 105 + 102)]]);
 });
 
-test("a block that cannot be written leaves nothing, and the next one gets its numbers", (t) => {
+test("a block that cannot be written leaves nothing, and the next one gets its row numbers", (t) => {
   const store = openStore(t);
   const rows = Array.from({ length: BLOCK_ROWS_MIN }, (_, n) => testRequestRow({ ray_id: String(n) }));
   const bad = packed("requests", [...rows, testRequestRow({ at_ms: Number.NaN })]);
@@ -277,7 +277,7 @@ test("a block that cannot be written leaves nothing, and the next one gets its n
   assert.equal(store.queries.lastRow("requests"), BLOCK_ROWS_MIN + 3);
 });
 
-test("a file from before blocks existed keeps its rows and accepts blocks after them", (t) => {
+test("a file without blocks keeps its rows, and stores blocks after them", (t) => {
   const store = openStore(t);
   const rows = Array.from({ length: 2 * BLOCK_ROWS_MIN }, (_, n) => testRequestRow({ ray_id: String(n), at_ms: START_MS + n }));
   store.database.insert([packed("requests", rows.slice(0, 5))]);
@@ -291,7 +291,7 @@ test("a file from before blocks existed keeps its rows and accepts blocks after 
   assert.deepEqual(store.queries.list("requests", { where: [], direction: "asc", limit: 1000 }), rows);
 });
 
-test("retention deletes whole blocks from the front, and their site entries", (t) => {
+test("retention deletes whole blocks, oldest first, with their site entries", (t) => {
   // Of a file that holds little, old counts would go first.
   const store = openStore(t, () => 5000);
   const rows = (at_ms: number) => Array.from({ length: 100 }, (_, n) => testSecurityRow({ at_ms: at_ms + n, zone_id: `zone-${n % 3}` }));

@@ -31,7 +31,7 @@ test("rows of every table are read back unchanged", async (t) => {
   assert.deepEqual(queries.list("gateway_logs", query), logs);
 });
 
-test("events of requests are stored beside their requests, few of them as rows and many in blocks", async (t) => {
+test("the database stores events of requests beside their requests, a few as rows and many in blocks", async (t) => {
   for (const count of [3, 300]) {
     const path = await temporaryPath(t);
     const database = openEventDatabase(path);
@@ -59,7 +59,7 @@ test("events of requests are stored beside their requests, few of them as rows a
   }
 });
 
-test("an absent optional field is false", async (t) => {
+test("an optional field that is absent reads as false", async (t) => {
   const path = await temporaryPath(t);
   const database = openEventDatabase(path);
   t.after(() => database.close());
@@ -70,7 +70,7 @@ test("an absent optional field is false", async (t) => {
   assert.equal(queries.list("security_events", { where: [], limit: 1 })[0]?.scan_limited, false);
 });
 
-test("filters, order, pages and counts", async (t) => {
+test("queries filter, order, page and count rows", async (t) => {
   const path = await temporaryPath(t);
   const database = openEventDatabase(path);
   t.after(() => database.close());
@@ -117,7 +117,7 @@ test("filters, order, pages and counts", async (t) => {
   assert.equal(queries.count("requests", [{ column: "status", operator: "ne", value: 500 }]), 6);
 });
 
-test("a database that is missing, or still empty, has no rows and is used once it exists", async (t) => {
+test("a database that is missing or empty has no rows, and is used once it exists", async (t) => {
   const path = await temporaryPath(t);
   const queries = openEventQueries(path);
   t.after(() => queries.close());
@@ -144,7 +144,7 @@ test("a failed batch leaves nothing, and the next one is written", async (t) => 
   assert.equal(queries.count("requests", []), 1);
 });
 
-test("a database of another version is refused", async (t) => {
+test("the program refuses a database of another version", async (t) => {
   const path = await temporaryPath(t);
   const other = new DatabaseSync(path);
   other.exec("PRAGMA user_version = 99");
@@ -152,7 +152,7 @@ test("a database of another version is refused", async (t) => {
   assert.throws(() => openEventDatabase(path), /schema version 99/);
 });
 
-test("retention by age, then by size from the longest table, in bounded steps", async (t) => {
+test("retention deletes by age, then by size from the largest table, in bounded steps", async (t) => {
   const path = await temporaryPath(t);
   const database = openEventDatabase(path);
   t.after(() => database.close());
@@ -184,7 +184,7 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   assert.equal(queries.count("security_events", []), 1, "requests gave way, the security event stayed");
 });
 
-test("rows of a clock that was ahead do not keep others, and are deleted with later arrivals", async (t) => {
+test("rows with a time in the future do not delay the deletion of others, and are deleted with later arrivals", async (t) => {
   const FUTURE_MS = Date.now() + 30 * 86_400_000;
   // Single rows, and rows in blocks.
   for (const size of [20, 100]) {
@@ -225,7 +225,7 @@ test("rows of a clock that was ahead do not keep others, and are deleted with la
   }
 });
 
-test("names that visitors make up cannot fill a database: past the limit they are one, until it has room again", async (t) => {
+test("names that clients invent cannot fill a database: beyond the limit they share one name, until there is space again", async (t) => {
   const [hour, day] = [3_600_000, 86_400_000];
   // Single rows, and rows in blocks.
   for (const size of [20, 100]) {
@@ -275,7 +275,7 @@ test("names that visitors make up cannot fill a database: past the limit they ar
   }
 });
 
-test("sites that flood the names leave room for others, regardless of their number and owners", async (t) => {
+test("sites that flood the names leave space for others, whatever their number and owners", async (t) => {
   const path = await temporaryPath(t);
   const places = 100;
   const open = () => openEventDatabase(path, () => DAY, places);
@@ -310,7 +310,7 @@ test("sites that flood the names leave room for others, regardless of their numb
   assert.equal(queries.count("requests", [{ column: "user_agent", operator: "eq", value: "a 150" }]), 1);
 });
 
-test("names dated by a clock that was ahead are deleted with their rows", async (t) => {
+test("names with a time in the future are deleted with their rows", async (t) => {
   const path = await temporaryPath(t);
   let nowMs = 500 * DAY;
   const database = openEventDatabase(path, () => nowMs);
@@ -338,7 +338,7 @@ test("names dated by a clock that was ahead are deleted with their rows", async 
   assert.ok(!names.includes("0") && names.includes("5"), String(names));
 });
 
-test("counts have a limited number of the names that visitors make up, and include all rows", async (t) => {
+test("counts have a limited number of the names that clients invent, and include all rows", async (t) => {
   const path = await temporaryPath(t);
   const open = () => openEventDatabase(path, () => DAY);
   let database = open();
@@ -383,7 +383,7 @@ test("counts have a limited number of the names that visitors make up, and inclu
 
 const DAY = 86_400_000;
 
-test("a file from before a column existed gets it, and its rows have the column's zero", async (t) => {
+test("a file without a newer column gets it, and its rows have the column's zero value", async (t) => {
   const path = await temporaryPath(t);
   const first = openEventDatabase(path);
   first.insert([packed("requests", [testRequestRow()])]);

@@ -77,7 +77,7 @@ for (const [name, batch, share] of [
   ["in blocks of several tenants, a few rows of each", 500, 5],
   ["in blocks of several tenants, many rows of each", 500, 100],
 ] as const)
-  test(`a tenant that floods the database ${name} does not displace other tenants' events`, (t) => {
+  test(`a tenant that floods the database ${name} does not evict other tenants' events`, (t) => {
     const store = openStore(t);
     const kept: SecurityEventRow[] = [];
     for (let at = 0; at < 15_000; at += batch) {
@@ -98,7 +98,7 @@ for (const [name, batch, share] of [
     assert.equal(store.queries.count("security_events", []), left.length + kept.length);
   });
 
-test("few but large events count by their size", (t) => {
+test("a few large events count by their size", (t) => {
   const store = openStore(t);
   const matched_data = "m".repeat(30_000);
   const large = (n: number) =>
@@ -111,7 +111,7 @@ test("few but large events count by their size", (t) => {
   assert.ok(store.events("flood").length < 200);
 });
 
-test("the owner of the most in all tables together loses rows of its largest part", (t) => {
+test("the tenant with the most bytes in all tables loses rows of its largest table", (t) => {
   const store = openStore(t);
   const rows = (count: number, changes: Partial<RequestRow>) =>
     Array.from({ length: count }, (_, n) => testRequestRow({ at_ms: NOW_MS - 1e6 + n, path: `/${n}`.padEnd(200, "x"), ...changes }));
@@ -131,7 +131,7 @@ test("the owner of the most in all tables together loses rows of its largest par
   store.keepWithin(Math.max(300_000, store.database.usedBytes() * 0.1));
 });
 
-test("a file from before bytes were counted still works, and is as fair", (t) => {
+test("a file without byte counts still works, and evicts as fairly", (t) => {
   const store = openStore(t);
   const kept = quiet(5);
   for (let at = 0; at < 10; at++) store.database.insert([packed("security_events", flood(500, at * 500))]);
@@ -148,7 +148,7 @@ test("a file from before bytes were counted still works, and is as fair", (t) =>
   assert.deepEqual([store.queries.count("security_events", []), again.deleteOldest(1)], [0, 0]);
 });
 
-test("counts of made-up names cannot fill a database: the oldest are deleted before rows, and charts keep the last hours", (t) => {
+test("counts of invented names cannot fill a database: the oldest counts are deleted before rows, and charts have the last hours", (t) => {
   const store = openStore(t);
   const kept = quiet(200);
   store.database.insert([packed("security_events", kept)]);

@@ -15,7 +15,7 @@ const VERSION_1 = `
   PRAGMA user_version = 1;
   PRAGMA journal_mode = WAL;`;
 
-test("a database of version 1 is migrated, and stays beside the new one", (t) => {
+test("a database of version 1 is migrated, and its file stays beside the new one", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-carry-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "events.db");

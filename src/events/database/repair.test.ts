@@ -26,7 +26,7 @@ const row = (id: string) => packed("gateway_logs", [testGatewayRow({ id })]);
 
 const all = { where: [], limit: 10 } as const;
 
-test("a file that is not a database is kept aside, and events continue in a new one", (t) => {
+test("a file that is not a database is set aside, and events continue in a new one", (t) => {
   const { path, asides, open } = setUp(t);
   writeFileSync(path, NOISE);
   const database = open();
@@ -52,7 +52,7 @@ function damageTable(path: string, table: string): void {
   writeFileSync(path, bytes.fill(0x5a, (root - 1) * page_size, root * page_size));
 }
 
-test("damage at runtime loses no new row, and readers find the new file", (t) => {
+test("damage at runtime loses no new row, and readers open the new file", (t) => {
   const { path, asides, open } = setUp(t);
   const before = openEventDatabase(path);
   before.insert([row("before")]);
@@ -73,7 +73,7 @@ test("damage at runtime loses no new row, and readers find the new file", (t) =>
   );
 });
 
-test("a damaged file is reported to readers by its code", (t) => {
+test("readers get the error database_damaged for a damaged file", (t) => {
   const { path } = setUp(t);
   writeFileSync(path, NOISE);
   const queries = openEventQueries(path);
@@ -85,7 +85,7 @@ test("a damaged file is reported to readers by its code", (t) => {
     );
 });
 
-test("other errors are not repaired", (t) => {
+test("other errors do not replace the file", (t) => {
   const { path, asides, open } = setUp(t);
   const database = open();
   t.after(() => database.close());
@@ -94,7 +94,7 @@ test("other errors are not repaired", (t) => {
   assert.ok(existsSync(path));
 });
 
-test("the two newest damaged files are kept, with their logs", (t) => {
+test("the two newest damaged files stay on disk, with their logs", (t) => {
   const { path, asides, open } = setUp(t);
   writeFileSync(`${path}.damaged-by-me`, "");
   for (let n = 0; n < 4; n++) {

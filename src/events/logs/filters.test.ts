@@ -152,7 +152,7 @@ function compare(held: LogFilterValue, operator: LogOperator, wanted: LogFilterV
   return operator === "lt" ? held < wanted : held > wanted;
 }
 
-test("lists, counts, bounds and deletions agree with the meaning of filters, order and search, and stay within the gateway", async () => {
+test("property: lists, counts, limits and deletions follow filters, order and search, and stay within the gateway", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
   try {
     let run = 0;
@@ -225,7 +225,7 @@ test("lists, counts, bounds and deletions agree with the meaning of filters, ord
   }
 });
 
-test("a metadata value requested with its key does not match another key", () => {
+test("a metadata value that is requested with its key does not match another key", () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
   try {
     const path = join(directory, "events.db");
@@ -256,7 +256,7 @@ test("a metadata value requested with its key does not match another key", () =>
   }
 });
 
-test("invalid filters are refused with the reason", () => {
+test("the log store refuses invalid filters with the reason", () => {
   const refused = (key: LogFilterKey, operator: LogOperator, value: LogFilterValue): void =>
     assert.throws(() => filtersSql([{ key, operator, value: [value] }]), RangeError);
   refused("success", "gt", true);

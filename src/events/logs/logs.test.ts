@@ -85,7 +85,7 @@ test("rows and bodies are read back unchanged, from files that only their owner 
   assert.equal(statSync(segmentPath(at.directory, 1)).mode & 0o777, 0o600);
 });
 
-test("a large record is written in place, and complete", async (t) => {
+test("a large record is written completely, in order with others", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const [request, piece] = [Buffer.alloc(3_000_000, "q"), Buffer.alloc(1000, "r")];
@@ -99,7 +99,7 @@ test("a large record is written in place, and complete", async (t) => {
   assert.ok(bodies?.response.equals(Buffer.alloc(3_000_000, "r")));
 });
 
-test("each row is inserted once, across restarts of reader and writer and ends of segments", async (t) => {
+test("each row is inserted once, across restarts of reader and writer and across segments", async (t) => {
   const at = stage(t);
   const expected: string[] = [];
   for (let start = 0; start < 6; start++) {
@@ -122,7 +122,7 @@ test("each row is inserted once, across restarts of reader and writer and ends o
   assert.deepEqual(at.damages, []);
 });
 
-test("a record damaged by a power cut ends its segment, and nothing after it is lost", async (t) => {
+test("a record that a power cut truncates ends its segment, and later records are read", async (t) => {
   const at = stage(t);
   at.journal().append(entry({ id: "a" }));
   await turnEnd();
@@ -139,7 +139,7 @@ test("a record damaged by a power cut ends its segment, and nothing after it is 
   assert.deepEqual(at.damages, [1]);
 });
 
-test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; others are not affected", async (t) => {
+test("STOP_INSERTING keeps the first rows of a gateway and DELETE_OLDEST the last, and other gateways are not affected", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const indexer = at.indexer();
@@ -173,7 +173,7 @@ test("STOP_INSERTING keeps the first rows of a gateway, DELETE_OLDEST the last; 
   );
 });
 
-test("erased bodies are gone from the file, and adjacent ones are not", async (t) => {
+test("erasing a body overwrites it in the file, and leaves its neighbours", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   for (const id of ["a", "b", "c"]) journal.append(entry({ id }, { request: Buffer.from(`secret-${id}`) }));
@@ -195,7 +195,7 @@ test("erased bodies are gone from the file, and adjacent ones are not", async (t
   assert.equal(queries.count("gateway_logs", []), 2);
 });
 
-test("segments are deleted with their last row, and the oldest when they exceed the byte limit", async (t) => {
+test("a segment is deleted with its last row, and the oldest segments when they exceed the byte limit", async (t) => {
   const at = stage(t);
   const journal = at.journal(1_500);
   const indexer = at.indexer();
@@ -218,7 +218,7 @@ test("segments are deleted with their last row, and the oldest when they exceed 
   assert.ok(at.rows().some((row) => row.id === "later"));
 });
 
-test("a caller that waits for an entry is notified when it is in its file, in order, and also on failure", async (t) => {
+test("a caller that waits for an entry is notified in order once it is in its file, and also on failure", async (t) => {
   const at = stage(t);
   const metrics = createMetrics();
   const journal = createLogJournal({ directory: at.directory, metrics });
@@ -244,7 +244,7 @@ test("a caller that waits for an entry is notified when it is in its file, in or
   assert.equal(metrics.counter("selvedge_gateway_logs_lost_total", "").value, 1);
 });
 
-test("sums beyond a column's limit stay at the limit, and other logs continue", async (t) => {
+test("sums stay at a column's maximum, and other logs continue", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const indexer = at.indexer();
@@ -259,7 +259,7 @@ test("sums beyond a column's limit stay at the limit, and other logs continue", 
   assert.deepEqual(at.damages, []);
 });
 
-test("a row that the database refuses is skipped and reported, and adjacent rows are stored", async (t) => {
+test("a row that the database refuses is skipped and reported, and its neighbours are stored", async (t) => {
   const at = stage(t);
   const journal = at.journal();
   const indexer = at.indexer();
@@ -280,7 +280,7 @@ for (const [what, header] of [
   ["other JSON", "7\n"],
   ["names that are none", '{"columns":[null]}\n'],
 ] as const)
-  test(`a segment that begins with ${what} is skipped and reported, and leaves no file open`, async (t) => {
+  test(`a segment that begins with ${what} is skipped and reported, and its file is closed`, async (t) => {
     const at = stage(t);
     const journal = at.journal();
     journal.append(entry({ id: "lost" }));

@@ -13,7 +13,7 @@ import { packed, testRequestRow } from "#events/testing/rows.ts";
 
 const is = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
 
-test("queries are answered by a separate thread, and its errors keep their names", async (t) => {
+test("a separate thread answers queries, and its errors keep their names", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-reads-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "events.db");
@@ -45,7 +45,7 @@ test("queries are answered by a separate thread, and its errors keep their names
   await assert.rejects(reads.lastRow("requests"), is("database_damaged"));
 });
 
-test("queries without a thread are refused, including those in progress", async (t) => {
+test("without a thread, new queries and queries in progress fail with database_unavailable", async (t) => {
   const reads = createThreadReads();
   await assert.rejects(reads.lastRow("requests"), is("database_unavailable"));
   const { port1, port2 } = new MessageChannel();
@@ -59,7 +59,7 @@ test("queries without a thread are refused, including those in progress", async 
   await refused;
 });
 
-test("an owner with many queries delays only itself", async (t) => {
+test("an owner with many queries delays only its own", async (t) => {
   const reads = createThreadReads();
   const { port1, port2 } = new MessageChannel();
   t.after(() => {

@@ -96,7 +96,7 @@ test("property: counts from hours equal counts from rows, for any window and que
   }
 });
 
-test("deleted rows are still counted in the hours", () => {
+test("the hourly counts include deleted rows", () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-usage-"));
   try {
     const path = join(directory, "events.db");

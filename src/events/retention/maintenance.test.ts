@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EventDatabase } from "#events/database/database.ts";
 import { createMaintenance } from "./maintenance.ts";
 
-test("if rows cannot be deleted, segments still are, and each other duty is tried", () => {
+test("if rows cannot be deleted, maintenance still deletes segments and tries each other task", () => {
   const called: string[] = [];
   const failing = (name: string, errcode: number) => (): never => {
     called.push(name);

@@ -5,7 +5,7 @@ import { fc } from "../../../test/support/property.ts";
 import { createInserter } from "./inserter.ts";
 import { type Cell, storedColumns, tableStatements } from "./schema.ts";
 
-test("identical rows are all inserted", () => {
+test("the inserter stores each of several identical rows", () => {
   const db = new DatabaseSync(":memory:");
   for (const statement of tableStatements()) db.exec(statement);
   const cells = storedColumns("dns_queries").map((column): Cell => (column.facet !== null || column.sql === "INTEGER" ? 7 : "same"));
@@ -14,7 +14,7 @@ test("identical rows are all inserted", () => {
   db.close();
 });
 
-test("rows are stored as given, whatever columns they share, with consecutive numbers from the first one", () => {
+test("property: rows are stored unchanged, with consecutive numbers, whatever values they share", () => {
   const columns = storedColumns("dns_queries");
   const cells = columns.map((column): readonly Cell[] =>
     column.facet !== null || column.sql === "INTEGER" ? [7, 1, 2] : ["same", "", "?1"],

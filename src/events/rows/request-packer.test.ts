@@ -27,7 +27,7 @@ const anyRequests = fc.array(anyRule, { minLength: 1, maxLength: 3 }).chain((rul
   ),
 );
 
-test("requests and their events arrive unchanged, batch after batch", () => {
+test("property: requests and their events are unpacked unchanged, batch after batch", () => {
   fc.assert(
     fc.property(fc.array(anyRequests, { minLength: 1, maxLength: 3 }), (batches) => {
       const packer = new RequestPacker();
@@ -37,7 +37,7 @@ test("requests and their events arrive unchanged, batch after batch", () => {
   );
 });
 
-test("the same if each request has one event", () => {
+test("property: requests with one event each are unpacked unchanged", () => {
   const one = fc.record({ row: anyRow("requests"), rule: anyRule, matches: anyMatches });
   fc.assert(
     fc.property(fc.array(one, { minLength: 1, maxLength: 150 }), (requests) =>

@@ -6,7 +6,7 @@ import { EVENT_TABLES } from "./schema.ts";
 import { anyRow, unpacked } from "../../../test/support/event-rows.ts";
 
 for (const table of EVENT_TABLES) {
-  test(`rows of ${table} arrive unchanged, batch after batch`, () => {
+  test(`property: rows of ${table} are unpacked unchanged, batch after batch`, () => {
     const batches = fc.array(fc.array(anyRow(table), { maxLength: 150 }), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(batches, (all) => {
@@ -22,7 +22,7 @@ for (const table of EVENT_TABLES) {
   });
 }
 
-test("a text that repeats from row to row is sent once", () => {
+test("a text that several rows share is sent once", () => {
   const packer = new RowPacker("dns_queries");
   const row = {
     at_ms: 1,

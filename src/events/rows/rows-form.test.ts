@@ -8,7 +8,7 @@ import type { EventTable, EventTables } from "./rows.ts";
 import { columnsOf, EVENT_TABLES } from "./schema.ts";
 
 for (const table of EVENT_TABLES) {
-  test(`rows of ${table} are the same after they have crossed the bus`, () => {
+  test(`property: rows of ${table} are the same after they have crossed the bus`, () => {
     fc.assert(
       fc.property(fc.array(anyRow(table), { minLength: 1, maxLength: 60 }), (rows) => {
         const sent = packed(
@@ -37,7 +37,7 @@ const requests = packedRequests([
   [testRequestRow({ path: "/b" }), []],
 ]);
 
-test("events of requests cross with them", () => assert.deepEqual(decodeRows(encodeRows(requests)), requests));
+test("events of requests cross the bus with their requests", () => assert.deepEqual(decodeRows(encodeRows(requests)), requests));
 
 test("damaged rows from a node are refused with an error, and never crash the reader", () => {
   const whole = encodeRows(requests);
@@ -62,7 +62,7 @@ test("damaged rows from a node are refused with an error, and never crash the re
   );
 });
 
-test("numbers and JSON that the tables or their queries would refuse are refused at once", () => {
+test("control refuses numbers and JSON that the tables or their queries would refuse", () => {
   const row = testRequestRow();
   const unfit = [
     packed("requests", [{ ...row, status: 200.5 }]),
@@ -75,7 +75,7 @@ test("numbers and JSON that the tables or their queries would refuse are refused
   assert.throws(() => decodeRows(encodeRows(broken)), UnfitRowsError);
 });
 
-test("a column that one of two releases does not know is left out or empty", () => {
+test("a column that only one of two releases knows is left out, or empty", () => {
   const sent = encodeRows(packed("requests", [testRequestRow({ path: "/kept" })]));
   const length = sent.readUInt32LE(0);
   const head = sent.toString("utf8", 4, 4 + length).replace('"query"', '"later"');

@@ -23,7 +23,7 @@ function cells(rows: PackedRows, name: string): unknown[] {
   });
 }
 
-test("visitors' texts are masked; repeated texts and all others stay unchanged", () => {
+test("the masker masks texts that clients choose, and leaves all other texts unchanged", () => {
   const rows = packed("requests", [
     testRequestRow({ path: "/secret/a", query: "q=1" }),
     testRequestRow({ path: "/secret/a", query: "q=secret", ray_id: "secret ray" }),
@@ -37,7 +37,7 @@ test("visitors' texts are masked; repeated texts and all others stay unchanged",
   assert.deepEqual(masked.numbers, rows.numbers);
 });
 
-test("security events are masked like requests, and rows without a finding stay the same", () => {
+test("the masker masks security events like requests, and leaves rows without a finding unchanged", () => {
   const maskRows = createRowMasker(mask);
   const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]));
   assert.deepEqual(cells(event, "query"), ["q=<&>"]);
@@ -50,7 +50,7 @@ test("security events are masked like requests, and rows without a finding stay 
   assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
 });
 
-test("names in matches of events, which visitors choose, are masked by the setting of their zone", () => {
+test("the masker masks names in matches of events, by the setting of their zone", () => {
   const match = (name?: string) => ({
     detector: "",
     rule_id: "r",
@@ -85,7 +85,7 @@ test("names in matches of events, which visitors choose, are masked by the setti
   }
 });
 
-test("the beginning of a long user agent is kept, once all of it was scanned", () => {
+test("a long user agent is scanned completely, and its beginning is stored", () => {
   const agents = ["a".repeat(512), `${"b".repeat(600)}`, `${"c".repeat(510)}secret`];
   const rows = packed(
     "requests",
@@ -124,7 +124,7 @@ test("a user agent is scanned once while it is remembered, and masked each time 
   assert.deepEqual(looked, ["browser"]);
 });
 
-test("zones can choose to mask all findings of detectors, or none; rows of other zones are unaffected", () => {
+test("a zone can mask all findings of detectors, or none, and other zones are not affected", () => {
   const all: MaskTexts = (texts) => texts.map((text) => text.replaceAll(/secret|doubtful/g, "#"));
   const zones = ["0".repeat(32), "a".repeat(32), "b".repeat(32)];
   const rows = packed(

@@ -51,7 +51,7 @@ const recordOf = (ray_id: string): Uint8Array => zstdCompressSync(encodeRows(pac
 type Fault = "none" | "node" | "control" | "answer" | "away" | "late";
 
 test(
-  "rows that the disk has acknowledged arrive once each, whatever of node, control and answer is lost meanwhile",
+  "property: rows that the disk has acknowledged arrive once each, even if the node, control or an answer fails",
   { timeout: 300_000 },
   async (t) => {
     const faults = fc.array(fc.constantFrom<Fault>("none", "node", "control", "answer", "away", "late"), { minLength: 3, maxLength: 12 });
@@ -140,7 +140,7 @@ async function sendAll(deps: {
   return place;
 }
 
-test("a full spool refuses rows, keeps those that it has, and has room again once control has them", (t) => {
+test("a full spool refuses new rows, keeps the stored ones, and has space again once control has them", (t) => {
   const [nodeDir, control] = [directory(t), openControl(directory(t))];
   const spool = createSpool({ directory: nodeDir, bytesMax: 3_000, segmentBytesMax: 500, damaged: () => undefined });
   let kept = 0;
@@ -159,7 +159,7 @@ test("a full spool refuses rows, keeps those that it has, and has room again onc
   control.database.close();
 });
 
-test("a batch that can never be stored is refused, and the next one is taken", (t) => {
+test("control refuses a batch that it can never store, and takes the next one", (t) => {
   const control = openControl(directory(t));
   const at = (offset: number): { readonly segment: number; readonly at: number } => ({ segment: 1, at: offset });
   const take = (source: BatchSource, from: number, to: number, bytes: Uint8Array): Omit<BatchAnswer, "request"> =>
@@ -178,7 +178,7 @@ test("a batch that can never be stored is refused, and the next one is taken", (
   control.database.close();
 });
 
-test("gateway logs arrive once each with their bodies, beside those of control's own gateway", async (t) => {
+test("gateway logs of a node arrive once each with their bodies, beside those of control's own gateway", async (t) => {
   const [nodeDir, controlDir] = [directory(t), directory(t)];
   let control = openControl(controlDir);
   const entryOf = (id: string, bytes = 10) => ({
@@ -226,7 +226,7 @@ test("gateway logs arrive once each with their bodies, beside those of control's
   control.database.close();
 });
 
-test("gateway logs above the limit are deleted, oldest first, and what control had not taken is counted", (t) => {
+test("gateway logs above the limit are deleted, oldest first, and those that control lacks are counted", (t) => {
   const nodeDir = directory(t);
   const files = createLogFiles({ directory: nodeDir, damaged: () => undefined });
   const journal = createLogJournal({ directory: nodeDir, metrics: createMetrics(), segmentBytesMax: 500 });

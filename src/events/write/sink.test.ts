@@ -45,7 +45,7 @@ test("rows of one interval are sent together", async (t) => {
   assert.equal(writer.batches[0]?.tables[0]?.rows, 2);
 });
 
-test("rows beyond the limit are dropped and counted, also while others are in transit; confirmed rows make room", async (t) => {
+test("rows beyond the limit are dropped and counted, and the writer's confirmation makes space for new rows", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -76,7 +76,7 @@ test("a request and its events are sent together or dropped together, and each i
   assert.deepEqual([packed?.rows, packed?.events?.rows], [2, 4]);
 });
 
-test("long rows are sent in smaller batches, and the waiting ones are limited by their size", async (t) => {
+test("long rows are sent in smaller batches, and waiting rows have a limit in bytes", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -90,7 +90,7 @@ test("long rows are sent in smaller batches, and the waiting ones are limited by
   assert.ok((writer.batches[0]?.tables[0]?.rows ?? Infinity) < 10);
 });
 
-test("close sends the waiting rows and returns once they are confirmed", async (t) => {
+test("close sends the waiting rows and returns once the writer confirms them", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -107,7 +107,7 @@ test("close sends the waiting rows and returns once they are confirmed", async (
   assert.equal(dropped(metrics, "requests"), 1, "after close a row is dropped and counted");
 });
 
-test("close does not wait for a writer that is gone", async () => {
+test("close does not wait for a writer that has ended", async () => {
   const { port1, port2 } = new MessageChannel();
   const sink = createEventSink({ port: port1, metrics: createMetrics() });
   sink.push("requests", testRequestRow());
@@ -115,7 +115,7 @@ test("close does not wait for a writer that is gone", async () => {
   await sink.close(30_000);
 });
 
-test("rows lost with an ended writer are counted, and the next one gets later rows", async (t) => {
+test("rows that are lost with an ended writer are counted, and the next writer gets later rows", async (t) => {
   const [first, second] = [new MessageChannel(), new MessageChannel()];
   t.after(() => second.port2.close());
   const writer = slowWriter(first.port2);

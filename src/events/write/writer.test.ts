@@ -38,7 +38,7 @@ const idsOf = (path: string, batch: number): number => {
   }
 };
 
-test("on a disk that fills up the oldest events are replaced by new ones, whatever fills it", async (t) => {
+test("on a disk that fills up, new events replace the oldest ones, whatever fills the disk", async (t) => {
   const disk = smallDisk(t, 48);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const path = join(disk, "events.db");
@@ -68,7 +68,7 @@ test("on a disk that fills up the oldest events are replaced by new ones, whatev
   await again.drain();
 });
 
-test("a start on a full disk uses the reserved room", async (t) => {
+test("a start on a full disk uses the reserved space", async (t) => {
   const disk = smallDisk(t, 48);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const path = join(disk, "events.db");
@@ -99,7 +99,7 @@ const directory = (t: TestContext): string => {
 };
 const CARD = "/pay/4111111111111111/now";
 
-test("rows wait until their masker can be loaded, and rows that need none do not", async (t) => {
+test("rows wait until their masker is loaded, and rows that need no masker do not wait", async (t) => {
   const path = join(directory(t), "events.db");
   const writer = await startTestWriter(t, path, failingImports(2));
   writer.sink.push("requests", testRequestRow({ path: CARD }));
@@ -120,7 +120,7 @@ test("rows wait until their masker can be loaded, and rows that need none do not
   await writer.drain();
 });
 
-test("rows that could not be scanned are finally given up and counted", async (t) => {
+test("rows that could not be scanned are dropped and counted at the end", async (t) => {
   const path = join(directory(t), "events.db");
   const writer = await startTestWriter(t, path, failingImports(1_000));
   writer.sink.push("requests", testRequestRow({ path: CARD }));
@@ -138,7 +138,7 @@ for (const [what, writtenMs, left] of [
   ["was switched off for 20 days, or was set ahead", Date.now() - 20 * DAY_MS, 1],
   ["went on all the time", Date.now(), 0],
 ] as const)
-  test(`rows of 40 days ago under a clock that ${what}`, async (t) => {
+  test(`with a clock that ${what}, ${left} row of 40 days ago remains after the start`, async (t) => {
     const path = join(directory(t), "events.db");
     const database = openEventDatabase(path);
     database.insert([packed("requests", [testRequestRow({ at_ms: Date.now() - 40 * DAY_MS })])]);

@@ -66,7 +66,7 @@ test("age decrypts our files, and we decrypt its files", { skip: toolOrSkip("age
   }
 });
 
-test("age decrypts with the passphrase", { skip: toolOrSkip("age") || toolOrSkip("script") }, async (t) => {
+test("the age program decrypts our files with the passphrase", { skip: toolOrSkip("age") || toolOrSkip("script") }, async (t) => {
   const { file } = keyPair(t);
   const sealed = `${file}.age`;
   writeFileSync(sealed, await through(patterned(100_000), encryptAge(PASSPHRASE)));
@@ -78,7 +78,7 @@ test("age decrypts with the passphrase", { skip: toolOrSkip("age") || toolOrSkip
   assert.deepEqual(readFileSync(`${file}.out`), patterned(100_000));
 });
 
-test("another passphrase, another kind of key, and other files give specific errors", async () => {
+test("a wrong passphrase, a wrong kind of key, and other files give specific errors", async () => {
   const sealed = await through(patterned(10), encryptAge(PASSPHRASE));
   const fails = (bytes: Buffer, key: AgeKey, message: RegExp) => assert.rejects(through(bytes, decryptAge(key)), message);
   await fails(sealed, { passphrase: "something else" }, /the passphrase does not decrypt/);
@@ -93,7 +93,7 @@ test("another passphrase, another kind of key, and other files give specific err
   await fails(sealed, { identity: "AGE-SECRET-KEY-1X" }, /the identity is not|not an identity/);
 });
 
-test("a file that was cut or changed anywhere is never accepted as complete", async () => {
+test("a file that is truncated or changed anywhere is never accepted as complete", async () => {
   const plain = patterned(2 * CHUNK);
   const whole = await through(plain, encryptAge({ recipients: [RECIPIENT] }));
   const start = whole.length - 2 * (CHUNK + 16);
@@ -108,7 +108,7 @@ test("a file that was cut or changed anywhere is never accepted as complete", as
   await assert.rejects(through(Buffer.concat([whole, whole.subarray(-10)]), decryptAge(IDENTITY)), /damaged or incomplete/);
 });
 
-test("invalid keys of any text are refused", () => {
+test("property: a recipient with any changed letter is refused", () => {
   assert.ok(isRecipient(RECIPIENT) && isRecipient(RECIPIENT.toUpperCase()));
   fc.assert(
     fc.property(

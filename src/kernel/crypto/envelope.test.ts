@@ -24,7 +24,7 @@ test("an envelope that was changed, cut or is not an envelope does not open", ()
   assert.throws(() => openEnvelope("AAAA", envelope));
 });
 
-test("only the 32 bytes of a usable point are a key", () => {
+test("only the 32 bytes of a usable point are a valid key", () => {
   assert.equal(isEnvelopeKey(newEnvelopeKeys().public_key), true);
   for (const wrong of [
     "",

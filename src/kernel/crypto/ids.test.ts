@@ -6,7 +6,7 @@ import { isId, newId, newRayId, newTokenSecret, newUlid, newUlids, rayTimeMs, UL
 const MANY = 2000;
 const many = (make: () => string): readonly string[] => Array.from({ length: MANY }, make);
 
-test("identifiers have their form and do not repeat, past the refills of the pool", () => {
+test("identifiers have their format and are unique, also after the random pool is refilled", () => {
   const rows = [
     { make: newId, form: /^[0-9a-f]{32}$/ },
     { make: () => newRayId(1_700_000_000_000), form: /^[0-9a-f]{16}$/ },
@@ -39,7 +39,7 @@ test("ULIDs sort by their time", () => {
   assert.equal(newUlid(2 ** 48 - 1).slice(0, 10), "7ZZZZZZZZZ");
 });
 
-test("many ULIDs at once have their own times, and no two are the same", () => {
+test("property: ULIDs that are created together have their own times, and are unique", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { maxLength: 50 }), (times) => {
       const text = newUlids(Float64Array.from(times));

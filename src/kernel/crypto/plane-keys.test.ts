@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { planeSealer, readPlaneSealer } from "./plane-keys.ts";
 import { createSealer } from "./seal.ts";
 
-test("keys of a plane open values sealed with each of them, and no others", () => {
+test("a plane's sealer opens values that were sealed with any of its keys, and no others", () => {
   const [a, b, other] = [randomBytes(32), randomBytes(32), randomBytes(32)];
   const plane = planeSealer({ open: [a.toString("base64"), b.toString("base64")], derived: { clearance: other.toString("base64") } });
   for (const key of [a, b]) assert.equal(plane.open(createSealer(key).seal("secret", "field:1"), "field:1").toString(), "secret");
@@ -17,7 +17,7 @@ test("keys of a plane open values sealed with each of them, and no others", () =
   assert.deepEqual([plane.derive("clearance"), plane.derive("disk")], [other, createSealer(a).derive("disk")]);
 });
 
-test("a file of 32 bytes is the installation's own key", (t) => {
+test("a file of 32 bytes is read as the installation's own key", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "plane-keys-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const key = randomBytes(32);

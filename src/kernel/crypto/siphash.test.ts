@@ -27,7 +27,7 @@ const VECTORS: readonly (readonly [length: number, hash: string])[] = [
   [63, "724506eb4c328a95"],
 ];
 
-test("the example of the paper, and vectors of the reference implementation", () => {
+test("the hash matches the example of the paper and the vectors of the reference implementation", () => {
   for (const [length, expected] of VECTORS) {
     assert.equal(hash(length), expected, `${length} bytes`);
     assert.equal(hash(length, 3), expected, `${length} bytes elsewhere in memory`);

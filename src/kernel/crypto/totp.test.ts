@@ -6,7 +6,7 @@ import { newTotpSecret, totpAddress, totpCode, totpStep } from "./totp.ts";
 const SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
 
 describe("time-based one-time passwords", () => {
-  test("the codes of RFC 6238, appendix B, by their last six digits", () => {
+  test("RFC 6238, appendix B: the codes have the last six digits of its examples", () => {
     const rows = [
       [59, "287082"],
       [1_111_111_109, "081804"],
@@ -18,7 +18,7 @@ describe("time-based one-time passwords", () => {
     for (const [seconds, code] of rows) assert.equal(totpCode(SECRET, Math.floor(seconds / 30)), code, String(seconds));
   });
 
-  test("a code is valid in the step before, of and after it, and once", () => {
+  test("a code is valid once, in its own time step and in the one before and after", () => {
     const step = 1000;
     const code = totpCode(SECRET, step);
     const at = (steps: number): number => (step + steps) * 30_000 + 15_000;
@@ -31,7 +31,7 @@ describe("time-based one-time passwords", () => {
     assert.equal(totpStep(SECRET, `${code}0`, at(0), 0), undefined);
   });
 
-  test("secrets have 160 bits and differ; the address has what programs read", () => {
+  test("secrets have 160 bits and differ, and the otpauth URL has the fields that authenticators read", () => {
     const [one, other] = [newTotpSecret(), newTotpSecret()];
     assert.match(one, /^[A-Z2-7]{32}$/);
     assert.notEqual(one, other);

@@ -24,7 +24,7 @@ test("an error has its row's code, status and message, unless the caller overrid
   assert.deepEqual(exact.toItem(), { code: exact.code, message: "ttl must be a number", source: { pointer: "/ttl" }, error_chain: chain });
 });
 
-test("errors for which a retry can help have a header with the time", () => {
+test("errors for which a retry can help have a Retry-After header", () => {
   const away = new PlatformError("database_unavailable");
   assert.deepEqual([away.retryable, away.headers], [true, { "retry-after": "1" }]);
   const known = new PlatformError("database_unavailable", { headers: { "retry-after": "9" } });
@@ -33,7 +33,7 @@ test("errors for which a retry can help have a header with the time", () => {
   assert.deepEqual([unknown.retryable, unknown.headers], [false, {}]);
 });
 
-test("details for operators never reach a client", () => {
+test("an error's details for operators never reach a client", () => {
   const item = JSON.stringify(new PlatformError("internal", { detail: "password=hunter2", cause: new Error("password=hunter2") }).toItem());
   assert.ok(!item.includes("hunter2"));
 });
@@ -49,7 +49,7 @@ test("every code has an HTTP error status, and sentences for its cause and remed
   }
 });
 
-test("codes that share a number do so deliberately: their rows are adjacent", () => {
+test("error codes that share a number are adjacent rows of the table", () => {
   const numbers = Object.values<ErrorCode>(ERROR_CODES).map((row) => row.code);
   const seen = new Set<number>();
   for (const [i, number] of numbers.entries()) {

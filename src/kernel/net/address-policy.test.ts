@@ -79,7 +79,7 @@ for (const [block, why, onLoopback] of SPECIAL) {
   });
 }
 
-test("all other IPv4 addresses, and global unicast of IPv6, are allowed", () => {
+test("property: all other IPv4 addresses, and global unicast of IPv6, are allowed", () => {
   const blocks = SPECIAL.map(([block]) => parseCidr(block) ?? assert.fail(block));
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), within("2000::/3")), (address) => {

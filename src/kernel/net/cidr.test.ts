@@ -8,7 +8,7 @@ import { formatIp, parseIp } from "./ip.ts";
 const ip = (text: string) => parseIp(text) ?? assert.fail(text);
 const cidr = (text: string) => parseCidr(text) ?? assert.fail(text);
 
-test("a block is canonical: host bits cleared, a plain address is a block of one", () => {
+test("a parsed block is canonical: its host bits are zero, and a plain address is a block of one", () => {
   assert.equal(formatCidr(cidr("192.0.2.77/24")), "192.0.2.0/24");
   assert.equal(formatCidr(cidr("192.0.2.77")), "192.0.2.77/32");
   assert.equal(formatCidr(cidr("2001:DB8::1/33")), "2001:db8::/33");
@@ -16,7 +16,7 @@ test("a block is canonical: host bits cleared, a plain address is a block of one
   assert.equal(formatCidr(cidr("::/0")), "::/0");
 });
 
-test("a block of IPv4 addresses that is written as IPv6 is the block of IPv4", () => {
+test("a block of mapped IPv6 addresses becomes the IPv4 block", () => {
   assert.equal(formatCidr(unmapCidr(cidr("::ffff:192.0.2.77/120"))), "192.0.2.0/24");
   assert.equal(formatCidr(unmapCidr(cidr("::ffff:c000:24d"))), "192.0.2.77/32");
   assert.equal(formatCidr(unmapCidr(cidr("::ffff:0:0/96"))), "0.0.0.0/0");
@@ -59,7 +59,7 @@ test("a set contains a mapped address if it contains the IPv4 address, and no in
   assert.equal(createCidrSet(["10.0.0.0/9", "10.128.0.0/9", "10.0.0.0/8"]).size, 1);
 });
 
-test("sets and blocks agree with the platform's block list", () => {
+test("property: sets and blocks agree with the block list of Node.js", () => {
   const address = fc.tuple(fc.constantFrom(10, 192), fc.nat(3), fc.nat(255), fc.nat(255)).map((octets) => octets.join("."));
   const wide = fc
     .tuple(fc.constantFrom("2001:db8", "fd00:1"), fc.nat(0xffff), fc.nat(3))
@@ -81,7 +81,7 @@ test("sets and blocks agree with the platform's block list", () => {
   );
 });
 
-test("a block survives formatting and parsing", () => {
+test("property: a block survives formatting and parsing", () => {
   fc.assert(
     fc.property(fc.ipV6(), fc.nat(128), (base, prefix) => {
       const block = cidr(`${base}/${prefix}`);

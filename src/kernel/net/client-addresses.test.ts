@@ -85,7 +85,7 @@ const NAMED: Readonly<Record<ClientAddressField, readonly (readonly [client: str
 };
 
 for (const field of CLIENT_ADDRESS_FIELDS) {
-  test(`${field} of a trusted proxy names the client, that of any other peer is ignored`, () => {
+  test(`${field} of a trusted proxy names the client, and that of any other peer is ignored`, () => {
     for (const [client, ...lines] of NAMED[field]) {
       assert.equal(clientOf(field, PROXY, ...lines), client, JSON.stringify(lines));
       assert.equal(clientOf(field, "203.0.113.9", ...lines), "203.0.113.9", JSON.stringify(lines));
@@ -93,7 +93,7 @@ for (const field of CLIENT_ADDRESS_FIELDS) {
   });
 }
 
-test("without networks each peer is the client", () => {
+test("without trusted networks each peer is the client", () => {
   assert.equal(createClientAddresses({ networks: [], field: "forwarded" }), null);
   assert.throws(() => createClientAddresses({ networks: ["10.0.0.0/33"], field: "forwarded" }), RangeError);
 });
@@ -125,7 +125,7 @@ const claims = fc.oneof(
 );
 
 for (const field of ["x-forwarded-for", "forwarded"] as const) {
-  test(`${field}: a client cannot influence its address with any header`, () => {
+  test(`property: ${field}: a client cannot influence its address with any header`, () => {
     const written = untrusted.chain((client) => spelled(field)(client).map((element) => ({ client, element })));
     const hops = fc.array(fc.constantFrom("10.1.2.3", "2001:db8:aaaa::5").chain(spelled(field)), { maxLength: 3 });
     fc.assert(
@@ -141,7 +141,7 @@ for (const field of ["x-forwarded-for", "forwarded"] as const) {
   });
 }
 
-test("garbage in any field yields the proxy or an address, never an error", () => {
+test("property: garbage in any field gives the proxy or an address, never an error", () => {
   fc.assert(
     fc.property(fc.constantFrom(...CLIENT_ADDRESS_FIELDS), fc.array(claims, { maxLength: 4 }), (field, lines) => {
       const client = clientOf(field, PROXY, ...lines);
@@ -151,7 +151,7 @@ test("garbage in any field yields the proxy or an address, never an error", () =
   );
 });
 
-test("a line of only quotes or escapes is read to its end", () => {
+test("the parser reads a line of only quotes or escapes to its end", () => {
   for (const unit of ['"', '\\"', ",", "=", 'for="', "10.0.0.1,"]) {
     const line = unit.repeat(16_384);
     for (const field of CLIENT_ADDRESS_FIELDS) assert.ok(canonicalIp(clientOf(field, PROXY, line)) !== undefined);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { requestedHost, createHostGate } from "./host-gate.ts";
 
-test("loopback is accepted with all of its names, and any port", () => {
+test("the gate accepts all names of loopback, with any port", () => {
   const allows = createHostGate({ names: [], anyAddress: false });
   for (const host of [
     "localhost",
@@ -18,7 +18,7 @@ test("loopback is accepted with all of its names, and any port", () => {
     assert.equal(allows(host), true, host);
 });
 
-test("a name whose external DNS leads here is never accepted", () => {
+test("the gate never accepts an unknown name, even if its DNS leads to this server", () => {
   for (const anyAddress of [true, false]) {
     const allows = createHostGate({ names: ["api.example.com", "192.0.2.1"], anyAddress });
     const others = [
@@ -36,14 +36,14 @@ test("a name whose external DNS leads here is never accepted", () => {
   }
 });
 
-test("a target in absolute form determines the host", () => {
+test("a request target in absolute form determines the host", () => {
   assert.equal(requestedHost("/client/v4/zones", "localhost:8780"), "localhost:8780");
   assert.equal(requestedHost("http://rebind.example/client/v4/zones", "localhost"), "rebind.example");
   assert.equal(requestedHost("HTTP://localhost@rebind.example:80?x", "localhost"), "localhost@rebind.example:80");
   assert.equal(requestedHost("*", "localhost"), "localhost");
 });
 
-test("configured names and addresses are accepted; other addresses if all are bound", () => {
+test("the gate accepts configured names and addresses, and other addresses if the server listens on all", () => {
   const named = createHostGate({ names: ["api.example.com", "*.internal.example", "192.0.2.1", "2001:db8::1"], anyAddress: false });
   for (const host of ["api.example.com", "API.Example.com.:443", "a.internal.example", "192.0.2.1:8780", "[2001:db8:0::1]:8780"])
     assert.equal(named(host), true, host);

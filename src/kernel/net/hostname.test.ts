@@ -14,7 +14,7 @@ import {
 
 const label = (length: number): string => "a".repeat(length);
 
-test("a host name is canonical: lower case, A-labels, no trailing dot", () => {
+test("a parsed host name is canonical: lower case, A-labels, no trailing dot", () => {
   assert.equal(parseHostname("WWW.Example.COM."), "www.example.com");
   assert.equal(parseHostname("exämple.com"), "xn--exmple-cua.com");
   assert.equal(parseHostname("faß.de"), "xn--fa-hia.de");
@@ -53,14 +53,14 @@ test("invalid host names are refused with the reason", () => {
   assert.ok(parseHostname(`${`${label(63)}.`.repeat(3)}${label(61)}`), "253 characters are a name");
 });
 
-test("wildcards and underscores are opt-in and stay in their place", () => {
+test("the parser accepts wildcards and underscores only on request and in their place", () => {
   assert.equal(parseHostname("*.Example.com", { wildcard: true }), "*.example.com");
   for (const text of ["*", "a.*.com", "*a.com", "*.*.com"]) assert.equal(parseHostname(text, { wildcard: true }), undefined, text);
   assert.equal(parseHostname("_sip._tcp.example.com", { underscores: true }), "_sip._tcp.example.com");
   assert.equal(parseHostname("é_b.com", { underscores: true }), "xn--_b-9ia.com");
 });
 
-test("a parsed name parses to itself", () => {
+test("property: a parsed name parses to itself", () => {
   fc.assert(
     fc.property(fc.oneof(fc.domain(), fc.string({ unit: "grapheme", maxLength: 40 })), (text) => {
       const name = parseHostname(text, { underscores: true });
@@ -69,7 +69,7 @@ test("a parsed name parses to itself", () => {
   );
 });
 
-test("every domain that fast-check makes is a host name", () => {
+test("property: every domain that fast-check generates is a host name", () => {
   fc.assert(fc.property(fc.domain(), (text) => assert.equal(parseHostname(text), text.toLowerCase())));
 });
 
@@ -87,7 +87,7 @@ test("a wildcard covers exactly one label", () => {
   assert.ok(hostnameMatches("example.com", "example.com"));
 });
 
-test("public suffixes and registrable domains", () => {
+test("public suffixes and registrable domains follow the Public Suffix List", () => {
   assert.equal(registrableDomain("www.example.co.uk"), "example.co.uk");
   assert.equal(registrableDomain("co.uk"), undefined);
   assert.equal(registrableDomain("a.b.github.io"), "b.github.io");
@@ -97,12 +97,12 @@ test("public suffixes and registrable domains", () => {
   for (const name of ["example.com", "www.ck"]) assert.ok(!isPublicSuffix(name), name);
 });
 
-test("special-use names", () => {
+test("special-use names are recognized with their subdomains", () => {
   for (const name of ["localhost", "a.localhost", "example", "x.test", "router.home.arpa"]) assert.ok(isSpecialUse(name), name);
   for (const name of ["example.com", "mytest", "1.0.0.127.in-addr.arpa"]) assert.ok(!isSpecialUse(name), name);
 });
 
-test("no control character is silently removed from a name", () => {
+test("the parser removes no control character from a name silently", () => {
   const controls = [...Array.from({ length: 32 }, (_, code) => code), 127].map((code) => String.fromCharCode(code));
   for (const control of controls)
     for (const name of [`a${control}b.com`, `${control}ab.com`, `ab.com${control}`, `ä${control}b.com`])

@@ -35,7 +35,7 @@ const CASES: readonly (readonly [address: string, ipClass: IpClass, local: boole
   ["4000::1", "reserved", false],
 ];
 
-test("every class of address is recognized", () => {
+test("the classifier recognizes every class of address", () => {
   for (const [text, ipClass, local] of CASES) {
     const address = parseIp(text) ?? assert.fail(text);
     assert.equal(classifyIp(address), ipClass, text);

@@ -100,7 +100,7 @@ test("an address survives formatting and parsing", () => {
   );
 });
 
-test("the canonical text is what a URL parser writes, mapped addresses aside", () => {
+test("property: the canonical text of an IPv6 address equals the URL parser's, except for mapped addresses", () => {
   fc.assert(
     fc.property(ipv6Bytes, (bytes) => {
       const text = formatIp({ family: 6, bytes });
@@ -109,14 +109,14 @@ test("the canonical text is what a URL parser writes, mapped addresses aside", (
   );
 });
 
-test("mapped addresses unmap, others stay", () => {
+test("unmapIp changes mapped addresses only", () => {
   const unmapped = (text: string): string => formatIp(unmapIp(parseIp(text) ?? assert.fail(text)));
   assert.equal(unmapped("::ffff:192.0.2.1"), "192.0.2.1");
   assert.equal(unmapped("::192.0.2.1"), "::c000:201");
   assert.equal(unmapped("192.0.2.1"), "192.0.2.1");
 });
 
-test("addresses order by family, then by value", () => {
+test("addresses sort by family, then by value", () => {
   const sorted = ["::1", "10.0.0.2", "::", "9.255.255.255", "10.0.0.10"].map((text) => parseIp(text) ?? assert.fail(text)).sort(compareIp);
   assert.deepEqual(sorted.map(formatIp), ["9.255.255.255", "10.0.0.2", "10.0.0.10", "::", "::1"]);
 });

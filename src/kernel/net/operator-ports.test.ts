@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createOperatorPorts, sharedOperatorPorts } from "./operator-ports.ts";
 
-test("the operator's listeners are reachable at no address of this machine, whatever is bound or allowed", () => {
+test("the operator's listeners are not reachable at any address of this machine, whatever the settings allow", () => {
   const shared = sharedOperatorPorts();
   createOperatorPorts(shared).add(8780);
   const own = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);

@@ -11,7 +11,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("globalThis.gc") as (options: object) => void;
 setFlagsFromString("--no-expose-gc");
 
-test("a thread with frequent full collections lets its heap grow, once", async () => {
+test("a thread with frequent full collections lets its heap grow faster, once", async () => {
   let [grown, grownLate, seen] = [0, 0, 0];
   growHeapWhenCollectedOften({ withinMs: Infinity, grow: () => grown++ });
   growHeapWhenCollectedOften({ withinMs: 0, grow: () => grownLate++ });
@@ -33,7 +33,7 @@ test("a thread with frequent full collections lets its heap grow, once", async (
   observer.disconnect();
 });
 
-test("V8 knows the flag", async () => {
+test("V8 still has the flag --heap-growing-percent", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--v8-options"]);
   assert.match(stdout, /^\s*--heap-growing-percent \(/m);
 });

@@ -6,7 +6,7 @@ import { getHeapStatistics } from "node:v8";
 import { eventually } from "../../../test/support/eventually.ts";
 import { giveBackHeap, giveBackHeapWhenQuiet } from "./heap.ts";
 
-test("freed memory of a program is returned to the system", () => {
+test("giveBackHeap returns freed memory to the system", () => {
   const size = (): number => getHeapStatistics().total_physical_size;
   const before = size();
   let held: unknown[] = Array.from({ length: 400_000 }, (_, i) => ({ i, text: `object ${i}` }));
@@ -31,14 +31,14 @@ test("an idle thread returns unneeded memory, and again after it has grown", asy
   assert.equal(held.length, 200_000);
 });
 
-test("code compiled for the start is released with the rest of it", async () => {
+test("the first collection after the start also releases compiled code", async () => {
   const collections: (boolean | undefined)[] = [];
   giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, giveBack: (keepsCode) => collections.push(keepsCode) > 0 });
   await eventually(() => collections.length > 0, 100);
   assert.equal(collections[0], false);
 });
 
-test("a thread that has worked before it is quiet keeps its compiled code", async () => {
+test("a thread that has worked before it becomes idle keeps its compiled code", async () => {
   const collections: (boolean | undefined)[] = [];
   giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, lookMs: 50, giveBack: (keepsCode) => collections.push(keepsCode) > 0 });
   const held: unknown[] = Array.from({ length: 200_000 }, (_, i) => ({ i, text: `object ${i}` }));

@@ -15,7 +15,7 @@ test("the same name and labels are the same metric", () => {
   ]);
 });
 
-test("samples are a copy: they do not move with the metric", () => {
+test("samples are a copy that later increments do not change", () => {
   const metrics = createMetrics();
   const counter = metrics.counter("requests_total", "Requests.");
   const before = metrics.samples();

@@ -23,7 +23,7 @@ function turns() {
   };
 }
 
-test("a task runs for one slice per turn, and two of them alternate", () => {
+test("a task runs for one slice per tick, and two tasks alternate", () => {
   const { slices, take } = turns();
   const told: string[] = [];
   const done: string[] = [];
@@ -40,7 +40,7 @@ test("a task runs for one slice per turn, and two of them alternate", () => {
   assert.deepEqual(done, ["a", "b"]);
 });
 
-test("tasks that fit into the slice of a turn run in it, also several, and no more than that", () => {
+test("several tasks that fit into one slice run in the same tick", () => {
   const { slices, take } = turns();
   const done: string[] = [];
   for (const name of ["a", "b", "c"])

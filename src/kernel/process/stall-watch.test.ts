@@ -34,7 +34,7 @@ test("a blocked thread is reported once, with its activity, and once more when i
   assert.ok(over.stalledMs >= stall.stalledMs && stall.stalledMs > 2000);
 });
 
-test("while the watching thread itself was stopped, no thread is reported", () => {
+test("the watch reports no thread after it was stopped itself", () => {
   const clock = fixedClock(0);
   const stalls: Stall[] = [];
   const watch = createStallWatch({ clock, onStall: (stall) => stalls.push(stall), onOver: () => assert.fail("it was not told of") });
@@ -61,7 +61,7 @@ test("while the watching thread itself was stopped, no thread is reported", () =
   watch.look();
 });
 
-test("items are cut to the available room, with printable characters only", () => {
+test("an activity is cut to the available space and has only printable characters", () => {
   begins(REQUEST, "www.example.com");
   assert.equal(begunLast(), "request www.example.com");
   begins(RULES, `a\n\u2028${"b".repeat(100)}`);

@@ -32,7 +32,7 @@ function diary() {
   return { done, task, first };
 }
 
-test("a turn before tasks were due runs them, and leaves tasks that they add to the next one", async () => {
+test("a tick runs tasks that were added before it, and tasks that they add run in the next tick", async () => {
   const { done, first } = diary();
   atTickEnd(first);
   inTurn(() => done.push("work"));
@@ -41,7 +41,7 @@ test("a turn before tasks were due runs them, and leaves tasks that they add to 
   assert.deepEqual(done, ["work", "first", "over", "of the first"]);
 });
 
-test("tasks run once each in the order in which they were added; tasks that they add run in the next turn", async () => {
+test("tasks run once each in the order in which they were added, and tasks that they add run in the next tick", async () => {
   const { done, task, first } = diary();
   atTickEnd(first);
   atTickEnd(task("second"));
@@ -51,7 +51,7 @@ test("tasks run once each in the order in which they were added; tasks that they
   assert.deepEqual(done, ["first", "second", "over", "of the first"]);
 });
 
-test("tasks for after the sends of a turn run after the tasks of its end, or on request; outside of a turn they are refused", () => {
+test("deferred tasks run after the tasks at the end of the tick, or on request, and are refused outside a tick", () => {
   const done: string[] = [];
   const late = (name: string) => ({ onAllSent: () => void done.push(name) });
   assert.equal(afterSends(late("refused")), false);
@@ -65,7 +65,7 @@ test("tasks for after the sends of a turn run after the tasks of its end, or on 
   assert.deepEqual(done, ["early", "work", "end", "late"]);
 });
 
-test("before late tasks new input is checked a few times, and its tasks at the turn's end are run", () => {
+test("before deferred tasks, the tick checks for new input a limited number of times and runs its tasks", () => {
   for (const [comes, looks] of [
     [0, 1],
     [1, 2],
@@ -93,7 +93,7 @@ test("before late tasks new input is checked a few times, and its tasks at the t
   }
 });
 
-test("without new input, or without late tasks, no further check is made", () => {
+test("without new input, or without deferred tasks, the tick makes no further check", () => {
   for (const [hadEvents, isLate] of [
     [false, true],
     [true, false],
@@ -110,7 +110,7 @@ test("without new input, or without late tasks, no further check is made", () =>
   }
 });
 
-test("late tasks run even if work or a check throws", () => {
+test("deferred tasks run even if the work or a check throws", () => {
   for (const [work, lookAgain] of [
     [true, false],
     [false, true],

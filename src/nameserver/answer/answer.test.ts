@@ -63,7 +63,7 @@ const BASE: readonly Op[] = [
   recordOp(Z, "a.deep.ent.example.com", "A", "192.0.2.3"),
 ];
 
-test("RFC 1034 §4.3.2: data, no data, no name, not ours", () => {
+test("RFC 1034 §4.3.2: the nameserver answers with data, NODATA, NXDOMAIN or REFUSED", () => {
   assert.deepEqual(ask(BASE, "two.example.com", "A"), [
     "NOERROR aa",
     "an two.example.com 120 A 192.0.2.1",
@@ -84,7 +84,7 @@ test("RFC 8020: names between a record and the apex exist", () => {
   assert.deepEqual(ask(BASE, "other.ent.example.com", "A"), ["NXDOMAIN aa", SOA]);
 });
 
-test("the apex: SOA and NS come from the zone's settings, also without other records", () => {
+test("SOA and NS at the apex come from the zone's settings, also without other records", () => {
   assert.deepEqual(ask(BASE, "example.com", "SOA"), [
     "NOERROR aa",
     "an example.com 3600 SOA ns1.example.com dns.example.com 7 10000 2400 604800 1800",
@@ -111,7 +111,7 @@ test("RFC 2308 §5: the negative TTL is the lesser of the SOA's TTL and its mini
   ]);
 });
 
-test("additional addresses of MX, SRV and NS targets in our zones", () => {
+test("answers with MX, SRV and NS records add the addresses of targets in our zones", () => {
   const addresses = ["ad mail.example.com 600 A 192.0.2.25", "ad mail.example.com 600 AAAA 2001:db8::25"];
   assert.deepEqual(ask(BASE, "example.com", "MX"), ["NOERROR aa", "an example.com 600 MX 10 mail.example.com", ...addresses]);
   assert.deepEqual(ask(BASE, "_sip._tcp.example.com", "SRV"), [
@@ -135,7 +135,7 @@ const WILD: readonly Op[] = [
   recordOp(Z, "subdel.example", "NS", "ns.example.com"),
 ];
 
-test("RFC 4592 §2.2.1: names that the wildcard answers, and names that it does not", () => {
+test("RFC 4592 §2.2.1: a wildcard answers for the names of the RFC's example, and for no others", () => {
   const heads = (name: string, type: string): string[] => ask(WILD, name, type).map((line) => line.split(" ").slice(0, 5).join(" "));
   assert.deepEqual(heads("host3.example", "MX"), ["NOERROR aa", "an host3.example 600 MX 10", "ad host1.example 600 A 192.0.2.1"]);
   assert.equal(heads("host3.example", "A")[0], "NOERROR aa");
@@ -166,7 +166,7 @@ const CUT: readonly Op[] = [
   recordOp(Z, "deeper.child.example.com", "NS", "ns.other.example"),
 ];
 
-test("delegations are referred with glue, without authority", () => {
+test("queries below a zone cut get a referral with glue, without the AA flag", () => {
   const referral = [
     "NOERROR",
     "ns child.example.com 600 NS ns.child.example.com",
@@ -182,7 +182,7 @@ test("delegations are referred with glue, without authority", () => {
   assert.deepEqual(ask(CUT, "child.example.com", "NS"), referral);
 });
 
-test("RFC 4035 §3.1.4.1: DS is answered by the parent's side", () => {
+test("RFC 4035 §3.1.4.1: the parent zone answers queries for DS", () => {
   assert.deepEqual(ask(CUT, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 2 abcd"]);
   const both = [...CUT, zoneOp("zone2", "child.example.com"), recordOp("zone2", "child.example.com", "TXT", '"child"')];
   assert.deepEqual(ask(both, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 2 abcd"]);
@@ -190,7 +190,7 @@ test("RFC 4035 §3.1.4.1: DS is answered by the parent's side", () => {
   assert.deepEqual(ask(CUT, "example.com", "DS"), ["NOERROR aa", SOA]);
 });
 
-test("aliases are followed through our zones (RFC 1034 §3.6.2) and their codes are the last name's (RFC 6604)", () => {
+test("answers follow aliases through our zones (RFC 1034 §3.6.2), and have the RCODE of the last name (RFC 6604)", () => {
   const ops = [
     ...CUT,
     zoneOp("zone2", "example.net"),
@@ -217,7 +217,7 @@ test("aliases are followed through our zones (RFC 1034 §3.6.2) and their codes 
   assert.deepEqual(ask(ops, "q.wild.example.net", "A").slice(0, 2), ["NOERROR aa", "an q.wild.example.net 600 CNAME two.example.com"]);
 });
 
-test("circles and endless chains of aliases end", () => {
+test("loops and endless chains of aliases end", () => {
   const circle = [
     zoneOp(Z, "example.com"),
     recordOp(Z, "a.example.com", "CNAME", "b.example.com"),
@@ -239,7 +239,7 @@ test("circles and endless chains of aliases end", () => {
   assert.ok(ask(long, "n0.example.com", "A").length <= 18);
 });
 
-test("RFC 6672: a DNAME makes aliases of the names below it, never of its own name", () => {
+test("RFC 6672: a DNAME makes aliases of the names below it, but not of its own name", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "old.example.com", "DNAME", "ent.example.com", { ttl: 120 }),
@@ -354,7 +354,7 @@ test("RFC 8482: ANY is answered with one small record", () => {
   assert.deepEqual(ask(ops, "no.example.com", "ANY"), ["NXDOMAIN aa", SOA]);
 });
 
-test("zones of every status are served except internal ones, and of two with one name the active one is", () => {
+test("the nameserver serves zones of every status except internal ones, and the active one of two with the same name", () => {
   for (const status of ["initializing", "pending", "active", "moved"] as const)
     assert.equal(ask([zoneOp(Z, "example.com", { status })], "example.com", "SOA")[0], "NOERROR aa");
   assert.deepEqual(ask([zoneOp(Z, "example.com", { type: "internal" })], "example.com", "SOA"), ["REFUSED"]);
@@ -367,7 +367,7 @@ test("zones of every status are served except internal ones, and of two with one
   assert.deepEqual(ask(two, "example.com", "TXT")[1], 'an example.com 600 TXT "active"');
 });
 
-test("the origin of signed data is known, and denied data is named", () => {
+test("an answer names the source of each signed RRset, and a denial names the denied name", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "*.wild.example.com", "TXT", '"any"'),
@@ -412,7 +412,7 @@ test("the origin of signed data is known, and denied data is named", () => {
   assert.equal(denied("child.example.com", "DS"), "no_data child.example.com of child.example.com");
 });
 
-test("the apex of a signed zone publishes its keys, and its requests to the parent", () => {
+test("the apex of a signed zone publishes its keys, and the CDS and CDNSKEY records of a key change", () => {
   const [old, next] = [zoneKey("old"), zoneKey("next", { signsZone: false })];
   const shown = (ops: readonly Op[], type: string): string[] => ask([...BASE, ...ops], "example.com", type).slice(1);
   const dnskey = (key: string): string => `an example.com 3600 DNSKEY 257 3 13 ${key}`;
@@ -433,7 +433,7 @@ test("the apex of a signed zone publishes its keys, and its requests to the pare
   ]);
 });
 
-test("RFC 6672 §2.4: records hidden by a DNAME are not sent to other servers, and adding or removing it sends the whole zone", () => {
+test("RFC 6672 §2.4: zone transfers leave out records below a DNAME, and adding or removing a DNAME sends the whole zone", () => {
   const dname = recordOp(Z, "old.example.com", "DNAME", "elsewhere.example");
   const left = recordOp(Z, "left.old.example.com", "A", "192.0.2.9");
   const zones = createZones();
@@ -461,7 +461,7 @@ test("RFC 6672 §2.4: records hidden by a DNAME are not sent to other servers, a
   assert.deepEqual(sent(), ["left.old.example.com"]);
 });
 
-test("RFC 6672 §3.2: a DNAME that points above itself applies again to what it produced, and ends", () => {
+test("RFC 6672 §3.2: a DNAME that points above itself applies to its own result, and ends", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "up.example.com", "A", "192.0.2.77"),
@@ -487,7 +487,7 @@ test("RFC 6672 §3.2: a DNAME that points above itself applies again to what it 
   assert.ok(ask(ops, `up.${deep}`, "A").length <= 20);
 });
 
-test("RFC 3403 §4.2: the target of a NAPTR record is added, if it is ours", () => {
+test("RFC 3403 §4.2: answers add the target of a NAPTR record that is in our zones", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "s.example.com", "NAPTR", '10 20 "s" "SIP+D2U" "" _sip._tcp.example.com'),

@@ -53,7 +53,7 @@ const FLATTEN = { settings: { flatten_cname: true } };
 const KNOWN: Known = { [ELSEWHERE]: {} };
 const HOST = recordOp(Z, "host.example.com", "A", "192.0.2.1", { ttl: 120 });
 
-test("an alias to an external name is flattened at the apex, by the zone's setting and by the record's", () => {
+test("aliases to external names are flattened at the apex, and elsewhere if the zone or the record says so", () => {
   const rows: readonly (readonly [name: string, ops: readonly Op[]])[] = [
     ["example.com", [zone(), cname("@", ELSEWHERE)]],
     ["www.example.com", [zone({ flatten_all_cnames: true }), cname("www", ELSEWHERE)]],
@@ -76,7 +76,7 @@ test("an alias to an external name is flattened at the apex, by the zone's setti
   ]);
 });
 
-test("the TTL is the lowest along the chain", () => {
+test("a flattened answer has the lowest TTL of the chain", () => {
   const ops = [zone(), cname("@", "hop.example.com", { ttl: 500 }), cname("hop", ELSEWHERE, { ttl: 90 })];
   assert.deepEqual(ask(ops, "example.com", "A", KNOWN), ["NOERROR", "example.com 90 A 198.51.100.7"]);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test("within a zone an alias is replaced by addresses, if any exist", () => {
   assert.equal(ask([zone({ type: "secondary" }), HOST, cname("a", "host.example.com")], "a.example.com", "A").length, 3);
 });
 
-test("a name that has not been looked up is reported as missing, once for each type", () => {
+test("flattening reports a missing external name once for each type", () => {
   const { outside } = find([zone(), cname("@", ELSEWHERE)], "example.com", "AAAA");
   assert.deepEqual(
     outside?.missing.map(({ name, type }) => [formatName(name), type]),
@@ -108,7 +108,7 @@ test("a name that has not been looked up is reported as missing, once for each t
   assert.equal(find([zone(), HOST, cname("@", "host.example.com")], "example.com", "A").outside, undefined);
 });
 
-test("substituted data says so, and unknown data is denied briefly (RFC 8914)", () => {
+test("a flattened answer from expired data has an extended error, and missing data gives a short negative answer (RFC 8914)", () => {
   const ops = [zone(), cname("@", ELSEWHERE)];
   const stale = { [ELSEWHERE]: { state: "stale", ttl: 30 } } as const;
   assert.deepEqual(ask(ops, "example.com", "A", stale), ["NOERROR", "example.com 30 A 198.51.100.7"]);
@@ -118,14 +118,14 @@ test("substituted data says so, and unknown data is denied briefly (RFC 8914)", 
   assert.equal(find(ops, "example.com", "A", unknown).outside?.extendedError, 22);
 });
 
-test("a target that leads back into our zones continues there, and a circle ends without data", () => {
+test("an alias whose external target leads back into our zones continues there, and a loop ends without data", () => {
   const back = { [ELSEWHERE]: { rdatas: [], ours: parseAbsoluteName("host.example.com") } };
   assert.deepEqual(ask([zone(), HOST, cname("@", ELSEWHERE)], "example.com", "A", back), ["NOERROR", "example.com 120 A 192.0.2.1"]);
   const circle = { [ELSEWHERE]: { rdatas: [], ours: parseAbsoluteName("example.com") } };
   assert.deepEqual(ask([zone(), cname("@", ELSEWHERE)], "example.com", "A", circle), ["NOERROR", "nothing for 240"]);
 });
 
-test("names below a zone cut are external, names below a DNAME are at its target", () => {
+test("names below a zone cut count as external, and names below a DNAME move to its target", () => {
   const cut = [zone(), recordOp(Z, "sub.example.com", "NS", "ns.elsewhere.example"), cname("@", "www.sub.example.com")];
   assert.deepEqual(ask(cut, "example.com", "A", { "www.sub.example.com": {} }), ["NOERROR", "example.com 240 A 198.51.100.7"]);
   const moved = [zone(), recordOp(Z, "old.example.com", "DNAME", "elsewhere.example", { ttl: 70 }), cname("@", "www.old.example.com")];
@@ -151,7 +151,7 @@ test("proxied names have the addresses that their settings allow", () => {
   assert.deepEqual(families({ ipv4_only: true, ipv6_only: true }), [1, 1]);
 });
 
-test("other servers of the zone get a flattened alias unchanged, and at the apex its addresses", () => {
+test("zone transfers send a flattened alias unchanged, and its addresses at the apex", () => {
   const zones = createZones();
   zones.rebuild(createMemoryReplica([zone({ flatten_all_cnames: true }), cname("@", ELSEWHERE), cname("www", ELSEWHERE)]).snapshot);
   const index = zones.nearestZone(keyOf(parseAbsoluteName("example.com")), null);
@@ -163,7 +163,7 @@ test("other servers of the zone get a flattened alias unchanged, and at the apex
   assert.deepEqual(new Set(sent), new Set(["example.com SOA", "example.com NS", "example.com A", "www.example.com CNAME"]));
 });
 
-test("property: with any zones and external answers, an answer ends, and has no duplicates", () => {
+test("property: for any zones and external answers, an answer ends and has no duplicates", () => {
   const random = seededRandom(7);
   for (let round = 0; round < 25; round++) {
     const { lines } = randomZone(random, "example.com.", 40, ["far.example.", "near.example."]);

@@ -45,7 +45,7 @@ function setUp(t: TestContext, ops: readonly Op[]) {
   return { clock, replica, signed };
 }
 
-test("a zone is signed at the start, then the changes of deltas, and all of it with new keys", (t) => {
+test("the signer signs a zone at the start, then the changes of each delta, and the whole zone after a key change", (t) => {
   const { replica, signed } = setUp(t, [...BASE, dnssecOp(Z, [zoneKey("a")])]);
   assert.equal(signed(), 300 + APEX_SETS);
   assert.equal(signed(), 0);
@@ -58,7 +58,7 @@ test("a zone is signed at the start, then the changes of deltas, and all of it w
   assert.equal(signed(), 0);
 });
 
-test("signatures are renewed before they expire, not all on one day", (t) => {
+test("the signer renews signatures before they expire, spread over several days", (t) => {
   const { clock, signed } = setUp(t, [...BASE, dnssecOp(Z, [zoneKey("a")])]);
   assert.equal(signed(), 300 + APEX_SETS);
   const byDay = Array.from({ length: 9 }, () => {
@@ -77,7 +77,7 @@ test("signatures are renewed before they expire, not all on one day", (t) => {
   );
 });
 
-test("zones that cannot be signed cost nothing, nor do added and removed ones", (t) => {
+test("zones that cannot be signed, and zones that are removed and added again, cost no signatures", (t) => {
   const { replica, signed } = setUp(t, [...BASE, dnssecOp(Z, [])]);
   assert.equal(signed(), 0);
   replica.apply([dnssecOp(Z, [zoneKey("a")])]);

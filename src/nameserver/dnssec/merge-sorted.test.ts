@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 
-test("sorted lists are merged into one", () => {
+test("property: sorted lists merge into one sorted list", () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.nat(50)), { maxLength: 12 }), (lists) => {
       const sorted = lists.map((list) => list.toSorted((a, b) => a - b));

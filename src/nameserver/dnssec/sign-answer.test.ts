@@ -109,7 +109,7 @@ function assertAllSigned(found: Answer, zones: Zones, nowMs: number): void {
   assert.ok(zones.zoneCount > 0);
 }
 
-test("positive answers have a signature for each set, also for additional ones", () => {
+test("a positive answer has a signature for each RRset, also in the additional section", () => {
   const { ask, zones, clock } = setUp();
   const found = signedAnswer(ask("example.com", "MX"));
   assert.deepEqual(lines(found), [
@@ -125,7 +125,7 @@ test("positive answers have a signature for each set, also for additional ones",
   assert.deepEqual(lines(signedAnswer(ask("example.com", "ANY"))), ['an example.com HINFO "RFC8482" ""', "an example.com RRSIG HINFO"]);
 });
 
-test("RFC 9824: a name that does not exist is one without data, or NXDOMAIN for clients that ask for it", () => {
+test("RFC 9824: a denied name gets NODATA, or NXDOMAIN if the client sets CO", () => {
   const { ask, zones, clock } = setUp();
   const absent = signedAnswer(ask("No.example.com", "A"));
   assert.equal(absent.rcode, RCODE.NOERROR);
@@ -143,7 +143,7 @@ test("RFC 9824: a name that does not exist is one without data, or NXDOMAIN for 
   assert.ok(lines(behindAlias).includes("ns gone.example.com NSEC \\000.gone.example.com. RRSIG NSEC TYPE128"));
 });
 
-test("NSEC lists existing types: data, empty non-terminals, wildcards, substitutes of the edge, zone cuts", () => {
+test("NSEC lists existing types: of data, empty non-terminals, wildcards, proxied names and zone cuts", () => {
   const { ask, zones, clock } = setUp();
   const nsec = (name: string, type: string): string | undefined => {
     const found = signedAnswer(ask(name, type));
@@ -164,7 +164,7 @@ test("NSEC lists existing types: data, empty non-terminals, wildcards, substitut
   );
 });
 
-test("a zone below a signed one is known to be separate, even without a delegation", () => {
+test("a zone below a signed one counts as separate, even without a delegation", () => {
   const below = [zoneOp("zone2", "below.example.com"), recordOp("zone2", "www.below.example.com", "A", "192.0.2.2")];
   const { ask, zones, clock } = setUp([...BASE, ...below]);
   const found = signedAnswer(ask("below.example.com", "DS"));
@@ -177,7 +177,7 @@ test("a zone below a signed one is known to be separate, even without a delegati
   assert.equal(formatName(soa?.name ?? Buffer.of(0)), "below.example.com");
 });
 
-test("for a flattened name no type is denied that may exist for another query", () => {
+test("the NSEC record of a flattened name does not deny types that another query may find", () => {
   const flattened = { settings: { flatten_cname: true } };
   const { ask, zones, clock } = setUp([
     zoneOp(Z, "example.com"),
@@ -213,7 +213,7 @@ test("NSEC and RRSIG can be queried by name", () => {
   assert.deepEqual(lines(signedAnswer(ask("mail.example.com", "RRSIG"))), ["an mail.example.com RRSIG A"]);
 });
 
-test("during a rollover all signing keys sign, and published ones sign only the set of keys", () => {
+test("during a rollover all active keys sign the zone, and published keys sign only the DNSKEY RRset", () => {
   const [old, next, last] = [zoneKey("old"), zoneKey("next"), zoneKey("last", { signsZone: false })];
   const { ask, zones, clock } = setUp([...BASE.filter(({ kind }) => kind !== "dnssec"), dnssecOp(Z, [old, next, last])]);
   const signatures = (type: string): number => {
@@ -224,7 +224,7 @@ test("during a rollover all signing keys sign, and published ones sign only the 
   assert.deepEqual([signatures("SOA"), signatures("DNSKEY")], [2, 3]);
 });
 
-test("a set is signed once, until it changes or its signature grows old", () => {
+test("an RRset is signed once, until it changes or its signature is old", () => {
   const { ask, zones, clock, count } = setUp();
   const rrsig = (): string => {
     const found = ask("mail.example.com", "A");
@@ -247,7 +247,7 @@ test("a set is signed once, until it changes or its signature grows old", () => 
   assert.deepEqual([count("kept"), count("made")], [4, 0]);
 });
 
-test("an endless number of names gets only a network's share of signatures; existing names always get theirs", () => {
+test("queries for random names get only a network's share of new signatures, and existing names always get theirs", () => {
   const { ask, clock, count } = setUp();
   const flood = (transport: "udp" | "tcp"): number =>
     Array.from({ length: 2000 }, (_, i) => ask(`random-${transport}-${i}-${clock.nowMs()}.example.com`, "A", { transport })).filter(
@@ -266,7 +266,7 @@ test("an endless number of names gets only a network's share of signatures; exis
   assert.equal(flood("udp"), 500);
 });
 
-test("a zone with unusable keys gives no answer to validating clients", () => {
+test("a zone with unusable keys gives validating clients no answer", () => {
   const logged: string[] = [];
   const other = zoneKey("only", { sealer: { seal: (text, context) => SEALER.seal(text, `${context}!`) } });
   const swapped = { ...zoneKey("only"), public_key: KEY.public_key };
@@ -301,7 +301,7 @@ test("a zone that cannot be signed does not affect others", () => {
   assert.equal(ask("mail.example.net", "A").kind, "unusable");
 });
 
-test("zones without keys are answered as before", () => {
+test("zones without keys get unsigned answers", () => {
   const { zones, ask } = setUp(BASE.filter(({ kind }) => kind !== "dnssec"));
   for (const name of ["mail.example.com", "no.example.com", "x.wild.example.com", "www.insecure.example.com"]) {
     const found = answer(zones, EDGE, { name: parseAbsoluteName(name), type: TYPE.A });
@@ -331,7 +331,7 @@ const CONTENTS: readonly (readonly [type: string, content: string])[] = [
 ];
 const records = fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...CONTENTS), fc.boolean()), { maxLength: 14 });
 
-test("property: over random zones, every answer verifies, and denied data does not exist", () => {
+test("property: for random zones, every answer verifies and denied data does not exist", () => {
   const questions = fc.array(
     fc.tuple(
       fc.constantFrom(...NAMES, "z.example.com", "q.b.a.example.com", "w.y.x.c.example.com"),

@@ -74,7 +74,7 @@ function setUp(ops: readonly Op[] = [...BASE, dnssecOp(Z, [zoneKey("k")])]) {
 const typesOf = (records: Message["answers"]): number[] => records.map(({ type }) => type);
 const echoed = ({ additionals }: Message): number => (additionals.at(-1)?.ttl ?? 0) & 0xffff;
 
-test("signatures are only for clients that request them; other answers are the same as without keys", () => {
+test("only clients that set DO get signatures, and other answers equal those of an unsigned zone", () => {
   const [signed, unsigned] = [setUp(), setUp(BASE)];
   for (const name of ["www.example.com", "no.example.com", "example.com"])
     for (const flags of [undefined, 0, CO]) {
@@ -86,7 +86,7 @@ test("signatures are only for clients that request them; other answers are the s
   assert.deepEqual(typesOf(signed.ask("mail.www.example.com", TYPE.A, DO).authorities), [TYPE.SOA, TYPE.RRSIG, TYPE.NSEC, TYPE.RRSIG]);
 });
 
-test("RFC 9824 §5.1: NXDOMAIN is for clients that set CO, also from the cache, and CO is returned", () => {
+test("RFC 9824 §5.1: a client that sets CO gets NXDOMAIN and CO back, also from the cache", () => {
   const { ask, count } = setUp();
   for (let round = 0; round < 2; round++) {
     const plain = ask("no.example.com", TYPE.A, DO);
@@ -99,7 +99,7 @@ test("RFC 9824 §5.1: NXDOMAIN is for clients that set CO, also from the cache, 
   assert.equal(count("selvedge_dns_cache_hits_total"), 4);
 });
 
-test("signed answers use the fast path, separately for DO and CO, as long as they are fresh", () => {
+test("the fast path serves signed answers as long as they are fresh, separately for DO and CO", () => {
   const { ask, askQuickly, clock } = setUp();
   for (const flags of [DO, DO | CO])
     for (const name of ["www.example.com", "no.example.com"]) {
@@ -131,7 +131,7 @@ test("cached answers expire with their signatures", () => {
   assert.equal(cache.entryCount, 1);
 });
 
-test("a flood of random names uses up a network's signatures, then its answers require TCP, and then stop", () => {
+test("a flood of random names first uses up a network's signatures, then gets truncated answers, then none", () => {
   const { ask, clock, count } = setUp();
   const flood = (client: typeof UDP): Message[] =>
     Array.from({ length: 700 }, (_, i) => ask(`r${i}-${clock.nowMs()}.example.com`, TYPE.A, DO, client));
@@ -151,7 +151,7 @@ test("a flood of random names uses up a network's signatures, then its answers r
   assert.equal(ask("again.example.com", TYPE.A, DO).authorities.length, 4);
 });
 
-test("addresses that had to be looked up externally are signed on arrival", async () => {
+test("addresses from an external look-up are signed when they arrive", async () => {
   const parts = responderParts();
   const zones = createZones();
   const key = zoneKey("k");
@@ -180,7 +180,7 @@ test("addresses that had to be looked up externally are signed on arrival", asyn
   assert.deepEqual([...new Set(none.authorities.map(({ ttl }) => ttl))], [60]);
 });
 
-test("a zone that cannot be signed is answered only to clients that do not validate", () => {
+test("a zone that cannot be signed gives answers only to clients that do not validate", () => {
   const { ask, cache } = setUp([...BASE, dnssecOp(Z, [])]);
   assert.equal(ask("www.example.com", TYPE.A).answers.length, 1);
   const refused = ask("www.example.com", TYPE.A, DO);

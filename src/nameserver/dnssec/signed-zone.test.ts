@@ -86,7 +86,7 @@ function assertSignatures(sets: readonly AnswerSet[]): void {
   }
 }
 
-test("RFC 4035 §2: a chain over all names with data, signatures over all of the zone's own data", () => {
+test("RFC 4035 §2: a signed zone has an NSEC chain over its names and signatures over its authoritative data", () => {
   const sets = signed([
     ...BASE,
     recordOp(Z, "www.example.com", "A", "192.0.2.1", { proxied: true }),
@@ -113,7 +113,7 @@ test("RFC 4035 §2: a chain over all names with data, signatures over all of the
   assert.deepEqual(www[0]?.rdatas, EDGE.ipv4);
 });
 
-test("any number of names is returned in order, with pauses; glue of a delegation to itself is included", () => {
+test("any number of names is returned in order, with pauses, and with the glue of a delegation to itself", () => {
   const hosts = Array.from({ length: 2500 }, (_, i) => recordOp(Z, `h${(i * 7919) % 2500}.example.com`, "A", "192.0.2.1"));
   const glue = [recordOp(Z, "child.example.com", "NS", "child.example.com"), recordOp(Z, "child.example.com", "A", "192.0.2.8")];
   const pauses: undefined[] = [];
@@ -128,7 +128,7 @@ test("any number of names is returned in order, with pauses; glue of a delegatio
   );
 });
 
-test("a flattened apex has its current addresses", () => {
+test("the signed zone has the current addresses of a flattened apex", () => {
   const address = { type: TYPE.A, ttl: 60, rdatas: [Buffer.of(192, 0, 2, 7)], proxied: false };
   const sets = signed([...BASE, recordOp(Z, "example.com", "CNAME", "elsewhere.example")], [address]);
   assertChain(sets);
@@ -137,7 +137,7 @@ test("a flattened apex has its current addresses", () => {
   assert.ok(!sets.some(isType(TYPE.CNAME)));
 });
 
-test("property: over random zones the chain is closed and canonical, and every signature is valid", () => {
+test("property: for random zones the NSEC chain is closed and canonical, and every signature is valid", () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 1, max: 25 }), (seed, names) => {
       const { lines } = randomZone(seededRandom(seed), "example.com.", names, ["away.example."]);
@@ -152,11 +152,11 @@ test("property: over random zones the chain is closed and canonical, and every s
   );
 });
 
-test("without usable keys no data is returned", () => {
+test("a zone without usable keys returns no data", () => {
   assert.throws(() => signed([...BASE, dnssecOp(Z, [])]), UnusableKeysError);
 });
 
-test("a second transfer signs the changes, and the two ends of the gap", () => {
+test("a second transfer signs only the changes: for an added name, its sets and two NSEC records", () => {
   const metrics = createMetrics();
   const { signatures } = createSigner({ edge: EDGE, clock, sealer: SEALER, metrics, log: () => {} });
   const zones = createZones();

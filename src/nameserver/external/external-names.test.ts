@@ -35,7 +35,7 @@ function setUp(resolve: Resolve, change: Partial<ExternalLimits> = {}) {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("all queries for a name share one look-up, which is kept for its TTL", async () => {
+test("all queries for a name share one look-up, whose result is cached for its TTL", async () => {
   const { ask, asked, clock, names } = setUp(async () => FOUND);
   assert.equal(names.find(NAME, TYPE.A), undefined);
   assert.deepEqual(await Promise.all(Array.from({ length: 50 }, () => ask())), Array(50).fill("good 100 1"));
@@ -50,7 +50,7 @@ test("all queries for a name share one look-up, which is kept for its TTL", asyn
   assert.equal(asked.length, 2);
 });
 
-test("used names are looked up again before they expire, while they are answered", async () => {
+test("names in use are looked up again before they expire, while queries get the old answer", async () => {
   let now = FOUND;
   const { ask, asked, clock, names } = setUp(async () => now);
   await ask();
@@ -67,7 +67,7 @@ test("used names are looked up again before they expire, while they are answered
   assert.equal(asked.length, 2);
 });
 
-test("while look-ups fail the last good answer is used, for three days", async () => {
+test("while look-ups fail, clients get the last good answer for three days", async () => {
   let fails = false;
   const { ask, asked, clock, count } = setUp(async () => {
     if (fails) throw new Error("no server");
@@ -92,7 +92,7 @@ test("while look-ups fail the last good answer is used, for three days", async (
   assert.deepEqual([count("found"), count("failed")], [2, asked.length - 2]);
 });
 
-test("a name that was never found has no data, and is retried less and less often", async () => {
+test("a name that was never resolved has no data, and is retried less and less often", async () => {
   const { ask, asked, clock } = setUp(async () => {
     throw new Error("no server");
   });
@@ -124,7 +124,7 @@ test("no client waits longer than the limit, and no more clients than the limit 
   assert.equal(asked.length, 1);
 });
 
-test("a client that waits too long also gets the last good answer", async () => {
+test("a client that waits too long gets the last good answer", async () => {
   let answer = Promise.resolve(FOUND);
   const { ask, clock } = setUp(() => answer, { waitMs: 20 });
   await ask();
@@ -133,7 +133,7 @@ test("a client that waits too long also gets the last good answer", async () => 
   assert.equal(await ask(), "stale 30 1");
 });
 
-test("TTLs are limited, negative ones more tightly; look-ups are never continuous", async () => {
+test("cached TTLs have limits, negative ones have lower limits, and a TTL of 0 does not cause constant look-ups", async () => {
   for (const [found, ttl, keepMs] of [
     [{ ...FOUND, ttl: 0 }, 0, 4_000],
     [{ ...FOUND, ttl: 2 ** 31 }, 86_400, 69_120_000],
@@ -147,7 +147,7 @@ test("TTLs are limited, negative ones more tightly; look-ups are never continuou
   }
 });
 
-test("the numbers of kept names and of running look-ups are limited; names are prepared for future queries", async () => {
+test("cached names and running look-ups have limits, and names are looked up in advance", async () => {
   let running = 0;
   let most = 0;
   const { names, asked, ask } = setUp(

@@ -65,7 +65,7 @@ async function bindBoth(server: NetServer): Promise<Socket> {
 const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);
 const lastBytes = ({ answers }: Message): readonly (number | undefined)[] => answers.map(({ rdata }) => rdata[3]);
 
-test("only a message that echoes identifier and question is an answer", async (t) => {
+test("the client accepts only a message that repeats its identifier and question", async (t) => {
   const server = await serve(
     t,
     (query) => {
@@ -88,7 +88,7 @@ test("only a message that echoes identifier and question is an answer", async (t
   assert.deepEqual(lastBytes(await queryServer(server, QUESTION, soon())), [1]);
 });
 
-test("each query has a new identifier and port, and asks for recursion", async (t) => {
+test("each query has a new identifier and port, and sets RD", async (t) => {
   const ids = new Set<number>();
   const server = await serve(
     t,
@@ -103,7 +103,7 @@ test("each query has a new identifier and port, and asks for recursion", async (
   assert.ok(ids.size > 15 && server.ports.size === 20, `${ids.size} identifiers, ${server.ports.size} ports`);
 });
 
-test("a truncated answer is fetched over TCP", async (t) => {
+test("the client fetches a truncated answer over TCP", async (t) => {
   const many = Array.from({ length: 60 }, (_, i) => address(i));
   const server = await serve(
     t,
@@ -119,7 +119,7 @@ test("a truncated answer is fetched over TCP", async (t) => {
   await assert.rejects(queryServer(other, QUESTION, soon()), /another query/);
 });
 
-test("silence, an unused port and a flood of forgeries end the query", async (t) => {
+test("silence, a closed port and a flood of forged answers end the query", async (t) => {
   const silent = await serve(t, () => [], answerTo);
   await assert.rejects(queryServer(silent, QUESTION, AbortSignal.timeout(50)), { name: "TimeoutError" });
   await assert.rejects(queryServer(silent, QUESTION, AbortSignal.abort(new Error("closed"))), /closed/);

@@ -56,14 +56,14 @@ async function look(servers: readonly Server[], name = "www.example", type: numb
 const show = ({ rdatas, ttl, ours }: Resolution): string =>
   [ttl, ...rdatas.map((rdata) => rdata[3]), ...(ours ? [formatName(ours)] : [])].join(" ");
 
-test("addresses behind aliases have the lowest TTL along the chain; unrequested data does not count", async (t) => {
+test("addresses at the end of an alias chain get its lowest TTL, and unrequested records are ignored", async (t) => {
   const server = await serve(t, () => ({
     answers: [a("other.example", 66), cname("www.example", "hop.example", 90), a("hop.example", 1), a("hop.example", 2, 120)],
   }));
   assert.equal(await look([server]), "90 1 2");
 });
 
-test("an alias that the server did not follow is queried", async (t) => {
+test("the resolver queries the target of an alias that the server did not follow", async (t) => {
   const chain: Record<string, ResourceRecord> = {
     "www.example": cname("www.example", "two.example", 70),
     "two.example": cname("two.example", "three.example"),
@@ -74,7 +74,7 @@ test("an alias that the server did not follow is queried", async (t) => {
   assert.deepEqual(server.asked, ["www.example", "two.example", "three.example"]);
 });
 
-test("a negative answer is an answer, for as long as its SOA says (RFC 2308)", async (t) => {
+test("a negative answer is cached for the time in its SOA (RFC 2308)", async (t) => {
   const noData = await serve(t, () => ({ authorities: [soa(600, 40)] }));
   assert.equal(await look([noData]), "40");
   const noName = await serve(t, () => ({ flags: FLAG.QR | RCODE.NXDOMAIN, authorities: [soa(30, 900)] }));
@@ -84,12 +84,12 @@ test("a negative answer is an answer, for as long as its SOA says (RFC 2308)", a
   assert.equal(await look([await serve(t, () => ({}))]), "60");
 });
 
-test("the chain ends at a name of ours", async (t) => {
+test("a chain of aliases ends at a name in our zones", async (t) => {
   const server = await serve(t, () => ({ answers: [cname("www.example", "www.ours.test", 50), a("www.ours.test", 9)] }));
   assert.equal(await look([server]), "50 www.ours.test");
 });
 
-test("after servers that fail, refuse, refer elsewhere or stay silent the next one is used", async (t) => {
+test("the resolver tries the next server after one that fails, refuses, refers elsewhere or stays silent", async (t) => {
   const good = await serve(t, () => ({ answers: [a("www.example", 1)] }));
   const bad = [
     await serve(t, () => ({ flags: FLAG.QR | RCODE.SERVFAIL })),
@@ -105,7 +105,7 @@ test("after servers that fail, refuse, refer elsewhere or stay silent the next o
   assert.equal(await look([second]), "300 2");
 });
 
-test("circles and endless chains end with an error, and so does a look-up when the nameserver closes", async (t) => {
+test("loops and endless chains end with an error, and closing the nameserver ends a look-up", async (t) => {
   const circle = await serve(t, () => ({ answers: [cname("www.example", "b.example"), cname("b.example", "www.example")] }));
   await assert.rejects(look([circle]), /loop/);
   const endless = await serve(t, (name) => ({ answers: [cname(name, `x.${name}`)] }));

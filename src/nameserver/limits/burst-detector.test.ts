@@ -9,14 +9,14 @@ const after = (gauge: ReturnType<typeof createFloodGauge>, perMs: number, fromMs
   return isFlood;
 };
 
-test("many datagrams in a few milliseconds are a flood, also after silence", () => {
+test("many datagrams within a few milliseconds count as a flood, also after silence", () => {
   const gauge = createFloodGauge();
   assert.equal(after(gauge, 1, 0, 1_000), false);
   assert.equal(after(gauge, 5, 60_000, 61_000), false);
   assert.equal(after(gauge, 50, 90_000, 90_002), true);
 });
 
-test("a flood outlasts a pause of a few milliseconds, and is over at a low rate", () => {
+test("a flood lasts through a pause of a few milliseconds, and ends at a low rate", () => {
   const gauge = createFloodGauge();
   assert.equal(after(gauge, 100, 0, 100), true);
   assert.equal(after(gauge, 100, 105, 110), true);

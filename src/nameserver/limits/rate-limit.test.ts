@@ -35,7 +35,7 @@ test("0 per second means no limit", () => {
   assert.equal(createRateLimit({ perSecond: 0, allPerSecond: 1000, slip: 2, exempt: [], table: createRateTable() }), undefined);
 });
 
-test("property: a network gets its rate and one second's worth in addition, independent of other networks", () => {
+test("property: a network gets its rate plus one second's worth, independent of other networks", () => {
   const arrivals = fc.array(
     fc.record({
       pauseMs: fc.oneof({ arbitrary: fc.nat(40), weight: 9 }, { arbitrary: fc.nat(20_000), weight: 1 }),
@@ -76,7 +76,7 @@ test("a network below the rate is never limited", () => {
   for (let i = 0; i < 1000; i++) assert.equal(verdict("192.0.2.1", 1, START_MS + i * 100), SEND);
 });
 
-test("a flood gets no more answers, and its network gets them again within the window", () => {
+test("a flood gets no more answers, and its network gets answers again after the window", () => {
   const verdict = limiter({ perSecond: 10, slip: 0 });
   const flood = (from: number, ms: number): number =>
     counts(Array.from({ length: ms }, (_, i) => verdict("192.0.2.1", 1, from + i)))[0] as number;
@@ -87,7 +87,7 @@ test("a flood gets no more answers, and its network gets them again within the w
   assert.equal(verdict("192.0.2.1", 1, end + WINDOW_MS + 200), SEND);
 });
 
-test("slip: the share of limited answers that are sent to TCP", () => {
+test("slip sets the share of limited answers that are truncated", () => {
   const over = (slip: number): number[] => {
     const verdict = limiter({ perSecond: 1, slip });
     verdict("192.0.2.1", 1, START_MS);
@@ -99,7 +99,7 @@ test("slip: the share of limited answers that are sent to TCP", () => {
   assert.ok(truncated > 400 && truncated < 600, `${truncated} of 1000`);
 });
 
-test("networks and kinds are limited separately: /24 of IPv4, /56 of IPv6", () => {
+test("networks and kinds of response have separate limits: by /24 of IPv4 and /56 of IPv6", () => {
   const verdict = limiter({ perSecond: 1, slip: 0 });
   const rows: [address: string, sort: number, expected: Verdict][] = [
     ["192.0.2.1", 1, SEND],
@@ -115,7 +115,7 @@ test("networks and kinds are limited separately: /24 of IPv4, /56 of IPv6", () =
   for (const [address, sort, expected] of rows) assert.equal(verdict(address, sort, START_MS), expected, `${address} ${sort}`);
 });
 
-test("networks that the operator names are not limited", () => {
+test("exempt networks have no limit", () => {
   const verdict = limiter({ perSecond: 1, slip: 0, exempt: ["192.0.2.128/25", "2001:db8::/33", "198.51.100.7"] });
   const twice = (address: string): Verdict => {
     for (let i = 0; i < 5; i++) verdict(address, 1, START_MS);
@@ -126,20 +126,20 @@ test("networks that the operator names are not limited", () => {
   assert.throws(() => limiter({ exempt: ["nonsense"] }), RangeError);
 });
 
-test("threads share one table", () => {
+test("threads share one rate table", () => {
   const table = createRateTable();
   const [first, second] = [limiter({ perSecond: 4, slip: 0, table }), limiter({ perSecond: 4, slip: 0, table })];
   const verdicts = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? first : second)("192.0.2.1", 1, START_MS));
   assert.deepEqual(counts(verdicts), [4, 16, 0]);
 });
 
-test("a clock that is set back limits no network for longer than the window", () => {
+test("a clock that is set back limits a network no longer than the window", () => {
   const verdict = limiter({ perSecond: 2, slip: 0 });
   for (let i = 0; i < 100; i++) verdict("192.0.2.1", 1, START_MS);
   assert.equal(verdict("192.0.2.1", 1, START_MS - 3_600_000), SEND);
 });
 
-test("a flood from everywhere neither grows the table nor removes limited networks from it", () => {
+test("a flood from many networks neither grows the table nor removes limited networks from it", () => {
   const verdict = limiter({ perSecond: 10, slip: 0 });
   for (let i = 0; i < 200; i++) verdict("192.0.2.1", 1, START_MS);
   for (let i = 0; i < 300_000; i++) verdict(`${1 + (i >>> 16)}.${(i >>> 8) & 255}.${i & 255}.9`, 1, START_MS + 1);
@@ -148,7 +148,7 @@ test("a flood from everywhere neither grows the table nor removes limited networ
 
 const UNITS_PER_RESPONSE_MAX = 8;
 
-test("property: a network gets its rate of bytes, one second's worth in addition and the rest of one response", () => {
+test("property: a network gets its rate of bytes plus one second's worth and the rest of one response", () => {
   const arrivals = fc.array(
     fc.record({
       pauseMs: fc.oneof({ arbitrary: fc.nat(20), weight: 19 }, { arbitrary: fc.nat(5_000), weight: 1 }),
@@ -187,7 +187,7 @@ test("property: a network gets its rate of bytes, one second's worth in addition
   );
 });
 
-test("a network that queries more names than the limit allows still gets the limit's worth, and small answers count once", () => {
+test("a network that queries too many names still gets its limit, and small answers count as one unit", () => {
   const verdict = limiter({ perSecond: 5, allPerSecond: 100, slip: 0 });
   let answered = 0;
   for (let i = 0; i < 50_000; i++) if (verdict("192.0.2.1", i, START_MS + i / 5, UNIT_BYTES) === SEND) answered += 1;
@@ -202,7 +202,7 @@ test("any number of different responses leaves a network's usage recorded", () =
   assert.ok(answered >= 1_990 && answered <= 2_010, `${answered} answered`);
 });
 
-test("exempt networks have no limit of all responses, and identical ones over their limit do not count", () => {
+test("exempt networks have no limit of all responses, and limited responses do not count against it", () => {
   const exempt = limiter({ perSecond: 1000, allPerSecond: 1, slip: 0, exempt: ["192.0.2.0/24"] });
   for (let i = 0; i < 100; i++) assert.equal(exempt("192.0.2.1", i, START_MS), SEND);
   const verdict = limiter({ perSecond: 1, allPerSecond: 3, slip: 0 });

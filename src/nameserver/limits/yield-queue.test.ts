@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createYieldQueue } from "./yield-queue.ts";
 
-test("one task per turn, in order, also for tasks that add more", async () => {
+test("the queue runs one task per tick, in order, also for tasks that add more", async () => {
   const take = createYieldQueue();
   const done: string[] = [];
   let turn = 0;

@@ -33,7 +33,7 @@ function setUp() {
   };
 }
 
-test("a subscriber has only its share, regardless of free room, until one of its connections is closed", async () => {
+test("a subscriber gets at most its share of connections, even if others are free, until it closes one", async () => {
   const { admit, close, open } = setUp();
   assert.ok(admit("192.0.2.1#1") && admit("192.0.2.1#2"));
   assert.equal(admit("192.0.2.1#3"), false);
@@ -55,7 +55,7 @@ test("if all places are taken, the connection that has been idle longest is clos
   assert.deepEqual(open(), ["192.0.2.1#1", "192.0.2.4#1", "192.0.2.5#1", "192.0.2.6#1"]);
 });
 
-test("places are counted exactly, whether connections are closed, displaced, or their ports reused", async () => {
+test("the table counts connections exactly, whether they close, are replaced, or reuse a port", async () => {
   const { admit, close, open, table } = setUp();
   for (let round = 0; round < 50; round++) {
     for (let host = 1; host <= 6; host++) assert.ok(admit(`192.0.2.${host}#${round % 3}`), `${round} ${host}`);

@@ -50,7 +50,7 @@ const expected = (number: number, count: number, lengthOf: (question: number) =>
   Array.from({ length: count }, (_, question) => `${number}/${question}`.padEnd(lengthOf(question), ".")).toSorted();
 
 for (const host of LOOPBACKS) {
-  test(`each of several clients gets every answer as a separate datagram, whatever is sent together: ${host}`, { skip }, async (t) => {
+  test(`each client gets every answer as a separate datagram, whatever is sent together: ${host}`, { skip }, async (t) => {
     let messages = 0;
     const real = sockets as SystemSockets;
     const counting: SystemSockets = { ...real, send: (fd, headers, count) => ((messages += count), real.send(fd, headers, count)) };
@@ -76,7 +76,7 @@ for (const host of LOOPBACKS) {
   });
 }
 
-test("if the system cannot send answers together they are sent singly, and so are all later ones", { skip }, async (t) => {
+test("if the system rejects a batched send, the answers and all later ones are sent singly", { skip }, async (t) => {
   const real = sockets as SystemSockets;
   const counts: number[] = [];
   const refusing: SystemSockets = {

@@ -63,13 +63,13 @@ const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
   ...(sockets ? [["batched", (host: string) => batchedUdp(sockets, host, systemClock)] as const] : []),
 ];
 
-test("datagrams are sent in batches if the system's calls are known", () => {
+test("datagrams are sent in batches on Linux on x64 and arm64", () => {
   const isKnown = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
   assert.equal(sockets !== undefined, isKnown);
 });
 
 for (const [name, listen] of UDP_PATHS) {
-  test(`${name}: each datagram is answered to its sender, whose address the responder knows, at once or late`, async (t) => {
+  test(`${name}: each answer goes to the sender of its datagram, whose address the responder gets, at once or late`, async (t) => {
     for (const [host, target, address] of [
       ["127.0.0.1", "127.0.0.1", [127, 0, 0, 1]],
       ["::1", "::1", [...Array.from({ length: 15 }, () => 0), 1]],
@@ -109,7 +109,7 @@ for (const [name, listen] of UDP_PATHS) {
   });
 }
 
-test("a flood is answered, and the thread continues, even if its clock stands still", { skip: sockets === undefined }, async (t) => {
+test("a flood does not stop the thread, even if its clock stands still", { skip: sockets === undefined }, async (t) => {
   const server = await batchedUdp(sockets as SystemSockets, "127.0.0.1", fixedClock(0));
   t.after(() => server.close(0));
   const socket = createSocket("udp4");
@@ -145,13 +145,13 @@ async function identifiersOf(socket: Socket): Promise<number[]> {
 
 const framed = (id: number, late: boolean): Buffer => Buffer.concat([Buffer.of(0, HEADER_BYTES), message(id, late)]);
 
-test("TCP: a late answer does not delay those after it, and arrives even if the client has half closed", async (t) => {
+test("TCP: a late answer does not delay later ones, and arrives even if the client has half closed", async (t) => {
   const { socket, identifiers } = await tcp(t);
   socket.end(Buffer.concat([framed(1, true), framed(2, false), framed(3, true), framed(4, false)]));
   assert.deepEqual(await identifiers(), [2, 4, 1, 3]);
 });
 
-test("TCP: answers in progress are sent before a connection is closed", async (t) => {
+test("TCP: a closing server sends the answers in progress first", async (t) => {
   const { server, socket, identifiers } = await tcp(t);
   socket.write(Buffer.concat([framed(1, true), framed(2, false)]));
   await once(socket, "readable");
@@ -159,14 +159,14 @@ test("TCP: answers in progress are sent before a connection is closed", async (t
   assert.deepEqual(seen, [2, 1]);
 });
 
-test("TCP: a connection is not read further while too many of its answers are being looked up", async (t) => {
+test("TCP: the server stops reading a connection while too many of its answers are pending", async (t) => {
   const { socket, identifiers } = await tcp(t, { ...NAMESERVER_LIMITS, tcpPendingMax: 2 });
   socket.end(Buffer.concat([framed(1, true), framed(2, true), framed(3, false), framed(4, true)]));
   // The third, which needs no waiting, waits for the first two to be out of the way.
   assert.deepEqual(await identifiers(), [1, 3, 2, 4]);
 });
 
-test("TLS: connections that never complete a handshake are limited like all others", async (t) => {
+test("TLS: connections that never complete a handshake count against the limits", async (t) => {
   const limits = { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 };
   const metrics = createMetrics();
   const carrier: Carrier = {
@@ -192,7 +192,7 @@ test("TLS: connections that never complete a handshake are limited like all othe
   assert.equal(refused(), 1);
 });
 
-test("TLS: a client that leaves during a handshake is released at once, and answers in progress still reach a half-closed client", async () => {
+test("TLS: the server releases a client that disconnects during a handshake at once, and a half-closed client gets its answers in progress", async () => {
   const hourMs = 3_600_000;
   const { chain, privateKey } = await selfSigned();
   const carrier: Carrier = {
@@ -215,7 +215,7 @@ test("TLS: a client that leaves during a handshake is released at once, and answ
   await server.close(hourMs);
 });
 
-test("DNS over TLS: a zone's certificate is added and removed without reopening the server's own", async (t) => {
+test("DNS over TLS: adding and removing a zone's certificate does not reopen the server's own", async (t) => {
   const { chain, privateKey } = await selfSigned();
   const certificate = (id: string): Op => ({
     kind: "certificate",

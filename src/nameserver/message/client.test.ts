@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clientOf, subscriberOf } from "./client.ts";
 
-test("the texts of Node's sockets are parsed as clients' addresses, for every kind of socket", () => {
+test("client addresses are parsed from the texts of Node.js sockets, for every kind of socket", () => {
   const rows: [text: string | undefined, address: number[]][] = [
     ["192.0.2.1", [192, 0, 2, 1]],
     ["::ffff:192.0.2.1", [192, 0, 2, 1]],
@@ -13,7 +13,7 @@ test("the texts of Node's sockets are parsed as clients' addresses, for every ki
   for (const [text, address] of rows) assert.deepEqual([...clientOf("tcp", text, 53).address], address, text);
 });
 
-test("an IPv6 subscriber is its /64, an IPv4 one its address", () => {
+test("a subscriber is an IPv6 /64 or an IPv4 address", () => {
   const of = (text: string): string => subscriberOf(clientOf("tcp", text, 53));
   assert.equal(of("2001:db8:0:1::1"), of("2001:db8:0:1:ffff:ffff:ffff:ffff"));
   assert.notEqual(of("2001:db8:0:1::1"), of("2001:db8:0:2::1"));

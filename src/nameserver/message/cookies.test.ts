@@ -26,7 +26,7 @@ function answer({ secret = SECRET, address, cookie, nowSeconds }: Asked): { know
   return { known, cookie: out.toString("hex", 4, COOKIE_BYTES + 4) };
 }
 
-test("RFC 9018, appendix A", () => {
+test("RFC 9018, appendix A: server cookies match the test vectors", () => {
   const first = { address: "198.51.100.100", cookie: "2464c4abcf10c957", nowSeconds: 1559731985 };
   assert.deepEqual(answer(first), { known: false, cookie: "2464c4abcf10c957010000005cf79f111f8130c3eee29480" });
   const renewed = { ...first, cookie: "2464c4abcf10c957010000005cf79f111f8130c3eee29480", nowSeconds: 1559734385 };
@@ -43,7 +43,7 @@ test("RFC 9018, appendix A", () => {
   assert.deepEqual(rolled, { known: false, cookie: "22681ab97d52c298010000005cf7c609a6bb79d16625507a" });
 });
 
-test("a server cookie is valid for an hour, from five minutes before our clock on, and replaced after half an hour", () => {
+test("a server cookie is valid for an hour and up to five minutes ahead of our clock, and is replaced after half an hour", () => {
   const address = "192.0.2.1";
   const made = 1_800_000_000;
   const { cookie } = answer({ address, cookie: "0102030405060708", nowSeconds: made });
@@ -62,7 +62,7 @@ test("a server cookie is valid for an hour, from five minutes before our clock o
   }
 });
 
-test("timestamps continue beyond 2^32 seconds", () => {
+test("cookie timestamps wrap at 2^32 seconds", () => {
   const address = "192.0.2.1";
   const made = 2 ** 32 - 10;
   const { cookie } = answer({ address, cookie: "0102030405060708", nowSeconds: made });
@@ -70,7 +70,7 @@ test("timestamps continue beyond 2^32 seconds", () => {
   assert.equal(answer({ address, cookie, nowSeconds: made + 4000 }).known, false);
 });
 
-test("any cookie that is not exactly ours is invalid, and its client gets a valid one", () => {
+test("property: any changed cookie is invalid, and its client gets a valid one", () => {
   const client = fc.uint8Array({ minLength: 8, maxLength: 8 });
   const address = fc.oneof(fc.ipV4(), fc.ipV6()).filter((text) => parseIp(text) !== undefined);
   const nowSeconds = fc.integer({ min: 1_600_000_000, max: 4_000_000_000 });
@@ -91,7 +91,7 @@ test("any cookie that is not exactly ours is invalid, and its client gets a vali
   );
 });
 
-test("RFC 7873 §5.2.2: a client cookie has 8 bytes, and a server cookie after it 8 to 32", () => {
+test("RFC 7873 §5.2.2: a client cookie has 8 bytes, and a server cookie has 8 to 32", () => {
   const legal = Array.from({ length: 60 }, (_, bytes) => bytes).filter(isCookieLength);
   assert.deepEqual(legal, [8, ...Array.from({ length: 25 }, (_, i) => 16 + i)]);
 });

@@ -69,7 +69,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test("a query is found by its bytes in a packet exactly if its key is cached, whatever was added and removed before", () => {
+test("property: the cache finds a query by its bytes exactly if its key is cached, after any changes", () => {
   let found = 0;
   fc.assert(
     fc.property(steps, fc.array(questions, { minLength: 1, maxLength: 12 }), (all, asked) => {

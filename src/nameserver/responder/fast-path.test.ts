@@ -128,7 +128,7 @@ for (const [perSecond, slip, allPerSecond] of [
   [1000, 0, 10],
   [1000, 2, 10],
 ] as const) {
-  test(`a server with the fast path answers like one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}, ${allPerSecond}/s of all`, () => {
+  test(`the fast path gives the same bytes and counters as the full path: ${perSecond}/s, slip ${slip}, ${allPerSecond}/s of all`, () => {
     const table = createRateTable();
     const whole = setUp({ perSecond, allPerSecond, slip, exempt: [], table });
     const quick = setUp({ perSecond, allPerSecond, slip, exempt: [], table: table.slice(0) });
@@ -189,7 +189,7 @@ const datagram = (
   outStart,
 });
 
-test("uncached answers do not use the fast path", () => {
+test("the fast path does not serve uncached answers", () => {
   const { respond, quickAnswer, clock } = setUp();
   const packet = encodeMessage({
     id: 1,

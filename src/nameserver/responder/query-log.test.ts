@@ -38,7 +38,7 @@ function setup(t: { after(work: () => void): void }) {
   return { rows, log };
 }
 
-test("a row has the query, its transport, and its result; queries outside all zones have no row", (t) => {
+test("a row has the query, its transport and its result, and queries outside all zones make no row", (t) => {
   const { rows, log } = setup(t);
   const respond = log.around((packet) => (packet === question ? response : message("other.example", FLAG.QR)));
   respond(question, CLIENT);
@@ -63,7 +63,7 @@ test("a row has the query, its transport, and its result; queries outside all zo
   ]);
 });
 
-test("rows are sent without a further query", async (t) => {
+test("the log sends rows without waiting for another query", async (t) => {
   const { rows, log } = setup(t);
   const asked = 300;
   for (let i = 0; i < asked; i++) log.around(() => response)(question, CLIENT);
@@ -71,7 +71,7 @@ test("rows are sent without a further query", async (t) => {
   while (counted() < asked / 2) await setTimeout(5);
 });
 
-test("a late answer is logged when it is sent, and a dropped one never", async (t) => {
+test("the log has a late answer when it is sent, and never a dropped one", async (t) => {
   const { rows, log } = setup(t);
   await log.around(() => Promise.resolve(response))(question, CLIENT);
   log.close();
@@ -89,7 +89,7 @@ const datagram = (): Datagram => {
 
 const answerQuickly: FastPath = ({ output, outStart }) => response.copy(output, outStart);
 
-test("a fast answer is logged like any other, even if its memory is reused, and a dropped one is not", (t) => {
+test("the log has fast answers like others, even if their memory is reused, but not dropped ones", (t) => {
   const { rows, log } = setup(t);
   const asked = datagram();
   assert.equal(log.aroundQuick(answerQuickly)(asked), response.length);
@@ -103,7 +103,7 @@ test("a fast answer is logged like any other, even if its memory is reused, and 
   assert.deepEqual(quick, rows);
 });
 
-test("a flood adds few rows, which represent about the number of queries, including fast answers", (t) => {
+test("a flood makes few rows, which represent about the number of queries, including fast answers", (t) => {
   const { rows, log } = setup(t);
   const respond = log.around(() => response);
   const quick = log.aroundQuick((asked) => (asked.port === 53 ? answerQuickly(asked) : 0));

@@ -95,7 +95,7 @@ function ask({ respond }: Setup, bytes: Buffer, client = UDP): Message {
   return decodeMessage(response);
 }
 
-test("the question is returned as it was written, with its identifier and RD, also from the cache", () => {
+test("the response repeats the question as the client wrote it, with its identifier and RD, also from the cache", () => {
   const server = setup();
   for (const [name, id, flags] of [
     ["wWw.eXample.COM", 1, FLAG.RD],
@@ -111,7 +111,7 @@ test("the question is returned as it was written, with its identifier and RD, al
   assert.equal(server.count("selvedge_dns_cache_hits_total"), 2);
 });
 
-test("opcodes, classes and types that are not served", () => {
+test("opcodes, classes and types that the nameserver does not support get NOTIMP or REFUSED", () => {
   const server = setup();
   const rows: [name: string, bytes: Buffer, rcode: number][] = [
     ["NOTIFY", query("example.com", TYPE.SOA, { flags: 4 << 11 }), RCODE.NOTIMP],
@@ -141,7 +141,7 @@ test("opcodes, classes and types that are not served", () => {
   }
 });
 
-test("RD is repeated for queries only: other opcodes do not define it", () => {
+test("the response repeats RD for queries only, since other opcodes do not define it", () => {
   const server = setup();
   for (const opcode of [1, 2, 3, 4, 5, 6, 15])
     assert.equal(ask(server, query("example.com", TYPE.SOA, { flags: (opcode << 11) | FLAG.RD })).flags & FLAG.RD, 0, String(opcode));
@@ -172,7 +172,7 @@ test("RFC 8914: a client with EDNS gets the reason for a missing answer", () => 
   assert.equal(ask(server, query("example.org", TYPE.A)).additionals.length, 0);
 });
 
-test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO is returned", () => {
+test("RFC 6891: a query with OPT gets OPT, a version above 0 gets BADVERS, and DO is repeated", () => {
   const server = setup();
   assert.equal(ask(server, query("www.example.com", TYPE.A)).additionals.length, 0);
   const plain = ask(server, query("www.example.com", TYPE.A, { edns: 4096 })).additionals[0];
@@ -190,7 +190,7 @@ const CLIENT_COOKIE = "000a00082464c4abcf10c957";
 /** RFC 9018 §A.1: what the server there answers that client at that time. */
 const SERVER_COOKIE = "000a00182464c4abcf10c957010000005cf79f111f8130c3eee29480";
 
-test("RFC 7873: every answer to a cookie has one, for any answer from any source", () => {
+test("RFC 7873: every response to a query with a cookie has a cookie", () => {
   const server = setup();
   const questions = (options: string): Buffer[] => [
     query("www.example.com", TYPE.A, { edns: 1232, options }),
@@ -228,7 +228,7 @@ test("RFC 7873 §5.4: a cookie can be requested without a question", () => {
   assert.equal(server.count("selvedge_dns_responses_total", { rcode: "BADCOOKIE" }), 1);
 });
 
-test("RFC 7873 §5.2.2: cookies of other lengths are FORMERR, answered with OPT but without a cookie", () => {
+test("RFC 7873 §5.2.2: a cookie of invalid length gets FORMERR, with OPT but without a cookie", () => {
   const server = setup();
   for (const bytes of [0, 1, 7, 9, 15, 41, 60]) {
     const options = `000a00${bytes.toString(16).padStart(2, "0")}${"ab".repeat(bytes)}`;
@@ -237,7 +237,7 @@ test("RFC 7873 §5.2.2: cookies of other lengths are FORMERR, answered with OPT 
   }
 });
 
-test("the room for a cookie is deducted from the answer, so that the limit holds", () => {
+test("the space for a cookie counts against the size limit of the answer", () => {
   // As many addresses as fit into 512 bytes without a cookie.
   const records = Array.from({ length: 28 }, (_, i) => recordOp(Z, "many.example.com", "A", `192.0.2.${i}`));
   const server = setup([...BASE, ...records]);
@@ -253,7 +253,7 @@ test("the room for a cookie is deducted from the answer, so that the limit holds
   }
 });
 
-test("RFC 5001: a client that asks for the server's name gets it, if the server has one", () => {
+test("RFC 5001: a client that requests the server's name gets it, if the server has one", () => {
   const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "00030000" });
   const named = setup(BASE, 100, "ns-fra-1");
   for (let i = 0; i < 2; i++) assert.equal(optionsOf(ask(named, bytes)), `00030008${Buffer.from("ns-fra-1").toString("hex")}`);
@@ -261,7 +261,7 @@ test("RFC 5001: a client that asks for the server's name gets it, if the server 
   assert.equal(optionsOf(ask(setup(), bytes)), "");
 });
 
-test("RFC 7828: over our own connections the client learns how long they may be idle", () => {
+test("RFC 7828: a client on TCP or TLS learns its idle timeout", () => {
   const server = setup();
   const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "000b0000" });
   for (const transport of ["tcp", "dot"] as const) assert.equal(optionsOf(ask(server, bytes, clientAt(transport))), "000b00020064");
@@ -286,7 +286,7 @@ test("RFC 8467: encrypted responses to padded queries are padded to a multiple o
   }
 });
 
-test("responses are counted by their extended code", () => {
+test("metrics count responses by their extended RCODE", () => {
   const server = setup();
   ask(server, query("www.example.com", TYPE.A, { edns: 1232, version: 1 }));
   ask(server, query("www.example.com", TYPE.A));
@@ -304,7 +304,7 @@ function limited(perSecond: number, slip: number, asked: readonly Buffer[], tran
   return { server, messages, answered: messages.length - truncated.length, truncated };
 }
 
-test("responses of one kind to one network are limited together; other kinds are limited separately", () => {
+test("responses of one kind to one network share a limit, and other kinds have their own", () => {
   const many = (name: (i: number) => string, type: number): Buffer[] => Array.from({ length: 40 }, (_, i) => query(name(i), type));
   const rows: [sort: string, questions: Buffer[]][] = [
     ["one name", many(() => "www.example.com", TYPE.A)],
@@ -333,7 +333,7 @@ test("responses of one kind to one network are limited together; other kinds are
   assert.equal(limited(10, 0, mixed).answered, 60);
 });
 
-test("different names together share the limit of all responses, in units of 512 bytes", () => {
+test("different names share the limit of all responses, in units of 512 bytes", () => {
   const names = ["www", "a.wild", "b.wild", "nothing", "more", "big", "other.child", "big", "www", "big", "www"];
   const asked = names.map((name) => query(`${name}.example.com`, TYPE.A));
   assert.equal(limited(100, 0, asked, "udp", 5).answered, 5);
@@ -343,7 +343,7 @@ test("different names together share the limit of all responses, in units of 512
   assert.equal(limited(100, 0, medium, "udp", 6).answered, 3);
 });
 
-test("over the limit a client is sent to TCP with an answer no larger than its query, and gets its cookie with it", () => {
+test("over the limit a client gets a truncated response no larger than its query, with its cookie", () => {
   const asked = Array.from({ length: 30 }, () => query("big.example.com", 16, { edns: 4096, dnssecOk: true, options: CLIENT_COOKIE }));
   const { server, answered, truncated } = limited(10, 1, asked);
   assert.deepEqual([answered, truncated.length], [0, 30]);
@@ -368,7 +368,7 @@ test("over the limit a client is sent to TCP with an answer no larger than its q
   assert.deepEqual([errors.answered, errors.truncated.length], [30, 0]);
 });
 
-test("a client with one of our cookies is at its address, and is not limited", () => {
+test("a client with a valid server cookie is not limited", () => {
   const known = Array.from({ length: 30 }, () => query("www.example.com", TYPE.A, { edns: 1232, options: SERVER_COOKIE }));
   assert.equal(limited(1, 0, known).answered, 30);
   const guessed = SERVER_COOKIE.replace(/.$/, "1");
@@ -376,7 +376,7 @@ test("a client with one of our cookies is at its address, and is not limited", (
   assert.equal(limited(1, 0, unknown).answered, 1);
 });
 
-test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => {
+test("messages that violate RFC 1035 or 6891 get FORMERR, and are counted", () => {
   const server = setup();
   const good = query("www.example.com", TYPE.A, { edns: 1232 });
   const patched = (change: (bytes: Buffer) => void): Buffer => {
@@ -404,13 +404,13 @@ test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => 
   assert.equal(server.count("selvedge_dns_malformed_total"), rows.length);
 });
 
-test("unknown options are ignored", () => {
+test("the nameserver ignores unknown EDNS options", () => {
   const good = query("www.example.com", TYPE.A, { edns: 1232 });
   const withOption = Buffer.concat([good.subarray(0, -2), Buffer.of(0, 8, 0xff, 0x11, 0, 4, 1, 2, 3, 4)]);
   assert.equal(ask(setup(), withOption).answers.length, 1);
 });
 
-test("too short messages, and answers, get silence", () => {
+test("messages that are too short, and responses, get no response", () => {
   const server = setup();
   assert.equal(server.respond(Buffer.alloc(0), UDP), undefined);
   assert.equal(server.respond(Buffer.alloc(11), UDP), undefined);
@@ -418,7 +418,7 @@ test("too short messages, and answers, get silence", () => {
   assert.equal(server.count("selvedge_dns_dropped_total"), 3);
 });
 
-test("UDP answers stay within 512 bytes, the client's size and 1232, or set TC; TCP returns all", () => {
+test("UDP answers stay within 512 bytes, the client's size and 1232, or set TC, and TCP answers are complete", () => {
   const server = setup();
   // Twice, so that what the cache holds is measured as well.
   for (let round = 0; round < 2; round++) {
@@ -439,7 +439,7 @@ test("UDP answers stay within 512 bytes, the client's size and 1232, or set TC; 
   }
 });
 
-test("the additional section is left out before anything is truncated", () => {
+test("the nameserver drops the additional section before it truncates an answer", () => {
   const many = Array.from({ length: 40 }, (_, i) => recordOp(Z, "mail.example.com", "A", `192.0.2.${i}`));
   const server = setup([...BASE, recordOp(Z, "example.com", "MX", "1 mail.example.com"), ...many]);
   const small = ask(server, query("example.com", TYPE.MX));
@@ -448,7 +448,7 @@ test("the additional section is left out before anything is truncated", () => {
   assert.deepEqual([large.answers.length, large.additionals.length], [1, 41]);
 });
 
-test("an applied change is in the next answer, regardless of the cache", () => {
+test("the next answer has an applied change, also if the old answer was cached", () => {
   const server = setup();
   const address = (name: string): string[] =>
     ask(server, query(name, TYPE.A))
@@ -482,7 +482,7 @@ test("an alias into another zone follows that zone's changes", () => {
   assert.equal(count(), 1);
 });
 
-test("a flood of names that do not exist, or that a wildcard or DNAME record creates, leaves the other answers in the cache", () => {
+test("a flood of names that do not exist, or that a wildcard or DNAME creates, does not evict other answers from the cache", () => {
   const server = setup([...BASE, recordOp(Z, "tree.example.com", "DNAME", "wild.example.com")]);
   const hits = (): number => server.count("selvedge_dns_cache_hits_total");
   for (const name of ["www.example.com", "alias.example.com"]) ask(server, query(name, TYPE.A));
@@ -499,7 +499,7 @@ test("a flood of names that do not exist, or that a wildcard or DNAME record cre
   assert.equal(hits(), 3);
 });
 
-test("the cache stays within its limit", () => {
+test("the answer cache stays within its limit", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const cache = createAnswerCache({ entriesMax: 10, clock });
   const zones = new Set(["z"]);
@@ -528,7 +528,7 @@ test("the cache stays within its limit", () => {
   assert.equal(cache.entryCount, 0);
 });
 
-test("dns-packet agrees with the answers", () => {
+test("dns-packet decodes the answers", () => {
   const server = setup();
   const response = packet.decode(
     server.respond(packet.encode({ type: "query", id: 9, questions: [{ type: "TXT", name: "alias.example.com" }] }), UDP) as Buffer,

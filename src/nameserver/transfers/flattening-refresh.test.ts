@@ -38,7 +38,7 @@ function setUp(t: TestContext, ops: readonly Op[], fetched: ReadonlySet<string> 
 
 const zone = (change: Partial<ZoneEntry> = {}): Op => zoneOp(Z, "example.com", change);
 
-test("changed addresses at a flattened apex are reported for their zone, once each time", async (t) => {
+test("the watcher reports changed addresses at a flattened apex for their zone, once per change", async (t) => {
   const { watch, elsewhere, told } = setUp(t, [zone(), ALIAS]);
   await watch.look();
   await watch.look();
@@ -65,7 +65,7 @@ test("a failed look-up is not a change", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("zones that are not transferred, that are copies, or whose apex has its own addresses are left alone", async (t) => {
+test("the watcher ignores zones that are not transferred, that are copies, or whose apex has its own addresses", async (t) => {
   for (const [ops, fetched] of [
     [[zone(), ALIAS], new Set<string>()],
     [[zone({ type: "secondary", secondary_overrides: true }), ALIAS], undefined],

@@ -61,7 +61,7 @@ const notify = (name: string, change: Partial<Message> = {}): Buffer =>
     ...change,
   }) as Buffer;
 
-test("a NOTIFY from a primary is acknowledged and passed on, one from a stranger is refused", async (t) => {
+test("the nameserver acknowledges and forwards a NOTIFY from a primary, and refuses one from another address", async (t) => {
   const { notified, nameserver, ask } = await serve([
     ...secondary("ours"),
     fetched("ours", [peer("127.0.0.1")]),
@@ -96,7 +96,7 @@ test("a NOTIFY from a primary is acknowledged and passed on, one from a stranger
   assert.equal(flags & 0xf, RCODE.FORMERR, "a query has no answers");
 });
 
-test("a peer with a key is trusted with its signature only", async (t) => {
+test("a peer with a key needs a valid signature", async (t) => {
   const { notified, nameserver, ask, port } = await serve([
     ...secondary("ours"),
     fetched("ours", [peer("127.0.0.1", tsig)], ["127.0.0.1/32"]),
@@ -115,7 +115,7 @@ test("a peer with a key is trusted with its signature only", async (t) => {
   assert.deepEqual(notified, ["ours"]);
 });
 
-test("many NOTIFY messages for a zone become two notices: at once, and after the interval", async (t) => {
+test("many NOTIFY messages for a zone make two notices: one at once, and one after the interval", async (t) => {
   const { notified, nameserver, ask } = await serve([...secondary("ours"), fetched("ours", [peer("127.0.0.1")])]);
   t.after(() => nameserver.close(0));
   for (let i = 0; i < 20; i++) await ask(notify("ours.example"));
@@ -124,7 +124,7 @@ test("many NOTIFY messages for a zone become two notices: at once, and after the
   assert.deepEqual(new Set(notified), new Set(["ours"]));
 });
 
-test("an expired zone is answered with SERVFAIL until it is refreshed", async (t) => {
+test("queries for an expired zone get SERVFAIL until it is refreshed", async (t) => {
   const replica = createMemoryReplica([...secondary("gone", { expired: true }), recordOp("gone", "www.gone.example", "A", "192.0.2.1")]);
   const nameserver = createNameserver({ ...NAMESERVER_PARTS, replica, metrics: createMetrics(), config: nameserverConfig() });
   const { tcp: port } = await nameserver.listen();

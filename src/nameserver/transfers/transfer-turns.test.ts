@@ -43,14 +43,14 @@ function run(records: Generator<unknown>): { most: number; records: number } {
   return { most, records: count };
 }
 
-test("a transfer skips a limited number of names without data at a time", () => {
+test("a zone transfer skips a limited number of names without data in each tick", () => {
   const zone = zoneOf([recordOp(Z, "old.example.com", "DNAME", "elsewhere.example"), ...many("old.example.com")]);
   const { most, records } = run(wholeZone(zone, EDGE, () => []));
   assert.ok(records < 10, `${records} records: what a DNAME hides is not sent`);
   assert.ok(most <= MOST, `${most} steps in one turn`);
 });
 
-test("differences compute each name in its turn, and skip a limited number without data", () => {
+test("an incremental transfer computes each name when it is sent, and skips a limited number without data in each tick", () => {
   const zone = zoneOf([]);
   const sets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Buffer.of(192, 0, 2, 1)], proxied: false }]]);
   const names = Array.from({ length: NAMES }, (_, i) => ({
@@ -64,7 +64,7 @@ test("differences compute each name in its turn, and skip a limited number witho
   assert.ok(most <= 10_000, `${most} steps in one turn`);
 });
 
-test("a signed zone skips a limited number of names outside of it at a time", () => {
+test("a signed zone transfer skips a limited number of names outside the zone in each tick", () => {
   const cut = recordOp(Z, "sub.example.com", "NS", "n1.sub.example.com");
   const zone = zoneOf([dnssecOp(Z, [zoneKey("only")]), cut, ...many("sub.example.com")]);
   const clock = fixedClock("2026-11-20T12:00:00Z");
@@ -74,7 +74,7 @@ test("a signed zone skips a limited number of names outside of it at a time", ()
   assert.ok(most <= MOST, `${most} steps in one turn`);
 });
 
-test("signatures of deleted names are dropped a limited number at a time", () => {
+test("the signer drops signatures of deleted names in limited steps", () => {
   const zone = zoneOf([dnssecOp(Z, [zoneKey("only")])]);
   const clock = fixedClock("2026-11-20T12:00:00Z");
   const { signatures } = createSigner({ edge: EDGE, clock, sealer: SEALER, metrics: createMetrics(), log: () => {} });

@@ -113,7 +113,7 @@ function opOf(change: Change, state: { paused: boolean; value: number }): Op {
 const FILLING: readonly Op[] = Array.from({ length: 60 }, (_, i) => recordOp(Z, `host${i}.${ZONE}`, "A", `198.51.100.${i}`));
 const BASE: readonly Op[] = [zone(false, 0), transferOp(Z, [PLAIN_PEER]), ...FILLING];
 
-test("a secondary with differences has the same content as one with the whole zone", () => {
+test("property: incremental transfers and full transfers give the same content", () => {
   const kinds = new Map<string, number>();
   fc.assert(
     fc.property(fc.array(fc.tuple(changes, fc.boolean()), { maxLength: 12 }), fc.constantFrom(1, 0xffff_fffa), (deltas, first) => {
@@ -137,7 +137,7 @@ test("a secondary with differences has the same content as one with the whole zo
   for (const kind of ["differences", "full"]) assert.ok((kinds.get(kind) ?? 0) > 3, JSON.stringify([...kinds]));
 });
 
-test("the whole zone is its SOA, its name servers and every record, proxied ones with the edge's addresses", () => {
+test("property: a full transfer has the SOA, the name servers and every record, and the edge's addresses for proxied ones", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(fc.nat(6), fc.nat(5), fc.boolean()), { selector: ([name, value]) => `${name}/${value}` }),
@@ -167,7 +167,7 @@ test("the whole zone is its SOA, its name servers and every record, proxied ones
 
 const BIG: readonly Op[] = Array.from({ length: 3000 }, (_, i) => recordOp(Z, `host${i}.${ZONE}`, "TXT", `"${"x".repeat(40)}"`));
 
-test("a transfer in progress has one serial, whatever is committed meanwhile", () => {
+test("a transfer in progress has one serial, whatever changes meanwhile", () => {
   const fixture = transfersOver([zone(false, 0), serialOp(Z, 1), transferOp(Z, [PLAIN_PEER]), ...BIG]);
   const before = linesOf(fetchZone(fixture));
   const stream = start(fixture);
@@ -183,7 +183,7 @@ test("a transfer in progress has one serial, whatever is committed meanwhile", (
   assert.ok(messages > 5, `only ${messages} messages`);
 });
 
-test("differences that are no longer kept are answered with the whole zone", () => {
+test("a request for an old serial without stored differences gets the whole zone", () => {
   const fixture = transfersOver([...BASE, serialOp(Z, 1)], { journalWeightMax: 20 });
   const change = (serial: number): void => fixture.replica.apply([record(0, 0, { ttl: 60 + serial }), serialOp(Z, serial)]);
   change(2);
@@ -210,7 +210,7 @@ test("the number of concurrent transfers is limited, in total and per address", 
   assert.equal(open(2), undefined);
 });
 
-test("invalid requests, and those of others than peers, are left to the responder", () => {
+test("the server passes invalid requests, and requests from addresses that are not peers, to the responder", () => {
   const fixture = transfersOver([...BASE, serialOp(Z, 1)]);
   const request = transferRequest(ZONE);
   assert.equal(fixture.transfers.open(request, clientAt("tcp", [192, 0, 2, 1])), undefined);

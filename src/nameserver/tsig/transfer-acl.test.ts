@@ -17,7 +17,7 @@ const sideOf = (op: Op) => {
   return side;
 };
 
-test("a peer with a key is identified by it alone, and others by their address", () => {
+test("a peer with a key is admitted by the key alone, and other peers by their address", () => {
   const { keys, admits } = sideOf(transferOp("z", [KEYED, KEYLESS], ["198.51.100.0/24", "192.0.2.0/24"]));
   const [key] = keys;
   assert.ok(key && keys.length === 1);
@@ -34,7 +34,7 @@ test("if every peer has a key, no address suffices", () => {
   for (const text of ["192.0.2.1", "198.51.100.7"]) assert.equal(admits(address(text), undefined), false, text);
 });
 
-test("a key that cannot be opened allows nothing, neither by itself nor by its peer's address", () => {
+test("a key that cannot be decrypted admits nobody, neither by the key nor by its peer's address", () => {
   const broken = { ...KEYED, tsig: { ...KEYED.tsig, id: "another" } };
   const { keys, admits } = sideOf(transferOp("z", [broken, KEYLESS]));
   assert.deepEqual(keys, []);
@@ -42,7 +42,7 @@ test("a key that cannot be opened allows nothing, neither by itself nor by its p
   assert.equal(admits(address("2001:db8::1"), undefined), true);
 });
 
-test("entries count from their addition to their removal", () => {
+test("peers are admitted from their addition to their removal", () => {
   const replica = createMemoryReplica([transferOp("z", [KEYED])]);
   const partners = createTransferPartners(replica.snapshot, SEALER);
   const other = { ...KEYED, tsig: tsigEntry("k2", "two.example", Buffer.alloc(32, 2)) };

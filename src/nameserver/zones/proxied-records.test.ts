@@ -36,7 +36,7 @@ function https(ops: readonly Op[] | Zones, name: string, edge = EDGE): string[] 
   );
 }
 
-test("dns.md: a proxied name with a certificate has an HTTPS record, once the edge supports more than HTTP/1.1", () => {
+test("dns.md: a proxied name with a certificate has an HTTPS record if the edge supports more than HTTP/1.1", () => {
   assert.deepEqual(https(BASE, "www.example.com"), [`300 ${SET}`]);
   const withPort = createEdgeFront(ADDRESSES, { alpn: ["h2", "http/1.1"], port: 8443 });
   assert.deepEqual(https(BASE, "www.example.com", withPort), [
@@ -50,7 +50,7 @@ test("dns.md: a proxied name with a certificate has an HTTPS record, once the ed
     assert.deepEqual(https(BASE, "www.example.com", edge), []);
 });
 
-test("the certificate must cover the name", () => {
+test("a name has an HTTPS record only if a certificate covers it", () => {
   const rows: readonly (readonly [name: string, hosts: readonly string[], has: boolean])[] = [
     ["www.example.com", [], false],
     ["www.example.com", ["example.com"], false],
@@ -69,7 +69,7 @@ test("the certificate must cover the name", () => {
   }
 });
 
-test("an explicit record takes precedence; names that are not proxied have none", () => {
+test("an explicit HTTPS record wins over the automatic one, and names that are not proxied have none", () => {
   assert.deepEqual(https([...BASE, recordOp(Z, "www.example.com", "HTTPS", "1 . alpn=h2")], "www.example.com"), ['600 1 . alpn="h2"']);
   assert.deepEqual(https([...BASE, recordOp(Z, "plain.example.com", "A", "192.0.2.1")], "plain.example.com"), []);
   const paused = BASE.map((op) => (op.kind === "zone" ? zoneOp(Z, "example.com", { paused: true }) : op));
@@ -78,7 +78,7 @@ test("an explicit record takes precedence; names that are not proxied have none"
   assert.deepEqual(https([...BASE, cname], "shop.example.com"), [`300 ${SET}`]);
 });
 
-test("SPEC 2.3: a zone without HTTP/2, or without TLS, has none", () => {
+test("SPEC 2.3: a zone without HTTP/2 or TLS has no automatic HTTPS records", () => {
   const withSettings = (edge: ZoneEntry["edge"]): readonly Op[] =>
     BASE.map((op) => (op.kind === "zone" ? zoneOp(Z, "example.com", { ...(edge && { edge }) }) : op));
   assert.deepEqual(https(withSettings({ http2: false }), "www.example.com"), []);
@@ -86,14 +86,14 @@ test("SPEC 2.3: a zone without HTTP/2, or without TLS, has none", () => {
   assert.deepEqual(https(withSettings({ ssl: "full" }), "www.example.com"), [`300 ${SET}`]);
 });
 
-test("hints are the name's addresses", () => {
+test("address hints in an HTTPS record are the name's addresses", () => {
   const only = (setting: "ipv4_only" | "ipv6_only"): string[] =>
     https([...BASE, proxied("one.example.com", { settings: { [setting]: true } })], "one.example.com");
   assert.deepEqual(only("ipv4_only"), ['300 1 . alpn="h3,h2" ipv4hint="203.0.113.1"']);
   assert.deepEqual(only("ipv6_only"), ['300 1 . alpn="h3,h2" ipv6hint="2001:db8::1"']);
 });
 
-test("an added or removed certificate changes its zone's answers", () => {
+test("adding or removing a certificate changes the answers of its zone", () => {
   const [zone, added] = BASE as readonly [Op, Op];
   const zones = zonesOf([zone, proxied("www.example.com")]);
   assert.deepEqual(https(zones, "www.example.com"), []);
@@ -104,7 +104,7 @@ test("an added or removed certificate changes its zone's answers", () => {
   assert.deepEqual(https(zones, "www.example.com"), []);
 });
 
-test("the proof for the name's content is in the record; other servers of the zone do not get it", () => {
+test("DNSSEC proofs include the automatic HTTPS record, and zone transfers leave it out", () => {
   const zone = zonesOf(BASE).nearestZone(keyOf(parseAbsoluteName("example.com")), null);
   assert.ok(zone);
   const www = keyOf(parseAbsoluteName("www.example.com"));

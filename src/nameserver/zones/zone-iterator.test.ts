@@ -60,7 +60,7 @@ const readOne = ({ walk, read }: Reader): boolean => {
   return true;
 };
 
-test("an iteration returns the content from its start, whatever changes meanwhile", () => {
+test("property: an iteration returns the content at its start, whatever changes meanwhile", () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(undefined, 0), (all, splitSize) => {
       const nodes = createZoneNodes(undefined, splitSize);
@@ -104,7 +104,7 @@ test("an iteration returns the content from its start, whatever changes meanwhil
   );
 });
 
-test("changes are reported with the former content", () => {
+test("a change has the content before and after it", () => {
   const nodes = createZoneNodes();
   const key = NAMES[0]!;
   const changes = (): string[][] => {
@@ -125,7 +125,7 @@ test("changes are reported with the former content", () => {
   assert.deepEqual(changes(), []);
 });
 
-test("an iteration that would have to keep too much fails, and a finished one keeps nothing", () => {
+test("an iteration fails if it has to copy too much, and a finished one holds no copies", () => {
   const sets: RRsets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
   const nodes = new LargeMap<WalkedNode>();
   for (const [order, key] of NAMES.entries()) nodes.set(key, { sets, order });
@@ -143,7 +143,7 @@ test("an iteration that would have to keep too much fails, and a finished one ke
   assert.throws(() => walk.next(), ZoneIteratorError);
 });
 
-test("an iteration fails if the map is split during it", () => {
+test("an iteration fails if the map splits during it", () => {
   const nodes = createZoneNodes(undefined, NAMES.length);
   nodes.add(NAMES[0]!, recordOf(60, 1));
   nodes.settle();

@@ -66,7 +66,7 @@ const isBelow = (key: NameKey | undefined, other: NameKey): boolean =>
 const contents = (model: Model): Map<NameKey, string> =>
   new Map(ALL.flatMap((key) => (setsIn(model, key) === "[]" ? [] : [[key, setsIn(model, key)] as const])));
 
-test("large changes are visible at once on release, whatever else happens, and each iteration shows one moment", async () => {
+test("property: large changes become visible at once on release, and each iteration shows one moment", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const nodes = createZoneNodes(1);
@@ -171,7 +171,7 @@ function assertHolds(nodes: ZoneNodes, model: Model): void {
   }
 }
 
-test("a release is one step of the same size at any size, and so is each turn after it", async () => {
+test("releasing a change takes one step of constant size, and so does each tick after it", async () => {
   for (const size of [1_000, 10_000]) {
     const nodes = createZoneNodes(100);
     const keyOfHost = (i: number): NameKey => keyOf(parseAbsoluteName(`h${i}.example`));
@@ -231,7 +231,7 @@ test("a large change of a name with sixty thousand records copies some of them f
   );
 });
 
-test("a delegation to two servers that one delta adds is a zone cut, and none when the next one removes it", () => {
+test("a delegation to two servers that one delta adds is a zone cut until the next delta removes it", () => {
   const nodes = createZoneNodes();
   const [key] = NAMES as [NameKey];
   const servers = [recordOf("NS", 1), recordOf("NS", 2)];

@@ -89,7 +89,7 @@ const deltasArbitrary = fc
   .tuple(fc.array(fc.array(changeArbitrary, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 25 }), fc.nat(24), fc.nat(3))
   .map(([deltas, at, later]) => withImport(deltas, at % deltas.length, later));
 
-test("applying deltas equals rebuilding from the snapshot", () => {
+test("property: applying deltas gives the same zones as rebuilding from the snapshot", () => {
   fc.assert(
     fc.property(deltasArbitrary, (deltas) => {
       const replica = createMemoryReplica();
@@ -108,7 +108,7 @@ test("applying deltas equals rebuilding from the snapshot", () => {
   );
 });
 
-test("a delta that is staged and released in slices equals one that is applied at once, also beside an import", async () => {
+test("property: a delta that is staged and released in slices gives the same zones as one applied at once, also beside an import", async () => {
   await fc.assert(
     fc.asyncProperty(deltasArbitrary, fc.infiniteStream(fc.boolean()), async (deltas, waits) => {
       const state = createSnapshotState();
@@ -134,7 +134,7 @@ test("a delta that is staged and released in slices equals one that is applied a
   );
 });
 
-test("no slice changes more names than its share, for any depth of names in an import, a batch or a removal", async () => {
+test("each slice changes a limited number of names, for names of any depth, in an import, a batch or a removal", async () => {
   const deep = (i: number): string => `${Array.from({ length: 50 }, (_, level) => `l${(i + level) % 36}`).join(".")}.${i}.example.com`;
   const records = Array.from({ length: 100 }, (_, i) => recordOp("z1", deep(i), "A", "192.0.2.1"));
   const slices: number[] = [];
@@ -159,7 +159,7 @@ test("no slice changes more names than its share, for any depth of names in an i
   }
 });
 
-test("changes list the affected zones and whether names changed zones", () => {
+test("a change lists the affected zones, and whether a name changed zones", () => {
   const replica = createMemoryReplica();
   const zones = createZones();
   const changes: { zones: string[]; namespace: boolean }[] = [];
@@ -195,7 +195,7 @@ test("changes list the affected zones and whether names changed zones", () => {
   );
 });
 
-test("an unreadable entry is left out and counted", () => {
+test("the index leaves out and counts entries that it cannot read", () => {
   const good = recordOp("z1", "a.example.com", "A", "192.0.2.1");
   const bad = recordOp("z1", "b.example.com", "A", "192.0.2.1", { rdata: "AAA=" });
   const unknown = recordOp("z1", "c.example.com", "A", "192.0.2.1", { type: "NOPE" });
@@ -207,7 +207,7 @@ test("an unreadable entry is left out and counted", () => {
   assert.deepEqual([rcode("a.example.com"), rcode("b.example.com"), rcode("c.example.com")], [0, 3, 3]);
 });
 
-test("SPEC 2.5: with multi_provider other providers' name servers are listed beside the zone's own", () => {
+test("SPEC 2.5: with multi_provider the apex lists the name servers of other providers beside the zone's own", () => {
   const zones = createZones();
   const zone = zoneOp("z", "example.com", { multi_provider: true });
   const other = recordOp("z", "example.com", "NS", "ns.other.example");

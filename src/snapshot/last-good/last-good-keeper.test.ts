@@ -43,7 +43,7 @@ function fixture(t: TestContext, source = createTestSource()) {
   return { path, open, commit, onDisk, expected, errors, fulls: () => fulls };
 }
 
-test("changes are written to the journal, across restarts, without another full copy", async (t) => {
+test("the keeper appends changes to the journal, across restarts, without another full copy", async (t) => {
   const { path, open, commit, onDisk, expected, errors, fulls } = fixture(t);
   const first = open();
   assert.equal(await first.open(), null);
@@ -67,7 +67,7 @@ test("changes are written to the journal, across restarts, without another full 
   assert.equal((await readJournal(journalPath(path), base, () => {})).ops, 26);
 });
 
-test("a large journal is merged into a new base file", async (t) => {
+test("the keeper merges a large journal into a new base file", async (t) => {
   const { path, open, commit, onDisk, expected, fulls } = fixture(t);
   const keeper = open();
   keeper.startOver();
@@ -82,7 +82,7 @@ test("a large journal is merged into a new base file", async (t) => {
   assert.ok(statSync(journalPath(path)).size < 4_000_000);
 });
 
-test("changes during a full copy are not lost", async (t) => {
+test("the keeper keeps changes that arrive during a full copy", async (t) => {
   const { open, commit, onDisk, expected } = fixture(t);
   const keeper = open();
   keeper.startOver();
@@ -96,7 +96,7 @@ test("changes during a full copy are not lost", async (t) => {
   assert.deepEqual(await onDisk(), expected());
 });
 
-test("a copy that cannot be written is logged, and written later", async (t) => {
+test("the keeper logs a copy that it cannot write, and writes it later", async (t) => {
   const { path, open, commit, onDisk, expected, errors } = fixture(t);
   const keeper = open();
   await mkdir(`${path}.new`);

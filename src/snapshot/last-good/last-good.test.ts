@@ -21,7 +21,7 @@ const at = (rev: number): Position => ({ history: "h", rev });
 
 const OPS: readonly Op[] = Array.from({ length: 20_000 }, (_, i) => ({ kind: "serial", id: `zone-${i} ✓\n`, value: { serial: i } }));
 
-test("a written copy is read back, over many chunks", async (t) => {
+test("a written copy is read back, also across many chunks", async (t) => {
   const path = temporaryPath(t);
   await writeBaseFile(path, at(7), [OPS]);
   assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 7, ops: OPS });
@@ -35,7 +35,7 @@ test("a missing copy is not an error", async (t) => {
   assert.equal(await readCopy(temporaryPath(t), assert.fail), null);
 });
 
-test("any changed, added or missing byte is refused and logged", async (t) => {
+test("property: a copy with any changed, added or missing byte is refused and logged", async (t) => {
   const path = temporaryPath(t);
   await writeBaseFile(path, at(7), [OPS.slice(0, 5)]);
   const good = readFileSync(path);
@@ -73,7 +73,7 @@ test("a copy of another format is refused", async (t) => {
 
 const delta = (rev: number): Delta => ({ from: rev - 1, rev, ops: [{ kind: "serial", id: "a", value: { serial: rev } }] });
 
-test("a journal continues the base file, and a cut-off one is only older", async (t) => {
+test("a journal continues the base file, and a truncated journal gives an older revision", async (t) => {
   const path = temporaryPath(t);
   const base = await writeBaseFile(path, at(7), [[]]);
   const journal = await createJournal(journalPath(path), base);
@@ -93,7 +93,7 @@ test("a journal continues the base file, and a cut-off one is only older", async
   assert.equal(last, 10);
 });
 
-test("a journal counts up to its first bad line, which is logged", async (t) => {
+test("a journal is read up to its first bad line, which is logged", async (t) => {
   const path = temporaryPath(t);
   const journal = await createJournal(journalPath(path), await writeBaseFile(path, at(7), [[]]));
   await journal.append([delta(8), delta(9)]);
@@ -130,7 +130,7 @@ test("a journal of another base file is ignored", async (t) => {
   assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 7, ops: OPS.slice(1, 2) });
 });
 
-test("a copy from before histories existed is read, with its journal", async (t) => {
+test("a copy without a history is read, with its journal", async (t) => {
   const path = temporaryPath(t);
   const none = { history: NO_HISTORY, rev: 7 };
   const journal = await createJournal(journalPath(path), await writeBaseFile(path, none, [OPS.slice(0, 1)]));

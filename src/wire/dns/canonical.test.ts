@@ -13,7 +13,7 @@ const rdata = (type: string, content: string): Buffer => Buffer.from(encodeConte
 const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 63 }), { maxLength: 3 });
 const names = labels.map((parts) => keyOf(Buffer.concat([...parts.flatMap((part) => [Buffer.of(part.length), part]), Buffer.of(0)])));
 
-test("RFC 4034 §6.1: the order of its example", () => {
+test("RFC 4034 §6.1: names sort in the order of its example", () => {
   const ordered = [
     "example",
     "a.example",
@@ -77,7 +77,7 @@ test("RFC 4034 §6.2: names in old types are lower case, in newer ones unchanged
   );
 });
 
-test("no name is between a name and its successor, and the last one leads back to the apex", () => {
+test("no name sorts between a name and its successor, and the successor of the last one is the apex", () => {
   const apex = key("example");
   const long = (label: string): string => `${label}.${`${"a".repeat(60)}.`.repeat(3)}example`;
   assert.equal(text(successor(key("www.example"), apex)), "\\000.www.example");
@@ -102,7 +102,7 @@ test("no name is between a name and its successor, and the last one leads back t
   );
 });
 
-test("RFC 4034 §4.3: the bitmap of its example, and any other, survives encoding and decoding", () => {
+test("RFC 4034 §4.3: the example's bitmap, and any other, survives encoding and decoding", () => {
   assert.equal(typeBitmap([1234, 15, 1, 47, 46, 1]).toString("hex"), `0006400100000003041b${"00".repeat(26)}20`);
   fc.assert(
     fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 65_535 }), { maxLength: 20 }), (types) => {

@@ -140,7 +140,7 @@ test("only names in the types of RFC 1035 are compressed", () => {
   assert.equal(size("SRV", "1 2 3 www.example.com"), question + 12 + 6 + 17);
 });
 
-test("a set that does not fit is removed completely, including the names it added", () => {
+test("a set that does not fit is removed completely, including the names that it added", () => {
   const writer = new MessageWriter(120, OPT_BYTES);
   writer.question({ name: parseAbsoluteName("example.com"), type: TYPE.NS, class: CLASS.IN });
   const before = writer.length;

@@ -19,7 +19,7 @@ const response = (answers: readonly number[], authorities: readonly number[], ad
     additionals: additionals.map(record),
   })!;
 
-test("the least TTL of the answers counts, without answers that of the authorities", () => {
+test("the smallest TTL of the answers counts, or without answers that of the authority section", () => {
   assert.equal(minTtl(response([300, 60, 86_400], [5], [1])), 60);
   assert.equal(minTtl(response([], [1800, 900], [1])), 900);
   assert.equal(minTtl(response([], [], [7])), 0);

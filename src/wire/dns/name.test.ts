@@ -9,7 +9,7 @@ const names = labels
   .map((parts) => Buffer.concat([...parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part)]), Buffer.of(0)]))
   .filter((name) => name.length <= NAME_BYTES_MAX);
 
-test("a name of any bytes survives its presentation form", () => {
+test("property: a name of any bytes survives its presentation form", () => {
   fc.assert(
     fc.property(names, (name) => {
       const again = parseName(formatName(name), { origin: Buffer.of(0), style: "master" });
@@ -19,7 +19,7 @@ test("a name of any bytes survives its presentation form", () => {
   );
 });
 
-test("names of host characters are parsed like names with escapes", () => {
+test("property: names of host characters are parsed like names with escapes", () => {
   const outcome = (text: string, style: "api" | "master"): string => {
     try {
       return parseName(text, { origin: parseAbsoluteName("example.com"), style }).toString("hex");
@@ -48,7 +48,7 @@ test("keys fold the case of ASCII letters only", () => {
   assert.notEqual(keyOf(parseAbsoluteName("a\\.b.example")), keyOf(parseAbsoluteName("a.b.example")));
 });
 
-test("ancestors are found by labels, not by characters", () => {
+test("ancestors are compared by labels, not by characters", () => {
   const key = (text: string): string => keyOf(parseAbsoluteName(text));
   assert.equal(parentKey(key("www.example.com")), key("example.com"));
   assert.equal(parentKey(key(".")), undefined);
@@ -60,7 +60,7 @@ test("ancestors are found by labels, not by characters", () => {
   assert.equal(formatName(nameOfKey(key("A.Example"))), "a.example");
 });
 
-test("decompression follows pointers backwards only, and ends", () => {
+test("decompression follows only backward pointers, and terminates", () => {
   const message = Buffer.from("\u0003www\u0007example\u0000", "latin1");
   const pointed = Buffer.concat([message, Buffer.of(4, 0x6d, 0x61, 0x69, 0x6c, 0xc0, 4)]);
   const { name, end } = readName(pointed, message.length, true);

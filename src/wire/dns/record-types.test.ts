@@ -11,7 +11,7 @@ import { rdataOf } from "../../../test/support/rdata.ts";
 const origin = "example.com";
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-test("content becomes RDATA and is shown as in contract.md §3", () => {
+test("content becomes RDATA and is formatted as in contract.md §3", () => {
   const rows: [type: string, content: string, shown: string, priority?: number][] = [
     ["A", "192.0.2.1", "192.0.2.1"],
     ["AAAA", "2001:DB8:0:0:1::", "2001:db8:0:0:1::"],

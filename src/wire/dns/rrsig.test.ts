@@ -12,7 +12,7 @@ import { rrsigRdata } from "./rrsig.ts";
 
 const rdata = (type: string, content: string): Buffer => Buffer.from(encodeContent(type, content, { origin: ".", style: "master" }));
 
-test("RFC 6605 §6.1: its signature is valid, and invalid after any change", () => {
+test("RFC 6605 §6.1: the example's signature is valid, and invalid after any change", () => {
   const point = "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==";
   const keys = [rdata("DNSKEY", `257 3 13 ${point}`)];
   const signature = "qx6wLYqmh+l9oCKTN6qIc+bw6ya+KJ8oMz0YP107epXAyGmt+3SNruPFKG7tZoLBLlUzGGus7ZwmwWep666VCw==";
@@ -25,7 +25,7 @@ test("RFC 6605 §6.1: its signature is valid, and invalid after any change", () 
   assert.throws(() => assertSigned(set, rrsig, keys, now + 365 * 86_400), /valid from/);
 });
 
-test("any signed set verifies, in any order of its records and with any capitals in their names", () => {
+test("property: any signed set verifies, in any order of its records and in any letter case", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x, y } = publicKey.export({ format: "jwk" });
   const key = dnskeyRdata(Buffer.concat([Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")]));

@@ -6,7 +6,7 @@ import { encodeContent } from "./record-types.ts";
 
 const serials = fc.integer({ min: 0, max: 0xffff_ffff });
 
-test("serials are compared on a circle: each has the next 2^31 - 1 after it", () => {
+test("property: each serial is before the next 2^31 - 1 serials, modulo 2^32", () => {
   fc.assert(
     fc.property(serials, fc.integer({ min: 1, max: 0x7fff_ffff }), (serial, step) => {
       const later = (serial + step) >>> 0;

@@ -38,7 +38,7 @@ const refused = (records: readonly ResourceRecord[], request: Partial<TransferRe
 
 const [one, two, three] = [a("one.zone.example", 1), a("two.zone.example", 2), a("three.zone.example", 3)] as const;
 
-test("a whole zone is between two equal SOA records, whichever way it was requested", () => {
+test("a whole zone lies between two equal SOA records, for AXFR and IXFR requests alike", () => {
   for (const serial of [null, 4]) {
     const transfer = read([soa(5), one, two, soa(5)], { serial });
     assert.deepEqual(transfer, { kind: "full", soa: soa(5), records: [one, two] });
@@ -48,7 +48,7 @@ test("a whole zone is between two equal SOA records, whichever way it was reques
   }
 });
 
-test("without its closing SOA no zone is complete", () => {
+test("a transfer without its closing SOA is never complete", () => {
   for (const records of [[soa(5)], [soa(5), one], [soa(5), one, two]]) assert.equal(read(records), undefined);
   const incremental = [soa(5), soa(3), one, soa(4), two, soa(4), soa(5), three, soa(5)];
   for (let length = 0; length < incremental.length; length++) {
@@ -70,13 +70,13 @@ test("differences follow each other from the requested serial to the newest", ()
   });
 });
 
-test("a lone SOA that is not newer means no change, a newer one means nothing yet", () => {
+test("a lone SOA means no change if it is not newer, and an unfinished transfer if it is", () => {
   for (const serial of [5, 6]) assert.deepEqual(read([soa(5)], { serial }), { kind: "current", soa: soa(5) });
   assert.equal(read([soa(5)], { serial: 4 }), undefined);
   assert.equal(read([soa(5)], { serial: null }), undefined);
 });
 
-test("records that cannot be part of the zone are refused", () => {
+test("the reader refuses records that cannot be part of the zone", () => {
   refused([one], {}, /does not begin with an SOA/);
   refused([soa(5), one, soa(6)], {}, /changed while/);
   refused([soa(5), one, soa(5), two], {}, /goes on behind/);

@@ -80,7 +80,7 @@ test("a message signed with a key is verified with it, and restored unchanged", 
   );
 });
 
-test("a forwarder may only change the identifier", () => {
+test("a signature survives a change of the message identifier, and no other change", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const { bytes } = signRequest(message(), key, NOW);
   const forwarded = Buffer.from(bytes);
@@ -102,7 +102,7 @@ test("a forwarder may only change the identifier", () => {
   assert.deepEqual(upperCase, []);
 });
 
-test("shortened signatures: refused under the key, and too short ones are malformed", () => {
+test("a truncated signature is refused, and one that is too short is malformed", () => {
   for (const algorithm of algorithms) {
     const key = createTsigKey("k.example", algorithm, Buffer.alloc(64, 3));
     const { bytes, mac } = signRequest(message(), key, NOW);
@@ -124,7 +124,7 @@ test("shortened signatures: refused under the key, and too short ones are malfor
   }
 });
 
-test("an answer of many messages is trusted as far as signed messages cover it", () => {
+test("a verifier trusts the messages of an answer up to the last signed one", () => {
   fc.assert(
     fc.property(keys, answers, (key, parts) => {
       const request = signRequest(message(), key, NOW);
@@ -138,7 +138,7 @@ test("an answer of many messages is trusted as far as signed messages cover it",
   );
 });
 
-test("a message left out, repeated, swapped or from another answer is detected", () => {
+test("the verifier detects a message that is missing, repeated, swapped or from another answer", () => {
   const key = createTsigKey("k.example", "hmac-sha512", Buffer.alloc(32, 7));
   const request = signRequest(message(), key, NOW);
   const signer = createAnswerSigner(key, request.mac, () => NOW);
@@ -159,7 +159,7 @@ test("a message left out, repeated, swapped or from another answer is detected",
   assert.deepEqual(faults([0], Buffer.alloc(64)), ["bad_signature"]);
 });
 
-test("unsigned messages: none at first, 99 between signed ones, and none is trusted before the next signed one", () => {
+test("the first message needs a signature, 99 may follow without, and none is trusted before the next signed one", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const request = signRequest(message(), key, NOW);
   const verifier = createAnswerVerifier(key, request.mac, () => NOW);
@@ -173,7 +173,7 @@ test("unsigned messages: none at first, 99 between signed ones, and none is trus
   assert.equal(verifier.accept(unsigned), "unsigned");
 });
 
-test("a refused signature has a reason, signed if the client has the key", () => {
+test("the refusal of a signature has a reason, and is signed if the client has the key", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const stranger = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 8));
   const response = message({ flags: FLAG.QR | 9 });

@@ -37,7 +37,7 @@ odd\\.label\\032x TXT a
 unknown TYPE65280 \\# 2 abcd
 `;
 
-test("a file with every form of entry", () => {
+test("the parser reads every form of entry", () => {
   const { records, errors } = parseZoneFile(FILE, { origin: "example.com" });
   assert.deepEqual(errors, []);
   const shown = records.map(({ name, type, ttl, content, priority, line }) => [
@@ -92,7 +92,7 @@ test("errors name their line and keep the other lines", () => {
   assert.equal(errors[5]?.message, "$INCLUDE directive not allowed.");
 });
 
-test("an unreadable owner does not pass its records to the owner before", () => {
+test("records after an unreadable owner name do not go to the owner before it", () => {
   const { records, errors } = parseZoneFile("a A 192.0.2.1\nb..c A 192.0.2.2\n A 192.0.2.3\n", { origin: "example.com" });
   assert.deepEqual([records.length, errors.map(({ line }) => line)], [1, [2, 3]]);
 });
@@ -123,7 +123,7 @@ test("$GENERATE is limited and reports its errors", () => {
   }
 });
 
-test("a too large time to live is not read as a type", () => {
+test("a TTL that is too large is an error, and not read as a type", () => {
   for (const ttl of ["2147483648", "12345678901", "9999999999W", "1X"])
     assert.match(messages(`www ${ttl} A 192.0.2.1`).join(), new RegExp(`^${ttl} is not a time to live: it must be from 0 to 2147483647`));
 });
@@ -142,14 +142,14 @@ test("the comment after a record's last line belongs to it", () => {
   );
 });
 
-test("a signer's records are skipped, with any content; other types that a zone cannot store are not", () => {
+test("the parser skips a signer's records with any content, but not other types that a zone cannot store", () => {
   const text = "@ RRSIG A 13 2 300 x y\n@ 300 IN NSEC a A NS\n@ TYPE50 \\# 0\n@ NSEC3PARAM 1 0 0 -\n@ ZONEMD 1 1 1 00\na A 192.0.2.1\n";
   const kinds = [...zoneFileItems(text, { origin: "example.com" })].map(({ kind }) => kind);
   assert.deepEqual(kinds, ["skipped", "skipped", "skipped", "skipped", "skipped", "record"]);
   assert.deepEqual(messages("@ SIG x\n@ TYPE24 \\# 0\n@ ANY x\n@ TYPE255 \\# 0\n").length, 4);
 });
 
-test("large or hostile files cost only their length", () => {
+test("parsing a large or hostile file takes linear time", () => {
   const many = 20_000;
   const rows: [text: string, records: number, errors: number][] = [
     ["a A 192.0.2.1\n".repeat(many), many, 0],
@@ -222,7 +222,7 @@ const wireRecord = ({ name, type, ttl, content, priority }: ZoneFileRecord): Wir
   ).toString("hex"),
 });
 
-test("an unsupported text of a type is refused with a way to import it", () => {
+test("text of an unsupported type is refused with a way to import it", () => {
   const { records, errors } = parseZoneFile("net APL 1:192.0.2.0/24\nnet TYPE42 \\# 4 00011800\nold WHAT x\n", { origin: "example.com" });
   assert.deepEqual(
     records.map(({ type, content }) => `${type} ${content}`),
@@ -249,7 +249,7 @@ test("named-checkzone's output of every type is read back", { skip: toolOrSkip("
 });
 
 for (const file of readdirSync(ZONES)) {
-  test(`${file} is read like named-checkzone reads it`, { skip: toolOrSkip("named-checkzone") }, async () => {
+  test(`the parser reads ${file} like named-checkzone`, { skip: toolOrSkip("named-checkzone") }, async () => {
     const directory = mkdtempSync(join(tmpdir(), "zonefile-"));
     try {
       const text = readFileSync(join(ZONES, file), "utf8");
@@ -263,7 +263,7 @@ for (const file of readdirSync(ZONES)) {
   });
 }
 
-test("a line of many words is refused as soon as no record could have them; later lines are read", () => {
+test("the parser refuses a line with too many words early, and reads later lines", () => {
   const { records, errors } = parseZoneFile(`a TXT ${'"" '.repeat(100_000)}\nb TXT ${'"" '.repeat(4_096)}\n`, { origin: "example.com" });
   assert.deepEqual(errors, [{ line: 1, message: "The line has more text than a record can have." }]);
   assert.deepEqual(
@@ -272,7 +272,7 @@ test("a line of many words is refused as soon as no record could have them; late
   );
 });
 
-test("each item has the position in the file", () => {
+test("each item has its position in the file", () => {
   const text = "$TTL 300\na A 192.0.2.1\nb A (\n192.0.2.2 )\nc A nonsense\nd RRSIG x\n$GENERATE 1-2 h$ A 192.0.2.$\n";
   const lineEnds = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
   assert.deepEqual(

@@ -11,7 +11,7 @@ const read = (chunks: readonly Buffer[], messageBytesMax = 65_536): readonly Ama
   return messages;
 };
 
-test("messages of the specification's examples are read and written", () => {
+test("the example messages of the specification are decoded and encoded", () => {
   // Smithy, "Amazon Event Stream Specification", test vectors: a payload without headers.
   const plain = Buffer.from("0000001d00000000fd528c5a7b27666f6f273a27626172277dc3653936", "hex");
   assert.deepEqual(
@@ -21,7 +21,7 @@ test("messages of the specification's examples are read and written", () => {
   assert.deepEqual(encodeAmazonMessage({}, Buffer.from("{'foo':'bar'}")), plain);
 });
 
-test("a written message is read again, in chunks of any size", () => {
+test("property: an encoded message is decoded again, in chunks of any size", () => {
   const message = fc.record({
     headers: fc.dictionary(fc.stringMatching(/^[:a-z-]{1,20}$/), fc.string({ maxLength: 40 }), { maxKeys: 5 }),
     payload: fc.uint8Array({ maxLength: 300 }),

@@ -33,7 +33,7 @@ describe("event stream", () => {
   ];
   for (const [name, stream, events] of cases) test(name, () => assert.deepEqual(read(text(stream)), events));
 
-  test("the events do not depend on the chunks of the stream", () => {
+  test("property: the events do not depend on the chunks of the stream", () => {
     const line = fc.constantFrom("data: ä€😀", "data", "data:{}", "event: done", ": ping", "id: 1", "", "");
     const end = fc.constantFrom("\n", "\r\n", "\r");
     const stream = fc.array(fc.tuple(line, end), { maxLength: 30 }).map((lines) => Buffer.from(lines.flat().join("")));
@@ -45,7 +45,7 @@ describe("event stream", () => {
     );
   });
 
-  test("held data is limited, whether one line or many are large", () => {
+  test("buffered data has a limit, for one long line and for many short ones", () => {
     assert.throws(() => read(text(`data: ${"x".repeat(2000)}`)), EventTooLargeError);
     assert.throws(() => read(text("data: xxxxxxx\n".repeat(200))), EventTooLargeError);
     assert.throws(() => read(Array.from({ length: 2000 }, () => Buffer.from("x"))), EventTooLargeError);
@@ -53,7 +53,7 @@ describe("event stream", () => {
   });
 });
 
-test("a chunk costs only its length, with any line endings", () => {
+test("parsing a chunk takes linear time, with any line endings", () => {
   for (const piece of ["\r", "\n", "\r\n", "\n\r", "data: a\r", "data\n", ":", "data: "])
     assertGrowsLinearly(
       piece,

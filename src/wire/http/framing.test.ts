@@ -53,13 +53,13 @@ const REFUSED: readonly (readonly [why: string, wire: string, result: number])[]
   ["too many trailer bytes", `0\r\n${"A: b\r\n".repeat(2000)}\r\n`, BODY_TOO_LARGE],
 ];
 for (const [why, wire, result] of REFUSED) {
-  test(`refused: ${why}, whole and byte by byte`, () => {
+  test(`the reader refuses ${why}, whole and byte by byte`, () => {
     assert.equal(whole(wire).result, result);
     assert.equal(feed(Buffer.from(wire, "latin1"), [1]).result, result);
   });
 }
 
-test("payload and trailers are returned, extensions are not, and following bytes remain", () => {
+test("the reader returns payload and trailers, drops chunk extensions, and leaves the following bytes", () => {
   const wire = '3;ext="v"\r\nabc\r\n00a\r\n0123456789\r\n0;last\r\nA: b \r\nC:\r\n\r\nGET /';
   const { payload, consumed, trailers } = whole(wire);
   assert.equal(payload, "abc0123456789");
@@ -87,7 +87,7 @@ const wireOf = fc
     rest,
   }));
 
-test("in chunks of any size, payload, trailers and end are the same", () => {
+test("property: in chunks of any size, payload, trailers and end are the same", () => {
   fc.assert(
     fc.property(
       wireOf,
@@ -120,14 +120,14 @@ test("property: chunk sizes never change the result or the payload", () => {
   );
 });
 
-test("a body with a length has exactly that length; one until close has all bytes", () => {
+test("a body with a length has exactly that length, and a body until close has all bytes", () => {
   const wire = Buffer.from("abcdefgh");
   assert.deepEqual([feed(wire, [3], BY_LENGTH, 5).payload, feed(wire, [3], BY_LENGTH, 5).consumed], ["abcde", 5]);
   assert.equal(feed(wire, [3], UNTIL_CLOSE).result, NEED_MORE);
   assert.equal(feed(wire, [3], UNTIL_CLOSE).payload, "abcdefgh");
 });
 
-test("responses without a body have none, whatever their fields say", () => {
+test("responses that cannot have a body have none, whatever their header fields say", () => {
   const head = new Head();
   head.contentLength = 10;
   for (const [status, method, framing] of [

@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [why: string, head: string, status: number])[]
 
 for (const [why, head, status] of REFUSED) test(`refused: ${why}`, () => assert.equal(request(head).fault, status));
 
-test("128 fields are accepted, and a head that only lacks its end is waited for", () => {
+test("the parser accepts 128 fields, and waits for the end of an incomplete head", () => {
   assert.equal(request(`GET / HTTP/1.1\r\n${"X: y\r\n".repeat(128)}\r\n`).fault, 0);
   assert.equal(request(GET).fault, "unfinished");
   assert.equal(request("GET / HT").fault, "unfinished");
@@ -137,7 +137,7 @@ test("a response without a reason phrase, with or without the space, is accepted
   assert.equal(response("HTTP/1.1 200 \r\n\r\n").fault, 0);
 });
 
-test("property: with any bytes the parser stays within the head, and its output parses again to the same", () => {
+test("property: for any bytes the parser stays within the head, and its output parses to the same head", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "GET ",
@@ -176,7 +176,7 @@ test("property: with any bytes the parser stays within the head, and its output 
   );
 });
 
-test("a head is found at the same place in chunks of any size", () => {
+test("the end of a head is found at the same place in chunks of any size", () => {
   const text = `${GET}X: y\r\n\r\nrest\r\n\r\n`;
   const expected = text.indexOf("\r\n\r\n") + 4;
   assert.ok(expected < HEAD_BYTES_MAX);

@@ -11,7 +11,7 @@ const masked = (field: string): string => {
   return buffer.toString("latin1", 7, buffer.length - 6);
 };
 
-test("a session's secret is overwritten anywhere in a Cookie field, and nothing else is", () => {
+test("the mask overwrites a session's secret anywhere in a Cookie field, and nothing else", () => {
   const cases: readonly (readonly [field: string, after: string])[] = [
     ["selvedge=secret", "selvedge=xxxxxx"],
     ["a=b; selvedge=secret; c=d", "a=b; selvedge=xxxxxx; c=d"],
@@ -25,7 +25,7 @@ test("a session's secret is overwritten anywhere in a Cookie field, and nothing 
   for (const [field, after] of cases) assert.equal(masked(field), after, field);
 });
 
-test("with any other cookies, the field keeps its length and the other cookies their values", () => {
+test("property: masking keeps the length of the field and the values of other cookies", () => {
   const text = fc.stringMatching(/^[ -:<-~]{0,12}$/);
   const pairs = fc.array(fc.oneof(text, fc.constantFrom("selvedge=SECRET", "__Host-selvedge=SECRET", "aselvedge=SECRET")), {
     maxLength: 12,
@@ -46,7 +46,7 @@ test("with any other cookies, the field keeps its length and the other cookies t
   );
 });
 
-test("a Set-Cookie field that browsers store or send as the session is told apart from others", () => {
+test("a Set-Cookie field that browsers store or send as the session cookie is recognized", () => {
   for (const field of [
     "selvedge=x",
     " selvedge =x; Path=/",

@@ -17,7 +17,7 @@ const SUITE: AwsRequest = {
 const signatureOf = (request: Partial<AwsRequest>, session = {}): string =>
   /Signature=([0-9a-f]{64})$/.exec(signAws({ ...SUITE, ...request }, { ...KEY, ...session })["authorization"] ?? "")?.[1] ?? "";
 
-test("requests of the published suite have the published signatures", () => {
+test("requests of the published test suite have the published signatures", () => {
   const vectors: readonly (readonly [name: string, request: Partial<AwsRequest>, signature: string])[] = [
     ["get-vanilla", {}, "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"],
     ["post-vanilla", { method: "POST" }, "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"],
@@ -45,7 +45,7 @@ test("requests of the published suite have the published signatures", () => {
   for (const [name, request, signature] of vectors) assert.equal(signatureOf(request), signature, name);
 });
 
-test("requests to S3 have the signatures of its documentation: their paths are not encoded again", () => {
+test("requests to S3 have the signatures of its documentation, with paths that are not encoded twice", () => {
   const key = { accessKeyId: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" };
   const bucket = { host: "examplebucket.s3.amazonaws.com", service: "s3", region: "us-east-1", atMs: Date.parse("2013-05-24T00:00:00Z") };
   const get = {
@@ -66,7 +66,7 @@ test("requests to S3 have the signatures of its documentation: their paths are n
   assert.equal(signatureOf({ ...bucket, ...put }, key), "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 });
 
-test("a session's token is signed and sent; the secret key is not", () => {
+test("the session token is signed and sent, and the secret key is not sent", () => {
   const fields = signAws(SUITE, { ...KEY, sessionToken: "the-session" });
   assert.equal(fields["x-amz-security-token"], "the-session");
   assert.match(fields["authorization"] ?? "", /SignedHeaders=host;x-amz-date;x-amz-security-token,/);
@@ -74,7 +74,7 @@ test("a session's token is signed and sent; the secret key is not", () => {
   assert.notEqual(signatureOf({}), signatureOf({}, { sessionToken: "the-session" }));
 });
 
-test("a model's name is signed as it is sent, plain or encoded", () => {
+test("a model's name is signed in the form in which it is sent, plain or encoded", () => {
   const plain = signatureOf({ target: "/model/anthropic.claude-v2:1/invoke" });
   assert.match(plain, /^[0-9a-f]{64}$/);
   assert.notEqual(plain, signatureOf({ target: "/model/anthropic.claude-v2%3A1/invoke" }));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { createStringInterner } from "./string-interner.ts";
 
-test("a text equals its bytes in the buffer, whatever was read before it", () => {
+test("property: an interned text equals its bytes in the buffer, whatever was read before", () => {
   // Few bytes, so that most of them meet in one place, and lengths around that of what is kept.
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 8, max: 3 }),

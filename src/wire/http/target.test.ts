@@ -77,7 +77,7 @@ const DISAGREEING: readonly (readonly [line: string, host: string | null])[] = [
 ];
 for (const [line, host] of DISAGREEING) test(`refused: ${line} with Host ${host}`, () => assert.equal(target(line, host), null));
 
-test("the asterisk form is for OPTIONS", () => assert.equal(target("OPTIONS *", "a.example")?.originForm, "*"));
+test("the asterisk form is valid for OPTIONS", () => assert.equal(target("OPTIONS *", "a.example")?.originForm, "*"));
 
 test("RFC 9112 §3.2.2: the absolute form is parsed once", () => {
   const read = target("GET http://example.com?a=b//c?d", "example.com");

@@ -31,7 +31,7 @@ function read(fields: readonly string[], endsWithHead = true): readonly (readonl
   return Array.from({ length: head.fieldCount }, (_, index) => [head.name(buffer, index), head.value(buffer, index)] as const);
 }
 
-test("a request becomes a head of HTTP/1.1", () => {
+test("an HTTP/2 request becomes an HTTP/1.1 head", () => {
   assert.deepEqual(read([...BASE, "x-a", "1", "cookie", "a=1", "te", "trailers", "x-a", "", "cookie", "", "cookie", "b=2", "cookie", ""]), [
     ["host", "www.example.com"],
     ["x-a", "1"],
@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly string[])[] = [
   [":path", "/other"],
   [":protocol", "websocket"],
 ];
-test("heads that HTTP/1.1 would read differently are refused", () => {
+test("the reader refuses heads that HTTP/1.1 would read differently", () => {
   for (const fields of REFUSED) assert.equal(read([...BASE, ...fields]), 400, fields.join(": "));
   const replaced = (name: string, value: string): string[] => BASE.map((text, i) => (BASE[i - 1] === name && i % 2 === 1 ? value : text));
   for (const path of ["", "a", "/a b", "/a HTTP/1.1\r\nx: y", "http://evil.example.org/", "/a#b", "/\xff"])
@@ -78,7 +78,7 @@ test("heads that HTTP/1.1 would read differently are refused", () => {
   assert.equal(read([...BASE, "x-a", "y".repeat(40_000)]), 431);
 });
 
-test("the CONNECT for a WebSocket becomes the GET with an upgrade that it stands for", () => {
+test("an extended CONNECT for a WebSocket becomes a GET with an upgrade", () => {
   const fields = [":method", "CONNECT", ":protocol", "websocket", ...BASE.slice(2)];
   const request = readRequestHead([...fields, "sec-websocket-key", "theirs", "sec-websocket-version", "13"], "https", false);
   assert.ok(typeof request !== "number");
@@ -113,7 +113,7 @@ const text = fc.oneof(
 );
 const name = fc.oneof(text, fc.constantFrom(":method", ":path", ":authority", "transfer-encoding", "x-a", "te", "expect"));
 
-test("an accepted head has exactly the given fields", () => {
+test("property: an accepted head has exactly the given fields", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, text), { maxLength: 6 }), fc.boolean(), (given, endsWithHead) => {
       const fields = read([...BASE, ...given.flat()], endsWithHead);
@@ -133,7 +133,7 @@ test("an accepted head has exactly the given fields", () => {
   );
 });
 
-test("trailers say nothing about how the message is read", () => {
+test("trailers with framing, routing or pseudo-header fields are refused", () => {
   assert.deepEqual(readTrailers(["x-sum", "1", "x-b", ""]), [
     { name: "x-sum", value: "1" },
     { name: "x-b", value: "" },

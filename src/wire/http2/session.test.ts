@@ -105,7 +105,7 @@ test("the output of a tick is one buffer, and the last frame of a stream has END
   assert.equal(echo.session.streams.size, 0);
 });
 
-test("small pieces of a body are one frame, as far as nothing stands between them", () => {
+test("adjacent small chunks of a body become one frame", () => {
   const echo = new Echo();
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST), request(3, [], false, POST));
   echo.take();
@@ -154,7 +154,7 @@ const conversation = fc
     return bytes;
   });
 
-test("the responses to any bytes do not depend on their chunks, and the state is bounded", () => {
+test("property: the responses to any bytes do not depend on their chunks, and the state is bounded", () => {
   fc.assert(
     fc.property(conversation, fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 8 }), (bytes, sizes) => {
       const said = [sizes, [bytes.length], [1]].map((steps) => {
@@ -175,7 +175,7 @@ test("the responses to any bytes do not depend on their chunks, and the state is
   );
 });
 
-test("a request that is taken back holds nothing, whatever waited for it", () => {
+test("a reset request holds no memory, whatever waited for it", () => {
   const echo = new Echo();
   const nothing = Buffer.of(0, 4, 0, 0, 0, 0);
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0, nothing));
@@ -188,7 +188,7 @@ test("a request that is taken back holds nothing, whatever waited for it", () =>
   assert.equal(echo.session.isOver, false);
 });
 
-test("late frames of a stream that we have reset are passed over, however many others have ended since", () => {
+test("the session ignores late frames of a stream that it has reset, however many other streams have ended since", () => {
   const echo = new Echo();
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST));
   echo.session.streams.get(1)!.reset(0);
@@ -199,7 +199,7 @@ test("late frames of a stream that we have reset are passed over, however many o
   assert.deepEqual([frames(echo.take()), echo.session.isOver], [[], false]);
 });
 
-test("a table that a client makes small and large again in one breath is told both sizes, for what the small one drove out", () => {
+test("if a client shrinks and enlarges the header table at once, the encoder announces both sizes and drops evicted entries", () => {
   const echo = new Echo();
   const sizes = Buffer.of(0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0);
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [["x-a", "1"]]));
@@ -244,7 +244,7 @@ const settings = fc.record({
   maxFrameSize: fc.constantFrom(16_384, 1_000_000),
 });
 
-test("node:http2 as a client gets back what it has sent, whatever its settings are", async () => {
+test("node:http2 as a client gets an echo of its requests, for any settings", async () => {
   await fc.assert(
     fc.asyncProperty(settings, fc.array(exchange, { minLength: 1, maxLength: 6 }), async (clientSettings, exchanges) => {
       const socket = echoServer({ windowBytes: 30_000, windowBytesMax: 100_000 });
@@ -287,7 +287,7 @@ for (const [name, stream] of [
   ["the connection", 0],
   ["a stream", 1],
 ] as const)
-  test(`a flood of small updates of the window of ${name} ends the connection`, () => {
+  test(`a flood of small WINDOW_UPDATE frames for ${name} ends the connection`, () => {
     const echo = new Echo();
     const noWindow = Buffer.of(0, 4, 0, 0, 0, 0);
     receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0, noWindow), request(1, [], false, POST));
@@ -304,7 +304,7 @@ for (const [name, stream] of [
     assert.deepEqual([end.at(-14), end.readUInt32BE(end.length - 4)], [FRAME.GOAWAY, 11]);
   });
 
-test("a client that gives back the window of each small piece goes on", () => {
+test("a connection continues if its client returns the window of each small chunk", () => {
   const echo = new Echo();
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0));
   for (let id = 1; id < 60_000; id += 2) {

@@ -81,7 +81,7 @@ class Uploads implements SessionOwner {
   }
 }
 
-test("the window of an upload grows while what comes is taken, to its bound, and the room is given back", () => {
+test("the window of an upload grows up to its limit while the origin keeps up, and is returned to the budget at the end", () => {
   const budget = new WindowBudget(BUDGET);
   const uploads = new Uploads(budget, "192.0.2.1", 1);
   const [stream] = uploads.streams;
@@ -93,7 +93,7 @@ test("the window of an upload grows while what comes is taken, to its bound, and
   assert.equal(budget.bytes, 0);
 });
 
-test("1,000 slow uploads keep the window that they began with", () => {
+test("1,000 slow uploads keep their initial window", () => {
   const budget = new WindowBudget(BUDGET);
   for (let connection = 0; connection < 10; connection++) {
     const uploads = new Uploads(budget, "192.0.2.1", 100);
@@ -104,7 +104,7 @@ test("1,000 slow uploads keep the window that they began with", () => {
   assert.equal(budget.bytes, 0);
 });
 
-test("an upload that waits for its origin keeps its window", () => {
+test("an upload that waits for its origin keeps its initial window", () => {
   const budget = new WindowBudget(BUDGET);
   const uploads = new Uploads(budget, "192.0.2.1", 1);
   const [stream] = uploads.streams;
@@ -116,7 +116,7 @@ test("an upload that waits for its origin keeps its window", () => {
   assert.deepEqual([budget.bytes, uploads.promised <= FIRST], [0, true]);
 });
 
-test("1,000 uploads that are fast until their origins stop may send no more than the bounds of connection, address and all", () => {
+test("1,000 uploads that are fast until their origins stop stay within the limits of connection, address and process", () => {
   const budget = new WindowBudget(BUDGET);
   const all: Uploads[] = [];
   for (let connection = 0; connection < 10; connection++) {
@@ -142,7 +142,7 @@ test("1,000 uploads that are fast until their origins stop may send no more than
   assert.equal(budget.bytes, 0);
 });
 
-test("bytes that wait come out as they went in, whatever their pieces are", () => {
+test("property: pending bytes are taken in the order in which they were appended, in any chunks", () => {
   const step = fc.record({ appended: fc.nat({ max: 3 * CHUNK_BYTES }), taken: fc.nat({ max: 2 * CHUNK_BYTES }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 10 }), (steps) => {

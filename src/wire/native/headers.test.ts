@@ -106,7 +106,7 @@ function comparison(name: string, ours: Signature, theirs: Signature | undefined
 const same = (ours: string, theirs: string): string =>
   `sizeof(${ours}) == sizeof(${theirs}) && __builtin_classify_type(*(${ours} *)0) != 8 && (__builtin_classify_type(*(typeof(${theirs}) *)0) != 8)`;
 
-test("each constant and each offset equals the headers' own", { skip }, () => {
+test("each constant and each offset equals the one in the C headers", { skip }, () => {
   const rows = [
     ...constants({ ...LINUX, ...DLFCN, ...OPENSSL, ...ofPlatform(SYSTEM_CALLS), UV_READABLE }),
     ...Object.entries(STRUCTS).flatMap(([name, members]) => struct(name, members)),
@@ -116,7 +116,7 @@ test("each constant and each offset equals the headers' own", { skip }, () => {
   assert.deepEqual(compile(rows.join("")), []);
 });
 
-test("each function that koffi calls is declared as in the headers", { skip }, () => {
+test("each function that koffi calls is declared as in the C headers", { skip }, () => {
   const file = join(mkdtempSync(join(tmpdir(), "selvedge-prototypes-")), "prototypes");
   assert.deepEqual(compile("", ["-aux-info", file]), []);
   const known = new Map(
@@ -134,7 +134,7 @@ test("each function that koffi calls is declared as in the headers", { skip }, (
   assert.deepEqual(compile(rows.join("")), []);
 });
 
-test("callbacks of koffi, and the one function with such a parameter, match the headers", { skip }, () => {
+test("koffi callbacks, and the one function with such a parameter, match the C headers", { skip }, () => {
   const alpn = "int (*)(SSL *, const unsigned char **, unsigned char *, const unsigned char *, unsigned int, void *)";
   const rows = [
     claim(`__builtin_types_compatible_p(SSL_CTX_alpn_select_cb_func, ${alpn})`, "alpnCallback of openssl.ts"),

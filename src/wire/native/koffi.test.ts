@@ -28,7 +28,7 @@ const PROGRAM = `
   }
 `;
 
-test("threads that are ended while they watch descriptors leave the process alive, including the last one", () => {
+test("the process survives threads that end while they watch descriptors, including the last one", () => {
   const { status, signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", PROGRAM], {
     encoding: "utf8",
     timeout: 120_000,

@@ -31,7 +31,7 @@ test("a context requires a certificate and its key", { skip }, async () => {
   assert.equal(made({ ciphers: ["TLS_AES_128_GCM_SHA256", "NO_SUCH_SUITE"] }), false);
 });
 
-test("an OpenSSL other than the one Node.js reports is not used", { skip }, async () => {
+test("an OpenSSL with another version than Node.js reports is not used", { skip }, async () => {
   const { default: koffi } = await import("koffi");
   const withVersion = (version: string): typeof koffi => {
     const load = (path: string | null): unknown => {

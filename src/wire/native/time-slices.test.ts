@@ -8,7 +8,7 @@ const slices = await loadTimeSlices();
 /** Since then a thread's wish for its slices is heard. */
 const hears = (([major = 0, minor = 0]) => major > 6 || (major === 6 && minor >= 12))(release().split(".").map(Number));
 
-test("a thread that requests short slices has them, with its former priority", { skip: !slices && "koffi does not load here" }, () => {
+test("a thread that requests short time slices gets them, and keeps its priority", { skip: !slices && "koffi does not load here" }, () => {
   assert.ok(slices);
   const priority = getPriority();
   assert.equal(slices.askFor(100_000), hears);
@@ -18,7 +18,7 @@ test("a thread that requests short slices has them, with its former priority", {
   assert.equal(getPriority(), priority);
 });
 
-test("a thread can get its slices from another one that knows its number", { skip: !slices && "koffi does not load here" }, async () => {
+test("a thread can set the time slices of another thread by its number", { skip: !slices && "koffi does not load here" }, async () => {
   assert.ok(slices);
   const before = slices.sliceNs();
   const source = `

@@ -44,7 +44,7 @@ function hello(extensions: readonly Buffer[], recordBytesMax = 16_384): Buffer {
   return Buffer.concat(records);
 }
 
-test("the name and the tickets' key names of a real client's hello", async () => {
+test("the parser finds the server name in the ClientHello of a real client, and no tickets", async () => {
   const plain = await firstFlight({ servername: "www.example.com" });
   assert.deepEqual(readClientHello(plain), { serverName: "www.example.com", ticketKeyNames: [] });
   assert.deepEqual(readClientHello(await firstFlight({ servername: "", maxVersion: "TLSv1.2" })), {
@@ -53,7 +53,7 @@ test("the name and the tickets' key names of a real client's hello", async () =>
   });
 });
 
-test("tickets of TLS 1.2 and 1.3 are recognized by the name of their key", () => {
+test("the parser finds the key names of TLS 1.2 and 1.3 tickets", () => {
   const ticket = Buffer.concat([Buffer.alloc(16, "n"), Buffer.alloc(80, "t")]);
   const identity = Buffer.concat([sized(ticket), Buffer.alloc(4)]);
   const psk = extension(41, Buffer.concat([sized(Buffer.concat([identity, identity])), sized(Buffer.from([1, 0]))]));
@@ -65,7 +65,7 @@ test("tickets of TLS 1.2 and 1.3 are recognized by the name of their key", () =>
   assert.deepEqual(readClientHello(hello([extension(35, Buffer.alloc(0)), psk])), { serverName: null, ticketKeyNames: [name, name] });
 });
 
-test("a hello may arrive in several records, at any pace", () => {
+test("a ClientHello may arrive in several records and in any chunks", () => {
   for (const bytesMax of [16_384, 40, 20]) {
     const bytes = hello([nameList("www.example.com")], bytesMax);
     for (let end = 0; end < bytes.length; end++)
@@ -74,7 +74,7 @@ test("a hello may arrive in several records, at any pace", () => {
   }
 });
 
-test("a hello that no server could answer is malformed at once", () => {
+test("a ClientHello that no server could answer is malformed at once", () => {
   const good = hello([nameList("www.example.com")]);
   const changed = (at: number, value: number): Buffer => {
     const bytes = Buffer.from(good);

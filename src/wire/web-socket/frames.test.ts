@@ -33,7 +33,7 @@ function read(
 const cutInto = (bytes: Buffer, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 
-test("messages in any number of frames, with pings between them, in chunks of any size", () => {
+test("property: the reader joins messages from any number of frames, with pings between them, in chunks of any size", () => {
   const part = fc.string({ maxLength: 200, unit: "grapheme" });
   fc.assert(
     fc.property(
@@ -60,13 +60,13 @@ test("messages in any number of frames, with pings between them, in chunks of an
   );
 });
 
-test("long messages, and the close", () => {
+test("the reader accepts long messages and the close frame", () => {
   for (const length of [125, 126, 65_535, 65_536])
     assert.equal(read(cutInto(clientFrame(1, Buffer.alloc(length, "x")), 1000)).texts[0]?.length, length);
   assert.equal(read([clientFrame(8, Buffer.from([3, 232]))]).closes, 1);
 });
 
-test("violations are reported by their code", () => {
+test("the reader reports protocol violations with their close code", () => {
   const cases: readonly (readonly [Buffer, number])[] = [
     [serverFrame("text", Buffer.from("not masked")), 1002],
     [clientFrame(3, Buffer.from("x")), 1002],
@@ -88,7 +88,7 @@ test("violations are reported by their code", () => {
     );
 });
 
-test("property: any frames in any chunks are handled as in RFC 6455, with the right code", () => {
+test("property: any frames in any chunks are handled as in RFC 6455, with the right close code", () => {
   const max = 500;
   fc.assert(
     fc.property(webSocketConversation, fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 5 }), (frames, sizes) => {

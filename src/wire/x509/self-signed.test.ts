@@ -19,7 +19,7 @@ const root = (changes: Partial<Parameters<typeof selfSignedRoot>[0]> = {}): stri
     ...changes,
   });
 
-test("a root has the requested content, in the form that certificate parsers expect", async () => {
+test("a root has the requested content, in the encoding that certificate parsers expect", async () => {
   const text = root();
   const certificate = new X509Certificate(text);
   assert.deepEqual([certificate.subject, certificate.issuer], Array(2).fill("CN=Selvedge local CA 0123abcd\nO=Selvedge"));
@@ -44,7 +44,7 @@ test("a root has the requested content, in the form that certificate parsers exp
   assert.equal(read.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId, expected.keyId);
 });
 
-test("dates from 2050 on and numbers with a high first bit are encoded without change of value", () => {
+test("dates from 2050 on and serial numbers with a high first bit keep their values", () => {
   const { validToDate, serialNumber } = new X509Certificate(
     root({ notAfter: new Date("2051-02-03T04:05:06Z"), serialNumber: Buffer.from("00ff01", "hex") }),
   );

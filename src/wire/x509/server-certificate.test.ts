@@ -66,7 +66,7 @@ for (const [what, hosts, commonName] of CASES) {
   });
 }
 
-test("an operator's authority has the name in its certificate", async () => {
+test("a certificate has the name of the operator's authority as its issuer", async () => {
   const names = [{ C: ["DE"] }, { O: ["Größe GmbH"] }, { CN: ["inner root"] }];
   const root = await x509.X509CertificateGenerator.createSelfSigned({
     ...{ serialNumber: "01", name: names, ...valid, signingAlgorithm: SIGNING_ALGORITHM, keys: rootKeys },
@@ -79,7 +79,7 @@ test("an operator's authority has the name in its certificate", async () => {
   assert.equal(new X509Certificate(text).checkIssued(new X509Certificate(root.toString("pem"))), true);
 });
 
-test("a key of another kind cannot open an authority", () => {
+test("a key of another type cannot open an authority", () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   assert.throws(() => openIssuer(ourRoot, privateKey.export({ type: "pkcs8", format: "pem" }).toString()), TypeError);
   assert.throws(() => openIssuer("", createPrivateKey(rootKey).export({ type: "pkcs8", format: "pem" }).toString()));

@@ -34,7 +34,7 @@ function asks(edge: TestEdge, path: string, fields = "") {
 const cacheStatus = (text: string): string | undefined => /svc-cache-status: (\w+)/.exec(text)?.[1];
 const body = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
 
-test("those who ask for the same while it is fetched get it from one request, all of them as it comes", async (t) => {
+test("concurrent requests for one URL share one origin request, and every client gets the body while it arrives", async (t) => {
   const { edge, held } = await heldSite(t);
   const clients = Array.from({ length: 20 }, () => asks(edge, "/a.css"));
   await eventually(() => held.length > 0);
@@ -51,7 +51,7 @@ test("those who ask for the same while it is fetched get it from one request, al
   assert.equal(cacheStatus(await asks(edge, "/a.css").closed()), "HIT");
 });
 
-test("a response that is for one only does not make the others wait, then or the next time", async (t) => {
+test("a private response does not make other requests for its URL wait, now or the next time", async (t) => {
   const { edge, held } = await heldSite(t);
   const clients = Array.from({ length: 3 }, () => asks(edge, "/a.css"));
   await eventually(() => held.length === 1);
@@ -65,7 +65,7 @@ test("a response that is for one only does not make the others wait, then or the
   assert.equal(new Set(bodies.map(body)).size, 5);
 });
 
-test("of a body whose length is not known one is told as it comes, the others when all of it is there", async (t) => {
+test("if a body has no Content-Length, the first client gets it as it arrives and the others get it once it is complete", async (t) => {
   const { edge, held } = await heldSite(t);
   const first = asks(edge, "/a.css");
   await eventually(() => held.length === 1);
@@ -81,7 +81,7 @@ test("of a body whose length is not known one is told as it comes, the others wh
   assert.deepEqual([cacheStatus(text), body(text)], ["HIT", "0123456789"]);
 });
 
-test("a truncated response is not cached, and clients can see that it is truncated", async (t) => {
+test("the edge does not cache a truncated response, and its clients can see that it is truncated", async (t) => {
   const sockets: Socket[] = [];
   const origin = await rawOrigin((socket) => void sockets.push(socket));
   const edge = await startEdge(siteOps(origin.port));
@@ -103,7 +103,7 @@ test("a truncated response is not cached, and clients can see that it is truncat
   again.socket.destroy();
 });
 
-test("a visitor who leaves takes nothing from the others; when all have left, the origin is let go", async (t) => {
+test("a client that disconnects does not disturb the others, and the edge closes the origin connection after the last one", async (t) => {
   const { edge, held } = await heldSite(t);
   const first = asks(edge, "/a.css");
   await eventually(() => held.length === 1);
@@ -125,7 +125,7 @@ test("a visitor who leaves takes nothing from the others; when all have left, th
   );
 });
 
-test("nobody waits for ever for a response that somebody else asked for", async (t) => {
+test("a request that waits too long for a shared response goes to the origin itself", async (t) => {
   const { edge, held } = await heldSite(t);
   const first = asks(edge, "/a.css");
   await eventually(() => held.length === 1);
@@ -137,7 +137,7 @@ test("nobody waits for ever for a response that somebody else asked for", async 
   assert.match(await first.closed(), /first/);
 });
 
-test("a body that is too large to keep passes through, at the pace of the one who reads it", async (t) => {
+test("a body that is too large for the cache passes through at the client's pace", async (t) => {
   const { edge, held } = await heldSite(t, 1_000_000);
   for (const length of [5_000_000, null]) {
     const client = asks(edge, `/${length}.zip`);

@@ -62,7 +62,7 @@ for (const [by, value, purged, more = {}, level = "aggressive"] of ROWS) {
     assert.equal(purgeTest({ count: 1, recent: [{ by, values: [value] }] }, level)(response(more)), purged));
 }
 
-test("a purge takes what was asked for before it, however late it is heard of", () => {
+test("a purge matches responses that the edge requested before it, also if it arrives late", () => {
   const hosts = (host: string): PurgeSelector => ({ by: "hosts", values: [host] });
   const isPurged = (entry: PurgeEntry, purges: number) => purgeTest(entry, "aggressive")(response({ purges }));
   const entry: PurgeEntry = { count: 5, recent: [hosts("www.example.com"), hosts("other.example.com")] };
@@ -77,6 +77,6 @@ test("a purge takes what was asked for before it, however late it is heard of", 
   );
 });
 
-test("while the tags of a response are not known, it may have any", () => {
+test("a purge by tag matches a response whose tags are not known yet", () => {
   assert.equal(purgeTest({ count: 1, recent: [{ by: "tags", values: ["x"] }] }, "aggressive")(response({}, null)), true);
 });

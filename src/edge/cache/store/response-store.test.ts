@@ -19,7 +19,7 @@ const response = (key: string, length: number, secondary = ""): StoredResponse =
 
 const createStore = (bytesMax: number) => createResponseStore([{ max: bytesMax, weightOf: ({ weight }) => weight }]);
 
-test("a response replaces the one of the same keys, and stands before the others of its key", () => {
+test("a response replaces the one with the same keys, and comes before the other variants of its key", () => {
   const store = createStore(100_000);
   const [one, other, newer] = [response("a", 10, "x"), response("a", 10, "y"), response("a", 20, "x")];
   for (const each of [one, other, newer]) store.put(each);
@@ -30,7 +30,7 @@ test("a response replaces the one of the same keys, and stands before the others
   assert.deepEqual(store.find("a"), [other]);
 });
 
-test("responses that were used since the last round stay, the others are evicted first", () => {
+test("eviction keeps responses that were used since its last round, and evicts the others first", () => {
   const store = createStore(10 * response("0", 1000).weight);
   const responses = Array.from({ length: 10 }, (_, i) => response(String(i), 1000));
   responses.forEach(store.put);
@@ -51,7 +51,7 @@ test("a response larger than the store is not stored and evicts nothing", () => 
   assert.deepEqual(store.find("b"), []);
 });
 
-test("variants of one key are bounded, and invented ones do not drive out those in use", () => {
+test("a key has a bounded number of variants, and unused variants do not evict used ones", () => {
   const store = createStore(10_000_000);
   const used = response("a", 10, "used");
   store.put(used);

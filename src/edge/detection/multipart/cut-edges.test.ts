@@ -15,7 +15,7 @@ function left(text: string, cut: BodyCut, pieceBytes: number): string {
 
 const CARD = "4716 4615 8332 2103";
 
-test("text that a truncation may have split is left out, and text apart from it is not", () => {
+test("the scanner leaves out text that a truncation may have split, and keeps all other text", () => {
   for (const pieceBytes of [1, 7, 1000]) {
     for (const [text, cut, expected] of [
       [`1111 ${CARD}, and more`, "start", " and more"],
@@ -34,7 +34,7 @@ test("text that a truncation may have split is left out, and text apart from it 
   }
 });
 
-test("of a long piece without an end, no more than 64 bytes are left out at each cut", () => {
+test("for a long word, the scanner leaves out at most 64 bytes at each truncation", () => {
   const text = "7".repeat(300);
   assert.equal(left(text, "start", 11).length, 236);
   assert.equal(left(text, "end", 11).length, 236);

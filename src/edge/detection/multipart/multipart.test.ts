@@ -28,7 +28,7 @@ function shown(body: string | Buffer, sizes: readonly number[] = [1e6]): { reado
 
 const part = (fields: string, body: string): string => `--cut\r\n${fields}\r\n\r\n${body}\r\n`;
 
-test("RFC 2045 §6: parts that are encoded are shown as what they encode, the others as they stand", () => {
+test("RFC 2045 §6: the scanner decodes encoded parts, and takes the others as they are", () => {
   const quoted = `x=\r\n4716=34615=\n8332=32=31=30=33 =\r\n=E9=zz=4`;
   const image = base64(Buffer.from(`\x89PNG ${CARD}`, "latin1"));
   const body = [
@@ -46,14 +46,14 @@ test("RFC 2045 §6: parts that are encoded are shown as what they encode, the ot
   assert.ok(!text.includes(image.slice(0, 20)) && !text.includes("PNG"), "of an image nothing is shown");
 });
 
-test("parts within parts are looked into", () => {
+test("the scanner looks into nested parts", () => {
   const inner = `--in\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64(CARD)}\r\n--in--\r\n`;
   const body = `${part('Content-Type: multipart/mixed; boundary="in"', inner)}${part("Content-Transfer-Encoding: base64", base64("after"))}--cut--`;
   const { text } = shown(body);
   assert.match(text, new RegExp(`\n${CARD}\n[^]*\nafter\n`));
 });
 
-test("text that is not valid base64 or multipart is unchanged", () => {
+test("text that is not valid base64 or multipart stays unchanged", () => {
   const { text } = shown(part("Content-Transfer-Encoding: base64", `${base64("first")}\r\n, <${CARD}>`));
   assert.ok(text.includes(`<${CARD}>`));
   for (const plain of [
@@ -71,7 +71,7 @@ test("text that is not valid base64 or multipart is unchanged", () => {
     assert.equal(shown(plain).text, plain);
 });
 
-test("RFC 9110 §14.6: what goes through the ends of a range is left out", () => {
+test("RFC 9110 §14.6: the scanner leaves out text that the ends of a range cut", () => {
   const range = (from: number, to: number): string => `Content-Type: text/plain\r\nContent-Range: bytes ${from}-${to}/100`;
   const body = [
     part(range(0, 50), `<a>${CARD}</a> ${CARD}`),
@@ -84,7 +84,7 @@ test("RFC 9110 §14.6: what goes through the ends of a range is left out", () =>
   for (const seen of [`<a>${CARD}</a>`, "b>", `<c>${CARD}`]) assert.ok(text.includes(seen), seen);
 });
 
-test("how a body comes in pieces makes no difference", () => {
+test("property: the text of a body does not depend on its chunks", () => {
   const piece = fc.constantFrom(
     "--cut\r\n",
     "--cut--\r\n",
@@ -114,13 +114,13 @@ test("how a body comes in pieces makes no difference", () => {
   );
 });
 
-test("so many parts that heads would take longer than texts are passed on as they stand, and said to be", () => {
+test("the scanner passes a body with more than 1024 parts on unparsed, and reports it as partial", () => {
   const body = `${"--x\n\n".repeat(1025)}rest`;
   assert.deepEqual(shown(body), { text: body, isPartial: true });
   assert.equal(shown("--x\n\n".repeat(1024)).isPartial, false);
 });
 
-test("a head that comes byte by byte costs no more than its length", () => {
+test("parsing the head of a part byte by byte takes linear time", () => {
   const body = part(`X-Long: ${"x".repeat(5000)}\r\ncontent-transfer-encoding: base64`, base64(CARD));
   assert.ok(shown(body, [1]).text.includes(CARD));
   for (const piece of ["x", "a: b\r\n", "\n\r", "\r"])

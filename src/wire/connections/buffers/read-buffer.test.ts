@@ -22,7 +22,7 @@ async function pair(t: TestContext): Promise<{ readonly near: Socket; readonly a
 /** Resolves when the text has arrived. */
 const until = (text: () => string, expected: string): Promise<string> => readUntil(text, (received) => received === expected);
 
-test("an accepted socket reads into the shared buffer and tells its end", async (t) => {
+test("an accepted socket reads into the shared buffer and reports its end", async (t) => {
   const { near, accepted } = await pair(t);
   let text = "";
   assert.equal(
@@ -61,7 +61,7 @@ test("bytes that were unshifted to a socket arrive before bytes that are read", 
   await until(() => text, "[first] last");
 });
 
-test("a reader that wants no more is left alone until it resumes", async (t) => {
+test("a paused reader gets no bytes until it resumes", async (t) => {
   const { near, accepted } = await pair(t);
   let text = "";
   let wantsMore = false;
@@ -81,7 +81,7 @@ test("a reader that wants no more is left alone until it resumes", async (t) => 
   await until(() => text, "one two");
 });
 
-test("a socket without a connection is left as it is", () => {
+test("a socket without a connection stays unchanged", () => {
   assert.equal(
     readShared(new Socket(), () => true),
     false,

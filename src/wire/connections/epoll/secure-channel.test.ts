@@ -97,7 +97,7 @@ const conversation = fc.record({
   isInTurns: fc.boolean(),
 });
 
-test("data of both sides arrives complete and in order, in any chunks", { skip, timeout: 300_000 }, async (t) => {
+test("property: data of both sides arrives complete and in order, in any chunks", { skip, timeout: 300_000 }, async (t) => {
   let ear = createEar();
   let near: LoopSocket | null = null;
   const stage = await startSecure(t, (socket) => {
@@ -167,7 +167,7 @@ async function play(
   return sent;
 }
 
-test("a piece as long as a record, which ends one and begins the next, is not taken for one", { skip }, async (t) => {
+test("the channel does not take a chunk for a record if the chunk has a record's length but covers parts of two", { skip }, async (t) => {
   let ear = createEar();
   const stage = await startSecure(t, () => ear);
   for (const options of [NEW, GCM, CHACHA]) {
@@ -196,7 +196,7 @@ test("a piece as long as a record, which ends one and begins the next, is not ta
   }
 });
 
-test("a connection that is broken in any of its records is closed, and those beside it never notice", { skip }, async (t) => {
+test("a damaged record closes its own connection and no other", { skip }, async (t) => {
   const ears: Ear[] = [];
   const stage = await startSecure(t, (socket) => {
     const ear = createEar({ onBytes: (buffer, length) => socket.sendText(buffer.toString("latin1", 0, length)) });
@@ -230,7 +230,7 @@ function recordTypes(bytes: Buffer): number[] {
 
 const ALERT = 21;
 
-test("certificates that lead to the root are shown after the site's own, in their order", { skip }, async (t) => {
+test("the server sends its own certificate first, then the intermediate ones in their order", { skip }, async (t) => {
   const issuers = [(await selfSigned()).chain, (await selfSigned()).chain];
   const stage = await startSecure(t, () => createEar(), issuers.join("\n"));
   // TLS 1.2 sends them in the clear.
@@ -247,7 +247,7 @@ test("certificates that lead to the root are shown after the site's own, in thei
   );
 });
 
-test("an end in order says so, with all that was sent before it; any other does not", { skip }, async (t) => {
+test("only an end in order sends close_notify, after all earlier data", { skip }, async (t) => {
   for (const last of ["end", "destroySoon", "destroy", "reset"] as const) {
     const stage = await startSecure(t, (socket) => {
       const ear = createEar({ onBytes: () => (socket.sendText("x".repeat(last === "end" ? 3_000_000 : 100)), socket[last]()) });
@@ -267,7 +267,7 @@ test("an end in order says so, with all that was sent before it; any other does 
   }
 });
 
-test("an end without close_notify is an end as well, and so is one within a record", { skip }, async (t) => {
+test("a client's end without close_notify, or within a record, counts as an end", { skip }, async (t) => {
   let ear = createEar();
   const stage = await startSecure(t, (socket) => (ear = createEar({ onEnd: () => socket.end() })));
   for (const bytes of [Buffer.alloc(0), Buffer.from([23, 3, 3, 0, 100, 1, 2])]) {
@@ -298,7 +298,7 @@ test("a client cannot force a new handshake, and its connection continues", { sk
   assert.deepEqual(stage.errors, []);
 });
 
-test("a client may change its keys, but not over and over without a word", { skip }, async (t) => {
+test("a client may change its keys, but too many key updates without data close the connection", { skip }, async (t) => {
   const ears: Ear[] = [];
   const stage = await startSecure(t, (socket) => {
     const ear = createEar({ onBytes: (_, length) => socket.sendText("y".repeat(length)) });
@@ -334,7 +334,7 @@ test("a client may change its keys, but not over and over without a word", { ski
   assert.deepEqual(stage.errors, []);
 });
 
-test("nothing is left of connections that are reset at any moment", { skip }, async (t) => {
+test("connections that clients reset at any moment leave nothing behind", { skip }, async (t) => {
   const stage = await startSecure(t, (socket) => createEar({ onBytes: () => socket.sendText("z".repeat(100_000)) }));
   await Promise.all(
     Array.from({ length: 120 }, async (_, i) => {
@@ -355,7 +355,7 @@ test("nothing is left of connections that are reset at any moment", { skip }, as
   assert.deepEqual(stage.errors, []);
 });
 
-test("a reader that does not read holds its own answer up, and gets all of it in the end", { skip }, async (t) => {
+test("the channel buffers a response for a client that does not read, and sends all of it once the client reads", { skip }, async (t) => {
   let ear = createEar();
   let near: LoopSocket | null = null;
   const stage = await startSecure(t, (socket) => {

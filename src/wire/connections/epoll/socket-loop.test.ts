@@ -57,7 +57,7 @@ function client(t: TestContext, port: number): Socket {
 /** Blocks this thread and all its sockets. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-test("an event of a descriptor that was closed and opened again in the same turn is not the new one's", { skip }, async (t) => {
+test("an event of a descriptor that is closed and reused in the same tick does not reach its new owner", { skip }, async (t) => {
   const ears: Ear[] = [];
   let onFirst = (): void => undefined;
   const { loop, listener, accepted } = stage(t, () => {
@@ -126,7 +126,7 @@ test("an error of a handler ends only its own connection, and is reported", { sk
   }
 });
 
-test("a listener that finds no descriptor left waits for a while, and connections wait with it", { skip }, async (t) => {
+test("a listener without free descriptors pauses, and connections wait in its queue", { skip }, async (t) => {
   let refused = 0;
   let isShort = true;
   const { listener, accepted } = stage(t, () => createEar(), {
@@ -146,7 +146,7 @@ test("a listener that finds no descriptor left waits for a while, and connection
   await eventually(() => accepted.length === 1);
 });
 
-test("where no descriptor is left, dialling fails as any other connection does", { skip }, async (t) => {
+test("dialling without free descriptors fails like any other connection", { skip }, async (t) => {
   let isShort = false;
   const { loop } = stage(t, () => createEar(), { open: (family) => (isShort ? -24 : socketCalls!.open(family)) });
   isShort = true;
@@ -157,7 +157,7 @@ test("where no descriptor is left, dialling fails as any other connection does",
   assert.deepEqual(ear.closed, ["EMFILE"]);
 });
 
-test("names are nobody's to look up here, and IPv6 is spoken", { skip: skip || skipWithoutIpv6 }, async (t) => {
+test("the loop does not resolve names, and connects over IPv6", { skip: skip || skipWithoutIpv6 }, async (t) => {
   const { loop } = stage(t, () => createEar());
   assert.equal(dialThroughLoop(loop, "localhost", 80), undefined);
   const peers: string[] = [];
@@ -178,7 +178,7 @@ test("names are nobody's to look up here, and IPv6 is spoken", { skip: skip || s
   assert.deepEqual(peers, ["::1", "::1", "127.0.0.1", "127.0.0.1"]);
 });
 
-test("connections leave neither descriptors nor watches behind", { skip }, async (t) => {
+test("closed connections leave neither descriptors nor watches behind", { skip }, async (t) => {
   const { loop, listener, accepted } = stage(t, (socket) => createEar({ onEnd: () => socket.end() }));
   const descriptors = (): number => readdirSync("/proc/self/fd").length;
   const round = async (count: number): Promise<void> => {
@@ -215,7 +215,7 @@ const side = fc.record({
   isInTurns: fc.boolean(),
 });
 
-test("for any concurrent actions, each side gets the other's bytes in order, and a close", { skip }, async (t) => {
+test("property: for any concurrent actions, each side gets the other's bytes in order, and a close", { skip }, async (t) => {
   const ears: Ear[] = [];
   const { loop, listener, accepted, errors } = stage(t, () => {
     const ear = createEar();
@@ -292,7 +292,7 @@ function splitAt(steps: readonly Step[], what: string): Step[][] {
 }
 
 test(
-  "data that sockets send in a tick goes out after all input of the tick was read, complete and to the right peer, in any amount",
+  "data that sockets send in a tick goes out after the loop has read all input of the tick, complete and to the right peer",
   { skip },
   async (t) => {
     for (const size of [10, 3_000, 12_000, 20_000]) {
@@ -329,7 +329,7 @@ test(
   },
 );
 
-test("late tasks find what was read, and wait for all answers of a turn and of those who come meanwhile", { skip }, async (t) => {
+test("deferred tasks run after all responses of a tick and of input that arrives meanwhile", { skip }, async (t) => {
   const done: string[] = [];
   const clients: Socket[] = [];
   const sendGathered: SocketCalls["sendGathered"] = (fd, start, end) => {
@@ -355,7 +355,7 @@ test("late tasks find what was read, and wait for all answers of a turn and of t
   assert.deepEqual(errors, []);
 });
 
-test("reads become longer while they are filled, and are short again after a wait", { skip }, async (t) => {
+test("reads become longer while they fill their buffer, and short again after a wait", { skip }, async (t) => {
   const SHORTEST = 64 * 1024;
   const reads: { readonly asked: number; readonly got: number }[] = [];
   const receive: SocketCalls["receive"] = (fd, bytesMax) => {
@@ -431,7 +431,7 @@ const THREAD = `
   parentPort.postMessage(listener.port);
 `;
 
-test("a thread ends when everything in its loop is closed, and may be ended before", { skip }, async (t) => {
+test("a thread ends when everything in its loop is closed, and can be terminated before", { skip }, async (t) => {
   for (const isAsked of [true, false]) {
     const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(THREAD)}`));
     t.after(() => worker.terminate());

@@ -16,7 +16,7 @@ function after(next: Next, state: number, event: number): number | null {
   }
 }
 
-test("a socket's connection is accepted or dialled, may become secure, and each state but the last can be lost", () => {
+test("a socket's connection is accepted or dialled, may become secure, and can be lost in each state but the last", () => {
   const { NEW, OPEN, CLOSED, ACCEPT, DIAL, CONNECTED, SECURE, SECURED, GONE } = states;
   assert.equal(walk(nextConnection, NEW, ACCEPT, SECURE, SECURED), OPEN);
   assert.equal(walk(nextConnection, NEW, DIAL, CONNECTED), OPEN);
@@ -27,7 +27,7 @@ test("a socket's connection is accepted or dialled, may become secure, and each 
   assert.equal(possible.length, 9);
 });
 
-test("a handshake before the connection, a second accept and anything behind the close are impossible", () => {
+test("a handshake before the connection, a second accept and any event after the close are impossible", () => {
   const { NEW, CONNECTING, OPEN, CLOSED } = states;
   for (const [state, event] of [
     [NEW, states.SECURE],
@@ -49,7 +49,7 @@ test("a close after an end closes, and an end after a close still closes", () =>
   for (const state of [STILL_SENDING, CLOSING, SENDING_ENDED]) assert.equal(after(nextSending, state, ENDED), null);
 });
 
-test("the other side's end is not forgotten, however many bytes are read before and events come after", () => {
+test("a socket keeps the other side's end, whatever events come before and after it", () => {
   const { EMPTY, READY, LAST, RECEIVING_ENDED, ARRIVED, DRAINED, LAST_ARRIVED, END_ARRIVED } = states;
   assert.equal(walk(nextReceiving, EMPTY, ARRIVED), READY);
   assert.equal(walk(nextReceiving, EMPTY, ARRIVED, DRAINED), EMPTY);

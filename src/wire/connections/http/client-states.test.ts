@@ -21,7 +21,7 @@ const LIMITS: ClientDeadlineLimits = {
   lingerMs: 2_000,
 };
 
-test("each state but the last can be left, begins somewhere and has a timer; after the last there is nothing", () => {
+test("each state but the last has a predecessor, an exit and a timer, and the last one has no exit", () => {
   for (const state of ALL) {
     const isLast = state === CLOSED;
     assert.equal(timerOf(state) === "none", isLast);

@@ -15,7 +15,7 @@ function after(state: number, event: number): number | null {
   }
 }
 
-test("each state of HTTP/2 but the last can be left, begins somewhere and has a timer; after the last there is nothing", () => {
+test("each state of HTTP/2 but the last has a predecessor, an exit and a timer, and the last one has no exit", () => {
   for (const state of ALL) {
     const isLast = state === CLOSED;
     assert.equal(http2TimerOf(state) === "none", isLast);
@@ -27,7 +27,7 @@ test("each state of HTTP/2 but the last can be left, begins somewhere and has a 
   assert.deepEqual([possible.length, ALL.length * EVENTS.length], [16, 30]);
 });
 
-test("an acknowledgement before any settings, an end without a GOAWAY, and settings behind the end are impossible", () => {
+test("an acknowledgement before any settings, an end without a GOAWAY, and settings after the end are impossible", () => {
   const impossible = [
     [states.OPENING, states.ACKNOWLEDGED],
     [states.SERVING, states.ACKNOWLEDGED],
@@ -39,7 +39,7 @@ test("an acknowledgement before any settings, an end without a GOAWAY, and setti
   assert.throws(() => nextHttp2State(states.ENDING, states.ENDED), /in state 'ending' cannot take the event 'ended'/);
 });
 
-test("a connection of HTTP/2 goes from its settings over a GOAWAY to its end", () => {
+test("an HTTP/2 connection goes from its settings through a GOAWAY to its end", () => {
   const events = [states.SETTINGS, states.ACKNOWLEDGED, states.SETTINGS, states.LAST, states.SETTINGS, states.ENDED, GONE];
   const path = [states.OPENING as number];
   for (const event of events) path.push(nextHttp2State(path.at(-1)!, event));

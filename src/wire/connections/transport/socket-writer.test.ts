@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => peer.close());
 
-test("here we have a loop of our own", { skip: process.platform !== "linux" }, () => assert.equal(WAYS.length, 2));
+test("Linux has our own event loop", { skip: process.platform !== "linux" }, () => assert.equal(WAYS.length, 2));
 
 for (const [way, loop] of WAYS) {
   test(`data sent by ${way} arrives complete and in order, however slow the reader`, async () => {
@@ -58,7 +58,7 @@ for (const [way, loop] of WAYS) {
     far.end();
   });
 
-  test(`a connection that has closed sends nothing by ${way}: its descriptor may be another's`, async () => {
+  test(`after a close, ${way} writes nothing to the descriptor, which may belong to another connection`, async () => {
     const ear = createEar();
     const first = peer.dial(loop);
     first.attach(ear);

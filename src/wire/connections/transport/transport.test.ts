@@ -38,7 +38,7 @@ async function textOf(socket: Socket): Promise<string> {
 const LONG = "0123456789abcdef".repeat(200_000);
 
 for (const [way, loop] of WAYS) {
-  test(`${way}: each side ends by itself, and the connection closes once after both`, async () => {
+  test(`${way}: each direction ends by itself, and the connection closes once after both`, async () => {
     const { near, ear, far } = await pair(loop);
     far.end("all of it");
     await eventually(() => ear.ends === 1);
@@ -53,7 +53,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual([ear.closed, ear.ends], [[""], 1]);
   });
 
-  test(`${way}: what was sent before the end arrives, however much it is`, async () => {
+  test(`${way}: all data that is sent before the end arrives`, async () => {
     for (const last of ["end", "destroySoon"] as const) {
       const { near, far } = await pair(loop);
       near.sendText(LONG);
@@ -64,7 +64,7 @@ for (const [way, loop] of WAYS) {
     }
   });
 
-  test(`${way}: a reader that is behind is told of, and so is that it has caught up`, async () => {
+  test(`${way}: the sender learns when the reader is behind and when it has caught up`, async () => {
     const { near, ear, far } = await pair(loop);
     let sent = 0;
     for (let i = 0; i < 10 && !near.needsDrain; i++) {
@@ -83,7 +83,7 @@ for (const [way, loop] of WAYS) {
     near.destroy();
   });
 
-  test(`${way}: a socket that is paused is not read, and goes on where it stopped`, async () => {
+  test(`${way}: a paused socket does not read, and continues at the same byte`, async () => {
     const { near, ear, far } = await pair(loop);
     far.write("one");
     await eventually(() => ear.text === "one");
@@ -97,7 +97,7 @@ for (const [way, loop] of WAYS) {
     near.destroy();
   });
 
-  test(`${way}: pausing in a large transfer stops it, and nothing is lost or doubled`, async () => {
+  test(`${way}: a pause in a large transfer loses and repeats no bytes`, async () => {
     const ear = createEar({ onBytes: () => pausing() });
     const { near, far } = await pair(loop, ear);
     const pausing = (): void => {
@@ -111,7 +111,7 @@ for (const [way, loop] of WAYS) {
     near.destroy();
   });
 
-  test(`${way}: a reset closes with its code, and ours is one for the other side`, async () => {
+  test(`${way}: a reset by the peer closes with its code, and our reset reaches the peer as one`, async () => {
     const first = await pair(loop);
     first.far.resetAndDestroy();
     await eventually(() => first.ear.closed.length === 1);
@@ -125,7 +125,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual(second.ear.closed, [""]);
   });
 
-  test(`${way}: where nobody listens the connection closes with the reason, and is never connected`, async () => {
+  test(`${way}: dialling a closed port closes with the reason and never connects`, async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -139,7 +139,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual([ear.closed, ear.isConnected], [["ECONNREFUSED"], false]);
   });
 
-  test(`${way}: what is sent before the connection is there goes out with it`, async () => {
+  test(`${way}: data sent before the connection exists goes out with it`, async () => {
     const near = peer.dial(loop);
     near.attach(createEar());
     near.sendText("early");
@@ -149,7 +149,7 @@ for (const [way, loop] of WAYS) {
     far.end();
   });
 
-  test(`${way}: nothing is heard after a close, which callbacks are told of last`, async () => {
+  test(`${way}: after a close no more bytes arrive, and close callbacks run last`, async () => {
     const heard: string[] = [];
     const ear = createEar({ onBytes: () => heard.push("bytes"), onClosed: () => heard.push("closed") });
     const { near, far } = await pair(loop, ear);
@@ -195,7 +195,7 @@ for (const [way, loop] of WAYS) {
     await eventually(() => ear.closed.length === 1);
   });
 
-  test(`${way}: bytes that are given back come first, to whoever is attached next`, async () => {
+  test(`${way}: the next handler gets returned bytes first`, async () => {
     const next = createEar();
     const ear = createEar({
       onBytes: (buffer, length) => {
@@ -216,7 +216,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual(ear.closed, []);
   });
 
-  test(`${way}: who needs a socket of Node.js gets the same connection as one`, async () => {
+  test(`${way}: a transport can become a socket of Node.js for the same connection`, async () => {
     const { near, ear, far } = await pair(loop);
     let isGone = false;
     near.whenClosed(() => (isGone = true));
@@ -235,7 +235,7 @@ for (const [way, loop] of WAYS) {
     assert.deepEqual([ear.text, ear.closed], ["", []]);
   });
 
-  test(`${way}: both ends are known`, async () => {
+  test(`${way}: the transport has the addresses of both ends`, async () => {
     const { near, far } = await pair(loop);
     assert.deepEqual(near.localEnd(), { address: "127.0.0.1", port: far.remotePort });
     assert.deepEqual(near.peer, { address: "127.0.0.1", port: far.localPort });

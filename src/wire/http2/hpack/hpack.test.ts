@@ -122,7 +122,7 @@ const REFUSED: readonly (readonly [what: string, block: string])[] = [
 ];
 for (const [what, block] of REFUSED) test(`refused: ${what}`, () => assert.equal(decode(new HpackDecoder(), hex(block)), null));
 
-test("a table that is made smaller and larger again has lost what did not fit", () => {
+test("shrinking and enlarging the table removes the entries that did not fit", () => {
   const decoder = new HpackDecoder();
   decode(decoder, hex("4001 6101 62"));
   assert.deepEqual(decode(decoder, hex("be")), [["a", "b"]]);
@@ -161,7 +161,7 @@ const blocks = fc.array(
   }),
   { maxLength: 12 },
 );
-test("the decoder reads the encoder's output, for any changes of the table size", () => {
+test("property: the decoder reads the encoder's output, for any changes of the table size", () => {
   fc.assert(
     fc.property(blocks, (connection) => {
       const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
@@ -176,7 +176,7 @@ test("the decoder reads the encoder's output, for any changes of the table size"
   );
 });
 
-test("for any bytes, the decoder accepts or refuses, and its table stays within its limit", () => {
+test("property: for any bytes, the decoder accepts or refuses, and its table stays within its limit", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 8 }), (pieces) => {
       const decoder = new HpackDecoder();
@@ -193,7 +193,7 @@ test("for any bytes, the decoder accepts or refuses, and its table stays within 
   );
 });
 
-test("a repeated field is one byte, a field that occurs once is not indexed, and credentials never are", () => {
+test("a repeated field takes one byte, a field that occurs once is not indexed, and credentials are never indexed", () => {
   const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
   const once: Pair = ["x-once", `${Math.floor(performance.now() * 1000)}`];
   const unseen = block(encoder, [once]);
@@ -221,7 +221,7 @@ test("a repeated field is one byte, a field that occurs once is not indexed, and
   ]);
 });
 
-test("a block that is written and not sent leaves both tables the same", () => {
+test("a block that is encoded and not sent leaves both tables unchanged", () => {
   const [encoder, decoder] = [new HpackEncoder(), new HpackDecoder()];
   const fields = Array.from({ length: 6 }, (_, i): Pair => [`x-given-up-${i}`, "value"]);
   for (let i = 0; i < 3; i++) assert.deepEqual(decode(decoder, block(encoder, fields.slice(0, 3)))?.slice(1), fields.slice(0, 3));
@@ -237,7 +237,7 @@ test("a block that is written and not sent leaves both tables the same", () => {
   }
 });
 
-test("a field of a head of HTTP/1.1 has its name in lower case and its value as it is", () => {
+test("a field of an HTTP/1.1 head gets a lower-case name and keeps its value", () => {
   const encoder = new HpackEncoder();
   const head = Buffer.from("Content-TYPE: Text/HTML", "latin1");
   encoder.begin();
@@ -245,7 +245,7 @@ test("a field of a head of HTTP/1.1 has its name in lower case and its value as 
   assert.deepEqual(decode(new HpackDecoder(), blockBytes().subarray(0, encoder.length)), [["content-type", "Text/HTML"]]);
 });
 
-test("a head larger than what is at hand is written whole", () => {
+test("a head larger than the encoder's buffer is encoded completely", () => {
   const encoder = new HpackEncoder();
   const fields = Array.from({ length: 100 }, (_, i): Pair => [`x-${i}`, "\x01".repeat(1000)]);
   assert.deepEqual(decode(new HpackDecoder(), block(encoder, fields))?.slice(1), fields);
