@@ -81,7 +81,7 @@ export interface EdgeLimits {
   readonly ruleBodyMemoryBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
   readonly tunnelIdleTimeoutMs: number;
-  /** For a connection to an origin, for its TLS handshake, and for a request to wait for a connection: each separately. */
+  /** Timeout of a connection to an origin, of its TLS handshake, and of a request that waits for a connection: each separately. */
   readonly connectTimeoutMs: number;
   /** How long an address that refused a connection is tried after the others. */
   readonly originRetryMs: number;
@@ -115,7 +115,7 @@ export interface EdgeLimits {
   readonly http2WindowBytesMax: number;
   /** Limits of the growth of such windows, for a connection, an address and a thread. */
   readonly http2Windows: WindowLimits;
-  /** Of an HTTP/2 head, counted as in RFC 9113 §6.5.2. A head that is too large for HTTP/1.1 is refused even so. */
+  /** Limit of an HTTP/2 head, counted as in RFC 9113 §6.5.2. The edge also refuses a head that is too large for HTTP/1.1. */
   readonly http2HeadBytesMax: number;
   /** Higher than for HTTP/1.1, because cookies may come in pieces, each a field. */
   readonly http2FieldsMax: number;
@@ -126,7 +126,7 @@ export interface EdgeLimits {
 
 /** Limits of look-ups of origins by name. */
 export interface ResolverLimits {
-  /** For one look-up with all its servers and retries. */
+  /** Timeout of one look-up with all its servers and retries. */
   readonly timeoutMs: number;
   readonly lookupsMax: number;
   /** Look-ups that wait for their turn; further ones fail at once. */

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Calls `step` for each item, and after `atOnce` of them leaves the rest to a later turn of the event loop, so that other
- * work of the thread waits for these at most. Limit a turn by its number of items, not by a clock.
+ * Calls `step` for each item, and after `atOnce` of them leaves the rest to a later tick, so that other
+ * work of the thread waits for these at most. Limit a tick by its number of items, not by a clock.
  */
 export async function inTicks<T>(items: Iterable<T>, atOnce: number, step: (item: T) => void): Promise<void> {
   let left = atOnce;

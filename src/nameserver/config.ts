@@ -33,7 +33,7 @@ export interface NameserverSockets {
 export interface NameserverLimits {
   /** Cached responses; each takes 2 KB or less. */
   readonly cacheEntriesMax: number;
-  /** At the limit, the connection that has been idle longest is closed. */
+  /** Connections; at the limit, the one that has been idle longest is closed. */
   readonly tcpConnectionsMax: number;
   /** A /64 network of IPv6 counts as one address. */
   readonly tcpConnectionsPerAddressMax: number;

@@ -60,7 +60,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     name: row.name,
     status: row.status as ZoneEntry["status"],
     proof: row.proof as ZoneProof,
-    // For the planes they are the same: every name keeps its own addresses, and none is proxied.
+    // Planes treat them alike: every name has its own addresses and is not proxied.
     paused: row.paused === 1 || dnsOnly,
     type: row.type as ZoneEntry["type"],
     plan: row.plan as ZoneEntry["plan"],

@@ -102,10 +102,10 @@ export interface RecordEntry {
 
 /** Limits or changes the answer for a name (contract.md §3). */
 export interface RecordSettings {
-  /** For a proxied name: it has no addresses of the other family. */
+  /** A proxied name has no addresses of the other family. */
   readonly ipv4_only?: boolean;
   readonly ipv6_only?: boolean;
-  /** For a CNAME: it is replaced by addresses. */
+  /** Addresses replace the CNAME in answers. */
   readonly flatten_cname?: boolean;
 }
 
@@ -120,7 +120,7 @@ export interface StagedEntry {
   readonly records: readonly StagedRecord[];
   /** Ids of deleted records; absent: none. */
   readonly removed?: readonly string[];
-  /** Released by the very next delta: part of a delta that was too large for one turn (large-delta.ts). */
+  /** Released by the very next delta: part of a delta that was too large for one tick (large-delta.ts). */
   readonly is_next?: true;
 }
 
@@ -201,7 +201,7 @@ export interface RuleEntry {
   /** Whether the rule logs security events, if it says so itself. */
   readonly logging?: { readonly enabled: boolean };
   readonly ratelimit?: Readonly<Record<string, unknown>>;
-  /** Name of its action in events, if an older name is to be shown. */
+  /** Name of its action in events, if that is an older name. */
   readonly event_action?: string;
   /** Name of its service in events, if it is not that of its ruleset. */
   readonly event_service?: string;

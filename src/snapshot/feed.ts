@@ -79,7 +79,7 @@ export type AppliedOp = {
 
 /**
  * The remaining work of a listener for a delta that is not visible yet. Does a part, and returns whether more remains;
- * called once per turn of the event loop, and no further delta is applied before it is done.
+ * called once per tick, and no further delta is applied before it is done.
  */
 export type Rest = () => boolean;
 

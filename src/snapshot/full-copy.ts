@@ -5,16 +5,16 @@ import { NAMES_AT_ONCE, namesOf } from "./large-delta.ts";
 import type { AppliedOp } from "./feed.ts";
 import type { SnapshotState } from "./state.ts";
 
-/** A full copy that arrives page by page. Each value that it yields ends a turn of the event loop. */
+/** A full copy that arrives page by page. Each value that it yields ends a tick. */
 export interface ArrivingCopy {
   add(ops: readonly Op[]): Generator<void>;
-  /** All pages are here: the state becomes the copy. */
+  /** Call after the last page: the state becomes the copy. */
   take(rev: number): Generator<void>;
 }
 
 type Tell = (ops: readonly AppliedOp[] | null) => Generator<void>;
 
-/** Ops that one turn adds or compares: a few milliseconds. */
+/** Ops that one tick adds or compares: a few milliseconds. */
 export const OPS_AT_ONCE = 1_000;
 
 /** Replaces the state, after which everything is indexed in one go: for planes that serve nothing yet, or whose state is wrong. */

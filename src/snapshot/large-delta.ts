@@ -1,7 +1,7 @@
 import type { Op, RecordEntry } from "./entries.ts";
 import type { Snapshot } from "./feed.ts";
 
-/** Number of names that planes may have to change for records in one turn of the event loop: a few milliseconds. */
+/** Number of names that planes may have to change for records in one tick: a few milliseconds. */
 export const NAMES_AT_ONCE = 2_000;
 /** RFC 1035 §2.3.4: the most labels that a name can have. */
 const LABELS_MAX = 127;

@@ -8,7 +8,7 @@ export interface MemoryReplica extends Replica {
   apply(ops: readonly Op[]): void;
   /** Replaces everything, as a full copy after a gap does. */
   replace(ops: readonly Op[]): void;
-  /** Resolves once listeners have finished work that takes several turns. */
+  /** Resolves once listeners have finished work that takes several ticks. */
   settled(): Promise<void>;
 }
 

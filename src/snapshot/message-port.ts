@@ -4,7 +4,7 @@ import type { FeedMessage, FeedPort, FeedReply } from "./feed.ts";
 type Message = FeedMessage | FeedReply;
 
 /**
- * A feed over a MessagePort. All messages sent in one turn of the event loop cross as one: a group commit of thirty units
+ * A feed over a MessagePort. All messages sent in one tick cross as one: a group commit of thirty units
  * costs each worker one wake-up, and its thirty replies cost one here.
  */
 export function createMessagePortFeed(port: MessagePort): FeedPort {

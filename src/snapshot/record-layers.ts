@@ -14,7 +14,7 @@ export interface StagedLayer {
 
 /**
  * Records by id. A large change arrives in chunks as an invisible layer; its release puts the layer above everything
- * else, at once and regardless of its size, and then it is merged into the rest, some entries per turn.
+ * else, at once and regardless of its size, and then it is merged into the rest, some entries per tick.
  */
 export interface RecordLayers {
   get(id: string): RecordEntry | undefined;
@@ -24,14 +24,14 @@ export interface RecordLayers {
   /** Returns the visible record until the release. */
   stage(layerId: string, zoneId: string, id: string, value: RecordEntry | null): RecordEntry | undefined;
   staged(): Iterable<StagedLayer>;
-  /** Whether a released change still moves to the other entries; going through these must then not take several turns. */
+  /** Whether a released change still moves to the other entries; going through these must then not take several ticks. */
   isFolding(): boolean;
   stagedSize(layerId: string): number;
   release(layerId: string): void;
   forget(layerId: string): void;
 }
 
-/** Entries that one turn merges: about a millisecond. */
+/** Entries that one tick merges: about a millisecond. */
 export const FOLDED_AT_ONCE = 1_000;
 
 interface Layer {
@@ -41,7 +41,7 @@ interface Layer {
 }
 
 interface ShownLayer extends Layer {
-  /** Continues from the last turn: a new iterator would pass over all deleted entries. */
+  /** Continues from the last tick: a new iterator would pass over all deleted entries. */
   readonly rest: IterableIterator<[string, RecordEntry | null]>;
 }
 

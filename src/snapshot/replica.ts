@@ -27,7 +27,7 @@ const LIVE_WAIT_MS = 2_000;
  * Opens a plane's copy and keeps it up to date. Resolves once it has caught up with the publisher, or with the last good
  * copy if the publisher does not answer; with neither it waits, because it has no data to serve.
  *
- * Build your index and call `onApplied` in the same turn: deltas arrive in later turns.
+ * Build your index and call `onApplied` in the same tick: deltas arrive in later ticks.
  */
 export async function openReplica({ port, name, kinds, trim, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
   const state = createSnapshotState(trim);
@@ -91,7 +91,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     try {
       if (message.continues !== true)
         copy = audience.isThere() && isSound ? comparedCopy(state, audience.tell, trim) : replacingCopy(state, audience.tell);
-      // Of a copy that another subscription has ended.
+      // A page of a copy that another subscription has replaced.
       if (copy === null) return;
       begins(FEED, "full copy");
       yield* copy.add(message.ops);
@@ -128,7 +128,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       if (rev === state.rev) resolve();
       else resubscribe(rev);
     };
-    // Messages that were sent together arrive in one turn, and would otherwise all be applied in it, regardless of their
+    // Messages that were sent together arrive in one tick, and would otherwise all be applied in it, regardless of their
     // size.
     const turns = createSlicedQueue(NAMES_AT_ONCE);
     const one = (): number => 1;
@@ -190,7 +190,7 @@ function createAudience(log: FeedLog) {
       late = [];
       return taken;
     },
-    /** All are called in this turn; their remaining work takes more turns. */
+    /** All are called in this tick; their remaining work takes more ticks. */
     *tell(ops: readonly AppliedOp[] | null): Generator<void> {
       const rests = new Map<Listener, Rest>();
       for (const listener of listeners) {

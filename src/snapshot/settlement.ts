@@ -1,4 +1,4 @@
-/** A replica, as far as waiting for it needs. */
+/** The properties of a replica that waiting for it needs. */
 export interface Follower {
   readonly name: string;
   /** The revision that it has applied. */

@@ -1,6 +1,6 @@
-/** Ordered work, of which each turn of the event loop does a part, so that network input waits only briefly. */
+/** Ordered work, of which each tick does a part, so that network input waits only briefly. */
 export interface SlicedQueue {
-  /** Does it at once if the queue is empty and the turn has room for it. Each value that the work yields ends a turn. */
+  /** Does it at once if the queue is empty and the tick has room for it. Each value that the work yields ends a tick. */
   add(size: () => number, work: () => Iterator<void> | undefined): void;
 }
 
@@ -9,7 +9,7 @@ interface Piece {
   readonly work: () => Iterator<void> | undefined;
 }
 
-/** A turn takes items up to this total size, and at least one. */
+/** A tick takes items up to this total size, and at least one. */
 export function createSlicedQueue(sizeMax: number): SlicedQueue {
   const waiting: Piece[] = [];
   let current: Iterator<void> | undefined;
@@ -17,7 +17,7 @@ export function createSlicedQueue(sizeMax: number): SlicedQueue {
   let isNextTurnSet = false;
   let isRunning = false;
 
-  /** False if the turn is over. */
+  /** False if the tick is over. */
   const step = (): boolean => {
     if (current) {
       if (current.next().done !== true) return false;

@@ -1,4 +1,4 @@
-/** A plane's work on staged, invisible changes, in slices: one per turn of the event loop. */
+/** A plane's work on staged, invisible changes, in slices: one per tick. */
 export interface StagingSlices {
   /** `work` yields the number of names that each step has changed. */
   add(work: Iterator<number>): void;
@@ -10,7 +10,7 @@ export interface StagingSlices {
 /** Names of one slice: a few milliseconds. A record with a deep name may add more than a hundred. */
 export const NAMES_STAGED_AT_ONCE = 300;
 
-/** `onSlice` is told how many names each slice has changed. */
+/** `onSlice` gets the number of names that each slice has changed. */
 export function createStagingSlices(onSlice?: (names: number) => void): StagingSlices {
   const waiting: Iterator<number>[] = [];
   return {

@@ -38,7 +38,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Increased with each subscription, so that an earlier catch-up stops. */
   let turn = 0;
 
-  /** The replica has asked for the next page, or does not want it any more. */
+  /** The replica has requested the next page, or has cancelled the copy. */
   let onNext: (() => void) | null = null;
   const nextTurn = (): number => {
     onNext?.();
@@ -49,7 +49,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     port.send({ type: "delta", delta: { ...delta, ops: wanted(delta.ops) } });
     sent = { ...sent, rev: delta.rev };
   };
-  /** Page by page, each when it is asked for, so that no turn of either thread has all of it. */
+  /** Page by page, each when it is asked for, so that no tick of either thread has all of it. */
   const sendFull = async (copy: FullCopy, mine: number): Promise<void> => {
     const { history, rev, ops } = copy;
     // It may have been further, in a history that the source no longer has.

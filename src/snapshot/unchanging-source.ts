@@ -1,6 +1,6 @@
 import type { FeedSource, Position } from "./feed.ts";
 
-/** For a process that has the last good copy and no connection to control: there is never anything newer. */
+/** The source of a process that has the last good copy and no connection to control: it never has newer changes. */
 export function unchangingSource(at: Position): FeedSource {
   const nothingElse = async (): Promise<never> => {
     throw new Error(`revision ${at.rev} is on disk; this process has no control to ask for another copy`);

@@ -10,7 +10,7 @@ const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** The visitor's preference for each coding, from 0 to 1 (RFC 9110 §12.5.3). */
 export interface AcceptedCodings {
   quality(coding: Coding): number;
-  /** For the unchanged body; -1 if it is not named, so that any coding is better. */
+  /** The preference for the unchanged body; -1 if the field does not name it, so that any coding is better. */
   readonly identity: number;
 }
 

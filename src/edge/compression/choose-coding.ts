@@ -115,7 +115,7 @@ export function tellOtherBytes(exchange: Exchange, buffer: Buffer, head: Head): 
   for (const change of OF_THE_BYTES) changeField(edits, change);
 }
 
-/** RFC 9110 §8.8.3: a strong tag stands for other bytes. */
+/** RFC 9110 §8.8.3: a strong ETag would identify other bytes. */
 export function weakenTag(exchange: Exchange, buffer: Buffer, head: Head): void {
   const [tag] = editedValues(buffer, head, exchange.responseEdits, "etag");
   if (tag?.startsWith('"') === true) setField(editResponse(exchange), "ETag", `W/${tag}`);
@@ -155,7 +155,7 @@ const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean 
 /** A 304 without a type counts as text: a needless Vary is harmless, a missing one is not. */
 const UNTOLD_TYPE = "text/plain";
 
-/** Of the body as received, unless a rule changes it. */
+/** The media type of the body as received, unless a rule changes it. */
 function mediaTypeOf({ responseEdits: edits, contentType, unsent }: Exchange, buffer: Buffer, head: Head): string {
   if (edits !== null && touches(edits, "content-type")) return mediaType(editedValues(buffer, head, edits, "content-type")[0] ?? "");
   if (unsent !== null) return unsent.contentType;

@@ -51,7 +51,7 @@ export interface BodyTeeDeps {
   onFirstUse?(): void;
   /** Lets the system interrupt the thread with this number for any other thread. Returns whether it does. */
   readonly yields?: (thread: number) => boolean;
-  /** If present, long pieces that were just read are lent instead of copied (ADR 0044). */
+  /** If present, long chunks that were just read are shared instead of copied (ADR 0044). */
   readonly placeIn?: SocketCalls["placeIn"] | undefined;
   /** Bytes that may wait for the detector; beyond them, load is shed. */
   readonly ringBytes?: number;
@@ -59,10 +59,10 @@ export interface BodyTeeDeps {
   readonly jobsMax?: number;
 }
 
-/** About a third of a second of an edge at its limit. Memory is used only as far as the detector is behind. */
+/** About a third of a second of an edge at its limit. The ring uses memory only for bytes that the detector has not read. */
 const RING_BYTES = 8 * 1024 * 1024;
 const JOBS_MAX = 256;
-/** Most subjects are shorter. A longer one without room is shed with its first piece. */
+/** Most subjects are shorter. The tee sheds a longer one that does not fit with its first chunk. */
 const SUBJECT_BYTES = 512;
 /** Numbers of jobs are stored as signed 32-bit numbers. */
 const JOB_MAX = 2 ** 31 - 1;
@@ -198,7 +198,7 @@ export function createBodyTee(deps: BodyTeeDeps): BodyTee {
       if (isEnd) this.end();
     }
 
-    /** Returns false without room. */
+    /** Returns false if the ring is full. */
     private write(bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean {
       const { ring } = this.line;
       if (this.job !== NO_JOB) {

@@ -9,8 +9,8 @@ export interface DeferredTeeOptions {
 }
 
 /**
- * Delays a tap, and its copies, until the visitor has been served: in a turn of the epoll loop, until all responses of
- * the turn have left. Elsewhere the caller must call `settle` before it reuses the buffer of a piece, or of the
+ * Delays a tee, and its copies, until the visitor has been served: in a tick, until all responses of
+ * the tick have left. Elsewhere the caller must call `settle` before it reuses the buffer of a piece, or of the
  * response's head.
  */
 export class DeferredTee implements DeferredTask {

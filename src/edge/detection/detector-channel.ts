@@ -31,7 +31,7 @@ export class DetectorChannel {
     return (this.begun - this.ring.done()) | 0;
   }
 
-  /** The label of records with this plan, which is sent first if the detector lacks it; -1 if it has no room. */
+  /** The label of records with this plan, which is sent first if the detector lacks it; -1 if the ring is full. */
   planFor(scope: ScanScope, kind: BodyKind): number {
     const { last } = this;
     if (last !== null && last.scope === scope && isSame(last.kind, kind)) return last.label;

@@ -21,9 +21,9 @@ import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 
 export interface Detector {
-  /** Scans the bodies of a tap from now on. */
+  /** Scans the bodies of a tee from now on. */
   attach(port: MessagePort): void;
-  /** Bytes read from taps so far. */
+  /** Bytes read from tees so far. */
   readBytes(): number;
   /** Ends the bodies under way with the bytes that have come, and closes the ports. */
   close(): void;
@@ -43,17 +43,17 @@ export interface DetectorDeps {
 }
 
 interface Attached {
-  /** By the labels of records. */
+  /** Plans by the labels of records. */
   readonly plans: ScanPlan[];
   /** In the order in which they began; null for bodies that are left out. */
   readonly jobs: Map<number, Job | null>;
-  /** Null until the tap has sent its ring. */
+  /** Null until the tee has sent its ring. */
   ring: RingReader | null;
 }
 
 interface Job {
   readonly body: BodyJob;
-  /** The tap has counted the body as shed already. */
+  /** The tee has counted the body as shed already. */
   isCut: boolean;
   /** Reported before its end; its later findings are dropped. */
   isTold: boolean;
@@ -68,7 +68,7 @@ interface Looked {
   readonly isPartial: boolean;
 }
 
-/** Scans the bodies that taps copy, and writes one event for each with a match. Runs outside the response path. */
+/** Scans the bodies that tees copy, and writes one event for each with a match. Runs outside the response path. */
 export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
@@ -79,7 +79,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const compiled = createCompiledCache(policies);
   const taps = new Map<MessagePort, Attached>();
   const shares = createFairShare(clock);
-  /** While the load is high, rings fill up and taps shed load. */
+  /** While the load is high, rings fill up and tees shed load. */
   const load: DecodingLoad = { bytes: 0, decoders: 0 };
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
   let readBytes = 0;
@@ -112,7 +112,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 
   /**
-   * Counts a finished body. The tap counts bodies that it cut short, and unfinished ones when the detector dies, so each
+   * Counts a finished body. The tee counts bodies that it cut short, and unfinished ones when the detector dies, so each
    * body is counted once.
    */
   const done = (ring: RingReader | null): void => {
@@ -163,8 +163,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 
   /**
-   * Counts a body as left out, once it has ended. Before its end the tap may cut it short, or the detector die, and then
-   * the tap counts it.
+   * Counts a body as left out, once it has ended. Before its end the tee may cut it short, or the detector die, and then
+   * the tee counts it.
    */
   const leaveOut = (ring: RingReader | null): void => {
     shed.value++;
@@ -269,7 +269,7 @@ const nothing = new Int32Array(new SharedArrayBuffer(4));
 /**
  * Gives the processor away for a moment. Linux lets a ready thread wait until another one has used its slice of 1 ms or
  * more, whatever their priorities, so threads that answer requests would wait while the scan lasts. This costs a third of
- * the scan, so it is used only if the tap cannot let the system interrupt the detector.
+ * the scan, so it is used only if the tee cannot let the system interrupt the detector.
  */
 const breathe = (): void => void Atomics.wait(nothing, 0, 0, BREATH_MS);
 
@@ -278,10 +278,10 @@ const LONG_MS = 30_000;
 const LOOK_MS = 2000;
 /** Waking up costs as much as scanning about ten KB, and findings are not urgent. */
 const POLL_MS = 40;
-/** The ring needs room again soon. Threads that answer visitors come first by their priority, not by our waiting. */
+/** The ring must be emptied soon. Threads that answer clients come first because of their priority, not because the detector waits. */
 const BUSY_POLL_MS = 1;
 const MUCH_BYTES = 1024 * 1024;
-/** Bytes read from one tap before other work of the thread has its turn. */
+/** Bytes read from one tee before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;
 const DECODING_BYTES_MAX = 4 * 1024 * 1024;
 /** A hundred bytes may become 1 MiB, for which a decoder takes up to 4 MB. */

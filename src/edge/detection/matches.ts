@@ -87,7 +87,7 @@ function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boo
 }
 
 const COPIES_MAX = 16;
-/** For all copies of an event: a page may be full of findings, and a full database deletes the oldest rows of every account. */
+/** Limit of all copies of an event: a page may be full of findings, and a full database deletes the oldest rows of every account. */
 const COPIES_CHARS_MAX = 64 * 1024;
 
 function createCopies(): (hits: readonly DetectorHit[]) => readonly DetectorHit[] {

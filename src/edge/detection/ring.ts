@@ -10,12 +10,12 @@ export interface RingWriter {
   hasRoom(bytes: number): boolean;
   /**
    * Appends `text` (one character per byte) and `bytes[start, end)` as one record. Returns false without room.
-   * Long pieces are lent if possible, and copied otherwise; the caller may reuse its buffer at once either way. The
+   * Long chunks are shared if possible, and copied otherwise; the caller may reuse its buffer at once either way. The
    * caller keeps text and copied bytes below RECORD_BYTES_MAX, and `label` below LABELS_MAX. `isEnd`: the last record of
    * the job.
    */
   write(job: number, label: number, text: string, bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean;
-  /** True if a piece would be lent instead of copied, were it long enough. */
+  /** True if a chunk would be shared instead of copied, if it were long enough. */
   lends(bytes: Uint8Array, start: number, end: number): boolean;
   /** Ends the job without a record. There is always room for `endsMax` of these. */
   end(job: number, how: JobEnd): void;
@@ -41,7 +41,7 @@ export interface RingReader {
   done(): void;
 }
 
-/** The whole body has come; or it broke off; or it goes on, and its `done` must not count. */
+/** The whole body has arrived, or it broke off, or it continues and its `done` must not count. */
 export type JobEnd = "whole" | "broken" | "cut";
 
 /** Valid during the call that gets it. */
@@ -83,12 +83,12 @@ const DONE = TAIL + 1;
 const CONTROL_BYTES = 192;
 // Four words: bytes of the text, bytes of the body, job, and kind with label. Records begin at multiples of it.
 const RECORD = 16;
-// The first word of a jump is the position to continue at. A lent piece has two more words, which give its place.
+// The first word of a jump is the position to continue at. A shared chunk has two more words, which give its place.
 const [END, JUMP, LENT, CUT, BROKEN] = [1, 2, 4, 8, 16];
 const KIND_BITS = 5;
 const ENDS: Readonly<Record<JobEnd, number>> = { whole: END, broken: END | BROKEN, cut: END | CUT };
 const WORD_SHIFT = 2;
-/** Shorter pieces cost about as much to copy as to lend, and would occupy memory that long ones need. */
+/** Shorter pieces cost about as much to copy as to share, and would occupy memory that long ones need. */
 const LENT_BYTES_MIN = 16 * 1024;
 /** If everything was read, writing returns to the front after so many bytes, so that the same memory stays in the CPU cache. */
 const REWIND_BYTES = 512 * 1024;

@@ -11,7 +11,7 @@ export interface ScanScope {
   readonly enabled: string;
   /** Overrides for the zone's and the account's own patterns (rules/managed/own-patterns.ts). */
   readonly own: string;
-  /** Of the execute rule's `matched_data`: the key for encrypting copies, empty for none, and whether to keep a masked sample. */
+  /** From the execute rule's `matched_data`: the key for encrypting copies, empty for none, and whether to keep a masked sample. */
   readonly public_key: string;
   readonly masked_sample: boolean;
   /** Id of the execute rule. */
@@ -24,7 +24,7 @@ export interface BodyKind {
   readonly content_type: string;
   /** The `charset` parameter, lower case; empty for none. */
   readonly charset: string;
-  /** Content-Encoding of the bytes that the tap sees, lower case; empty for none. */
+  /** Content-Encoding of the bytes that the tee sees, lower case; empty for none. */
   readonly content_encoding: string;
   readonly cut: BodyCut;
 }
@@ -57,15 +57,15 @@ export interface ScanSubject extends ScanPlan, Omit<ScannedRequest, "place">, Sc
   readonly country: string;
 }
 
-/** From a tap to the detector. Null: new bodies wait in the ring. */
+/** From a tee to the detector. Null: new bodies wait in the ring. */
 export type TeeMessage =
-  /** Once: the ring for bodies, and the memory that the tap lends, if it does. */
+  /** Once: the ring for bodies, and the memory that the tee shares, if it does. */
   | { readonly ring: SharedArrayBuffer; readonly lent: SharedArrayBuffer | null }
   /** The system lets other threads interrupt the detector at once, so it need not give way itself. */
   | { readonly givesWay: true }
   | null;
 
-/** From the detector to a tap, once: the system's number of its thread (kernel/process/thread-priority.ts). */
+/** From the detector to a tee, once: the system's number of its thread (kernel/process/thread-priority.ts). */
 export interface DetectorMessage {
   readonly thread: number;
 }
@@ -92,7 +92,7 @@ export function subjectText(one: ScannedRequest, status: number): string {
 
 const SUBJECT_LINES = 12;
 
-/** Null if a value did contain a line feed, since the lines cannot be told apart then. */
+/** Null if a value contains a line feed, since the lines are ambiguous then. */
 export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;

@@ -1,10 +1,10 @@
 import { SLOT_BYTES, type BufferSlot, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 
-// Lends the buffers that sockets read into to the detector instead of copying them. Both threads share the memory; each
+// Shares the buffers that sockets read into with the detector instead of copying them. Both threads share the memory; each
 // place in it belongs to the sockets, or to the detector until it has scanned it, or is free.
 
 const PLACES = 32;
-/** Bytes lent at most. If more wait, the detector is behind and the ring sheds load; further pieces are copied. */
+/** Bytes shared at most. If more wait, the detector is behind and the ring sheds load; further pieces are copied. */
 const LENT_BYTES_MAX = 4 * 1024 * 1024;
 // After the places: a word with the bytes returned, modulo 2^32, and a word with one bit for each free place.
 const RETURNED_AT = PLACES * SLOT_BYTES;
@@ -24,7 +24,7 @@ export class BufferPool {
   private readonly free = freeIn(this.memory);
   private readonly returned = returnedIn(this.memory);
   private readonly places: BufferSlot[] = [];
-  /** Bytes lent, modulo 2^32. */
+  /** Bytes shared, modulo 2^32. */
   private lent = 0;
   /** The place that sockets read into; -1 before the first one. */
   private inUse = -1;
@@ -41,18 +41,18 @@ export class BufferPool {
     Atomics.store(this.free, 0, this.inUse < 0 ? -1 : ~(1 << this.inUse));
   }
 
-  /** True if the bytes are the last read, were not lent before, and another place is free for the next read. */
+  /** True if the bytes are the last read, were not shared before, and another place is free for the next read. */
   canLend(bytes: Uint8Array, length: number): boolean {
     const { current, isReplaced } = bufferSlots;
     if (bytes !== current.buffer || isReplaced || Atomics.load(this.free, 0) === 0) return false;
     if (current === this.places[this.inUse]) return ((this.lent - Atomics.load(this.returned, 0)) | 0) + length <= LENT_BYTES_MAX;
-    // The read went to other memory; the next one can be lent.
+    // The read went to other memory; the next one can be shared.
     if (this.inUse >= 0) Atomics.or(this.free, 0, 1 << this.inUse);
     this.moveOn();
     return false;
   }
 
-  /** Lends the last read, after `canLend`. Returns the number of its place. */
+  /** Shares the last read, after `canLend`. Returns the number of its place. */
   lend(length: number): number {
     const place = this.inUse;
     this.lent = (this.lent + length) | 0;

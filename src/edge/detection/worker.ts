@@ -12,7 +12,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import { createDetector } from "./detector.ts";
 
-/** `workerData` of edge/detection/worker.ts. Ports are transferred; more taps are attached by `{ type: "attach", port }`. */
+/** `workerData` of edge/detection/worker.ts. Ports are transferred; more tees are attached by `{ type: "attach", port }`. */
 export interface DetectorWorkerData {
   readonly tap: readonly MessagePort[];
   /** To the events writer. */
@@ -47,7 +47,7 @@ const detector = createDetector({
   valueHash: createValueHash(readPlaneSealer(sealKeyPath).derive(VALUE_HASH_PURPOSE)),
 });
 
-// Time for the taps' last bytes, and for decoders, to arrive.
+// Time for the tees' last bytes, and for decoders, to arrive.
 const SETTLE_MS = 50;
 
 async function drain({ timeoutMs }: DrainTimes): Promise<void> {

@@ -28,7 +28,7 @@ export interface ConnectionInfo {
   /** The fields that tell the origin about the client, as header lines; undefined before the first request. */
   told?: string;
   readonly clientIp: string;
-  /** Of a connection through a load balancer: the visitor's port, from the PROXY header. */
+  /** The client's port from the PROXY header, for a connection through a load balancer. */
   readonly clientPort?: number | undefined;
   readonly scheme: "http" | "https";
   /** The local address that the client connected to. */
@@ -141,7 +141,7 @@ export class Exchange implements RequestView, RuleRun {
   contentType = "";
   /** Code of the edge error that answers the request; empty for none. */
   edgeError = "";
-  /** Name of the edge error, which tells apart causes that share a code; empty for none. */
+  /** Name of the edge error, which distinguishes causes with the same code; empty for none. */
   edgeErrorName: EdgeErrorName | "" = "";
   /** Milliseconds until the head of the origin's response; undefined without an origin request. */
   originTtfbMs: number | undefined = undefined;

@@ -32,7 +32,7 @@ export class HeldResponse {
     this.take = take;
   }
 
-  /** Whether rules see no more of the body. */
+  /** True once rules have all of the body that they may see. */
   get isFull(): boolean {
     return this.bytes.length >= SHOWN_BYTES_MAX;
   }

@@ -13,6 +13,6 @@ export interface ResponseStages {
    */
   substitute(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): Page | HeldResponse | null;
   substituteHeld(exchange: Exchange, held: HeldResponse): Page | null;
-  /** Runs the response stages on a head from the origin. Returns the tap that scans the body, or null. */
+  /** Runs the response stages on a head from the origin. Returns the tee that scans the body, or null. */
   response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): DeferredTee | null;
 }

@@ -35,7 +35,7 @@ export class BodyBuffer {
     }
   }
 
-  /** Bytes from an offset on, as far as they are in one piece; null if none have come yet. */
+  /** Bytes from an offset to the end of its piece; null if none have arrived yet. */
   from(offset: number): Buffer | null {
     return offset < this.length ? (chunkFrom(this.pieces, offset)?.subarray(0, this.length - offset) ?? null) : null;
   }
@@ -59,7 +59,7 @@ function exactCopy(piece: Buffer, length: number): Buffer {
   return copy;
 }
 
-/** Bytes of a body from an offset on, as far as they are in one piece; null at its end. */
+/** Bytes of a body from an offset to the end of its piece; null at the end of the body. */
 export function chunkFrom(body: readonly Buffer[], offset: number): Buffer | null {
   let start = 0;
   for (const piece of body) {

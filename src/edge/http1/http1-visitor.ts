@@ -139,7 +139,7 @@ export class Http1Visitor implements ResponseSink, RequestService {
   cut(): void {
     const { transport, isTunnel } = this.connection;
     this.flush();
-    // Both ways of an upgraded connection ended in order; anything else must not look complete.
+    // Both directions of an upgraded connection ended normally; any other end must not look complete.
     if (isTunnel) transport.destroySoon();
     // TLS itself distinguishes an end in order from any other (RFC 8446 §6.1).
     else if (this.responder.endsWithConnection && this.flow.exchange?.scheme === "http") transport.reset();

@@ -8,7 +8,7 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { RayField } from "#edge/http/ray-field.ts";
 import { RESET_CONTENT, writeInterim, writePage, writeResponse, writeTunnel } from "./response-fields.ts";
 
-/** Writes one response to a stream. The output of all streams of a connection in one turn of the event loop leaves together. */
+/** Writes one response to a stream. The output of all streams of a connection in one tick leaves together. */
 export class Http2Responder {
   /** A final head was sent or queued: an error page can no longer be sent. */
   hasBegun = false;

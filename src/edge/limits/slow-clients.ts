@@ -19,7 +19,7 @@ export interface StalledExchanges<T extends Holder> {
    * slowest first.
    */
   worst(count: number, nowMs: number, stalledMs: number): readonly T[];
-  /** Forgets all stalls: no request waits any more. */
+  /** Forgets all stalls, because no request waits now. */
   forget(): void;
 }
 

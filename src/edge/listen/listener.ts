@@ -35,8 +35,8 @@ export interface Listener {
 const BACKLOG = 4096;
 
 /**
- * Number of sockets of Node.js that listen on the one port. The event loop accepts one connection from each in a turn:
- * with a single socket, some hundred simultaneous connections would delay all others by as many turns.
+ * Number of sockets of Node.js that listen on the one port. The event loop accepts one connection from each in a tick:
+ * with a single socket, some hundred simultaneous connections would delay all others by as many ticks.
  */
 const SOCKETS = 16;
 

@@ -16,7 +16,7 @@ interface ResolverDeps {
 
 interface Entry {
   readonly name: string;
-  /** Of the last look-up that succeeded. Times are milliseconds on the monotonic scale. */
+  /** Result of the last look-up that succeeded. Times are milliseconds on the monotonic scale. */
   addresses: readonly string[];
   refreshMs: number;
   freshUntilMs: number;

@@ -45,7 +45,7 @@ type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
 };
 
 export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
-  // By port and then by address, since a joined key would have to be built and hashed for each request.
+  // Two levels, port and address: a joined key would be built and hashed for each request.
   const plain = new Map<number, Map<string, Pool>>();
   const secure = new Map<string, Pool>();
   let closing = false;

@@ -10,7 +10,7 @@ const FOUND = 302;
 
 /**
  * The redirect of a mobile device to the zone's mobile name; null for other devices and requests. Only the apex and `www`
- * redirect: other names are mostly not web pages, and the mobile name would redirect to itself for ever. `portOf` gives
+ * redirect: other names are mostly not web pages, and the mobile name would redirect to itself endlessly. `portOf` gives
  * the authority of another name at the visitor's port.
  */
 export function mobileRedirect(

@@ -24,7 +24,7 @@ const NO_MATCHED_DATA: MatchedData = {};
 const SCANS = phaseNumber("http_response_firewall_managed");
 
 /**
- * Runs the detector's rules on a response as received, unless `matches` is what they found. Returns the tap for its body; null if no rule matches or the body
+ * Runs the detector's rules on a response as received, unless `matches` already has their result. Returns the tee for its body; null if no rule matches or the body
  * cannot be scanned.
  */
 export function scan(
@@ -81,7 +81,7 @@ const bothOf = (first: BodyCopy, second: BodyCopy): BodyCopy => ({
   },
 });
 
-/** By the rule's execution, which only that rule has, and by zone, since many zones share a rule of an account. */
+/** Keyed by the rule's execution, which belongs to one rule, and by zone, since many zones share a rule of an account. */
 const scopes = new WeakMap<ManagedExecution, WeakMap<ZoneEntry, ScanScope>>();
 
 const scopeOf = rememberLastOfTwo((match: Match, zone: ZoneEntry): ScanScope | null => {

@@ -7,7 +7,7 @@ export interface SharedReaderData {
   readonly ring: SharedArrayBuffer;
   readonly lent: SharedArrayBuffer;
   readonly counts: SharedArrayBuffer;
-  /** Records read before it stops in the middle of a lent one. */
+  /** Records read before it stops in the middle of a shared one. */
   readonly recordsMax: number;
   /** Longest time for one record, in milliseconds. */
   readonly slowMs: number;

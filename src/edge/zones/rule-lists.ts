@@ -14,7 +14,7 @@ export interface RuleLists {
    * built; a new list is built when it is first used.
    */
   step(): boolean;
-  /** Builds the changed lists over the next turns of the event loop. */
+  /** Builds the changed lists over the next ticks. */
   stepLater(): void;
   /** Builds all changed lists at once: used at the start, so that no visitor's request has to. */
   finish(): void;

@@ -15,7 +15,7 @@ export interface ZoneNames {
    * account already.
    */
   stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null, isNext?: boolean): number;
-  /** Shows everything staged, at once, and then merges it into the zone's names over some turns. */
+  /** Shows everything staged, at once, and then merges it into the zone's names over several ticks. */
   release(id: string): void;
   /** Drops everything staged. */
   forget(id: string): void;
@@ -27,7 +27,7 @@ export interface ZoneNames {
 type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
-/** Names merged in one turn, in less than a millisecond. */
+/** Names merged in one tick, in less than a millisecond. */
 const FOLDED_AT_ONCE = 1_000;
 
 /** Records may come before their zone: until then its name is "". */

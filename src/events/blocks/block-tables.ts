@@ -20,7 +20,7 @@ export const blockSitesTable = (table: EventTable): string => `${table}_block_si
 
 const SITE_BYTES = "bytes INTEGER NOT NULL DEFAULT 0";
 
-/** For a file from before bytes were counted: its blocks have no byte counts. */
+/** Used for an older file, whose blocks have no byte counts. */
 export const siteBytesStatement = (table: EventTable): string => `ALTER TABLE ${blockSitesTable(table)} ADD COLUMN ${SITE_BYTES}`;
 
 /**

@@ -70,7 +70,7 @@ export interface EventDatabase {
   usedBytes(): number;
   /** Bytes of the file's free pages. */
   freeBytes(): number;
-  /** Copies the log's content into the file and, if no connection reads from it, returns the log's room to the disk. */
+  /** Copies the log's content into the file and, if no connection reads from the log, truncates it. */
   checkpoint(): void;
   /**
    * Rows and logs of a node: `work` runs in a transaction with the batch's place if the batch is new, and adds the rows that it returns. What it

@@ -4,7 +4,7 @@ import type { EventTable } from "#events/rows/rows.ts";
 import { EVENT_TABLES } from "#events/rows/schema.ts";
 import { type TenantUsage, ownerColumns, readTenantUsage, rowSizes } from "./tenant-usage.ts";
 
-/** Frees room from the owner that takes the most (ADR 0053). Must be called within a transaction. */
+/** Deletes rows of the owner that takes the most space (ADR 0053). Must be called within a transaction. */
 export interface FairEviction {
   /**
    * Deletes about `rowsMax` of the oldest rows of the largest account's largest part; returns their number, 0 if the

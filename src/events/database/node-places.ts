@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isBefore, type NodeBatch, type NodePlace, START } from "#events/rows/node-batch.ts";
 
-/** Up to which place the events of each node are in the file. */
+/** The place up to which the file has the events of each node. */
 export interface NodePlaces {
   /**
-   * Runs the work if the batch goes on from the place, or leaves out what the node no longer has; returns the place after it. Must run
+   * Runs the work if the batch continues at the place, or after records that the node has deleted; returns the place after it. Must run
    * in the transaction of the work.
    */
   take(batch: NodeBatch, work: () => void): NodePlace;

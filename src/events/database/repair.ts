@@ -11,8 +11,8 @@ export interface RepairDeps {
   /** A damaged file was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
   /**
-   * The disk has no room to open the file. Returns whether some was freed for another attempt; otherwise every call tries
-   * again, and fails until the disk has room.
+   * The disk is too full to open the file. Returns whether space was freed for another attempt; otherwise every call tries
+   * again, and fails until the disk has space.
    */
   full(error: unknown): boolean;
 }

@@ -23,7 +23,7 @@ const SAMPLE_ROWS = 16;
 /** With fewer rows the length does not matter. */
 const SAMPLED_ROWS_MIN = 64;
 const USUAL_ROW_BYTES = 250;
-/** For a file whose blocks have no byte counts per site. */
+/** Used for an older file, whose blocks have no byte counts per site. */
 const PACKED_ROW_BYTES = 60;
 
 /** Scans an index of every table: a tenth of a second for a million rows. */

@@ -10,7 +10,7 @@ export interface GatewayLogEntry {
   readonly response: readonly Buffer[];
 }
 
-/** How the row is to be kept. */
+/** The retention of the row. */
 export interface KeepRule {
   /** `none`: it is counted but not kept. */
   readonly mode: "none" | "STOP_INSERTING" | "DELETE_OLDEST";
@@ -30,7 +30,7 @@ export interface StoredWatcher {
   onKept(): void;
 }
 
-/** The cells of an entry in its segment: the table's columns known by then, and how the row is to be kept. */
+/** The cells of an entry in its segment: the table's columns known by then, and the row's retention. */
 export const ENTRY_COLUMNS = [
   "id",
   "at_ms",

@@ -17,15 +17,15 @@ export interface LogJournalDeps {
 
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Records are collected up to this size, so that one call writes all records of a turn; the parts of a larger one are
+ * Records are collected up to this size, so that one call writes all records of a tick; the parts of a larger one are
  * written in place.
  */
 const GATHERED_BYTES = 256 * 1024;
 const HEADER = Buffer.from(`${JSON.stringify({ columns: ENTRY_COLUMNS } satisfies SegmentHeader)}\n`);
 
 /**
- * The gateway's side of the segments: one thread writes to a directory. Records appended in a turn of the event loop are
- * in the kernel's hands at the end of that turn, and only then are their watchers called: the records survive the end of
+ * The gateway's side of the segments: one thread writes to a directory. Records appended in a tick are
+ * in the kernel's hands at the end of that tick, and only then are their watchers called: the records survive the end of
  * the process, but not of the machine. Every start begins a new segment, so that no record follows a damaged one.
  */
 export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT_BYTES_MAX }: LogJournalDeps): LogJournal {

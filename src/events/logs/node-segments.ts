@@ -22,9 +22,9 @@ export class UnfitLogsError extends Error {}
 export interface NodeLogs {
   readonly columns: readonly string[];
   readonly bytes: Buffer;
-  /** Those that the table takes. */
+  /** Rows that the table accepts. */
   readonly records: readonly ReadRecord[];
-  /** Number of others. */
+  /** Number of rows that the table refuses. */
   readonly unfit: number;
 }
 

@@ -7,7 +7,7 @@ export interface ReadRecord {
   /** Offset of the record in its segment. */
   readonly at: number;
   readonly head: RecordHead;
-  /** By the segment's columns; null where the record is erased. */
+  /** Cells by the segment's columns; null if the record is erased. */
   readonly cells: readonly unknown[] | null;
 }
 

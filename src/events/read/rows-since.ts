@@ -25,7 +25,7 @@ export interface RowsSince<T extends EventTable> {
   readonly lastRow: number;
   /** Whether more rows have arrived than were read. */
   readonly hasMore: boolean;
-  /** Matching rows that were skipped, as far as they were counted. */
+  /** Number of skipped matching rows that were counted. */
   readonly passedOver: number;
   /** Whether some skipped rows were not counted. */
   readonly isAtLeast: boolean;

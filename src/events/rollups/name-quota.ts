@@ -6,7 +6,7 @@ export interface NameShares {
   mayAdd(owner: NameOwner): boolean;
   /** Returns a function that undoes it. */
   add(owner: NameOwner): () => void;
-  /** For a deleted name; returns a function that undoes it. */
+  /** Counts a deleted name; returns a function that undoes it. */
   remove(site: number): () => void;
 }
 

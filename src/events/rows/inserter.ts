@@ -16,7 +16,7 @@ export function createInserter(db: DatabaseSync, table: EventTable): Inserter {
   const one = db.prepare(insertSql(table, names, 1));
   const many = db.prepare(insertSql(table, names, ROWS_PER_STATEMENT));
   const numbered = db.prepare(insertSql(table, ["row_id", ...names], 1));
-  /** By the columns in which twenty rows are equal, whose cells are passed once. */
+  /** Statements by the columns in which twenty rows are equal, whose cells are passed once. */
   const kinds = new Map<string, StatementSync>();
 
   const insertMany = (cells: readonly Cell[], from: number, end: number): void => {

@@ -15,7 +15,7 @@ export type BatchSource = (typeof BATCH_SOURCES)[number];
 /** A range of a source's log. Control stores, for each node, source and epoch, the place up to which it has the events. */
 export interface BatchRange {
   readonly source: BatchSource;
-  /** Made with the node's directory: places of another one say nothing. */
+  /** Identifies the node's directory: places of another directory are not comparable. */
   readonly epoch: string;
   readonly from: NodePlace;
   /** Equal to `from` in a question for the place up to which control has everything. */
@@ -40,12 +40,12 @@ export interface BatchMessage {
   readonly batch: NodeBatch;
 }
 
-/** The answer to either. */
+/** The answer to a batch or a question. */
 export interface BatchAnswer {
   readonly request: number;
-  /** All before this place is in control's events, or was refused for ever. Absent: ask again later. */
+  /** All records before this place are in control's events, or were refused permanently. Absent: ask again later. */
   readonly stored?: NodePlace;
-  /** Why the batch can never be taken: the node must not send it again. */
+  /** The reason why control will never accept the batch: the node must not send it again. */
   readonly refused?: string;
   readonly error?: string;
 }

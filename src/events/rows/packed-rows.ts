@@ -66,7 +66,7 @@ export type FacetNumber = (facet: FacetName, texts: readonly string[], owner: ()
 
 /** Rows whose combinations have their file numbers. */
 export interface NumberedRows extends PackedRows {
-  /** For each facet, the file number of each combination of the batch. */
+  /** Per facet, the file number of each combination of the batch. */
   readonly ids: readonly (readonly number[])[];
 }
 

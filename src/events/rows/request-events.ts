@@ -70,7 +70,7 @@ function facetOf(requests: PackedRows, from: FacetName, to: FacetName, of: Reque
     }
     return number;
   };
-  // By the requests' combination; only combinations of wanted rows have one.
+  // Indexed by the requests' combination; only combinations of wanted rows have an entry.
   const numbers: number[] = [];
   const combinations = (of ?? facet.combinations).map((row) => {
     const combination = of === null ? row : facet.combinations[row]!;

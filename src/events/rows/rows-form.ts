@@ -50,7 +50,7 @@ export function encodeRows({ table, rows, facets, texts, numbers, events }: Pack
   return Buffer.concat([length, json, ...columns.map((column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength))]);
 }
 
-/** Throws an UnfitRowsError or OtherVersionError: whatever a node sends, control can store and read. */
+/** Throws an UnfitRowsError or OtherVersionError, so that control can store and read every row that it accepts. */
 export function decodeRows(bytes: Uint8Array): PackedRows {
   const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headBytes = from.length < 4 ? -1 : from.readUInt32LE(0);

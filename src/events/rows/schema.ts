@@ -284,7 +284,7 @@ export const indexStatements = (): readonly string[] =>
 export const columnSql = (column: StoredColumn): string =>
   column.facet === null ? `${column.name} ${column.sql}${column.nullable ? "" : " NOT NULL"}` : `${column.name} INTEGER NOT NULL`;
 
-/** A value as it crosses threads and lies in the file. */
+/** A value as sent between threads and stored in the file. */
 export type Cell = string | number | null;
 
 /** A row from the columns of a query's result; other columns are left out. */

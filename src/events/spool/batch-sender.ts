@@ -6,7 +6,7 @@ export interface BatchSenderDeps {
   readonly source: BatchSource;
   readonly epoch: string;
   readonly files: BatchFiles;
-  /** Resolves with control's answer, or with an error where it has none. */
+  /** Resolves with control's answer, or with an error without one. */
   ask(range: BatchRange, bytes: Uint8Array): Promise<Omit<BatchAnswer, "request">>;
   /** Control will never take this batch. */
   refused(range: BatchRange, reason: string): void;
@@ -14,22 +14,22 @@ export interface BatchSenderDeps {
 
 /** Sends the records of files to control, one batch after the other, for as long as the thread runs. */
 export interface BatchSender {
-  /** Everything before it is at control; the start until control has been heard. */
+  /** Control has all records before it; the start until control has answered. */
   place(): NodePlace;
-  /** There may be new records. */
+  /** Call when new records may exist. */
   wake(): void;
   stop(): void;
 }
 
 const BATCH_BYTES = 1024 * 1024;
 const RETRY_MS = 500;
-/** Files that another thread writes are looked at this often. */
+/** Interval for checking files that another thread writes. */
 const LOOK_MS = 100;
 const NOTHING = new Uint8Array();
 
 /**
- * Control says up to which place it has everything; the sender goes on from there and removes what stands before. Whatever of the two
- * dies, the next question brings them together again: a batch that has arrived is not taken twice, because control knows its place.
+ * Control reports up to which place it has all records; the sender continues there and deletes the records before. If one of the two
+ * dies, the next question synchronizes them: control does not take a batch twice, because it knows its place.
  */
 export function createBatchSender({ source, epoch, files, ask, refused }: BatchSenderDeps): BatchSender {
   const stopping = new AbortController();
@@ -52,7 +52,7 @@ export function createBatchSender({ source, epoch, files, ask, refused }: BatchS
     if (reason !== undefined) refused(range, reason);
     place = stored;
     files.release(stored);
-    // Control's events are older than its word: what is still on disk is sent again.
+    // Control's events are older than its last answer, as after a restore: records still on disk are sent again.
     if (batch !== null && isBefore(stored, from)) await look();
   };
   const run = async (): Promise<void> => {

@@ -19,15 +19,15 @@ import type { NodePlace } from "#events/rows/node-batch.ts";
 export interface BatchFiles {
   /** Records from this place on, about `bytesMax` of them; null if all are read. */
   next(from: NodePlace, bytesMax: number): { readonly to: NodePlace; readonly bytes: Uint8Array } | null;
-  /** Removes files whose records all stand before the place. */
+  /** Removes files whose records all come before the place. */
   release(upTo: NodePlace): void;
-  /** On disk. */
+  /** Size on disk. */
   bytes(): number;
 }
 
 /** Rows of a node on its disk. */
 export interface Spool extends BatchFiles {
-  /** All or nothing, and on disk when it returns. Throws a SpoolFullError if they have no room. */
+  /** Stores all rows or none; they are on disk when it returns. Throws a SpoolFullError if they do not fit. */
   append(records: readonly Uint8Array[]): void;
   close(): void;
 }
@@ -172,6 +172,6 @@ function giveUp(file: number, size: number): void {
   try {
     ftruncateSync(file, size);
   } catch {
-    // The next file begins without it; readers stop at what is no record.
+    // The next file begins without it; readers stop at bytes that are not a record.
   }
 }

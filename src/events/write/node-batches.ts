@@ -12,7 +12,7 @@ export interface NodeBatchesDeps {
   /** Directory of the gateway's segments. */
   readonly directory: string;
   readonly metrics: MetricRegistry;
-  /** Frees room for a write of about this size. */
+  /** Frees disk space for a write of about this size. */
   makeRoom(bytes: number): void;
   refused(batch: NodeBatch, reason: string): void;
 }
@@ -23,7 +23,7 @@ export interface NodeBatches {
   close(): void;
 }
 
-/** Of one record; a sink sends at most four million characters of a table at once. */
+/** Size limit of one record; a sink sends at most four million characters of a table at once. */
 const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 
 export function createNodeBatches({ database, directory, metrics, makeRoom, refused }: NodeBatchesDeps): NodeBatches {

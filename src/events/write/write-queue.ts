@@ -21,7 +21,7 @@ export interface WaitingBatches {
   add(port: MessagePort, message: RowsMessage): void;
   /** Writes all it can now, and the rest once the masker is loaded. */
   write(): void;
-  /** Waits until a turn of the loop passes without new batches, writes all, and gives up batches for which the masker does not load in time. */
+  /** Waits until a tick passes without new batches, writes all, and gives up batches for which the masker does not load in time. */
   drain(timeoutMs: number): Promise<void>;
 }
 

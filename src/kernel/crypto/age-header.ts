@@ -4,7 +4,7 @@ import { base64, type Stanza } from "./age-keys.ts";
 const INTRO = "age-encryption.org/v1\n";
 const COLUMNS = 64;
 const MAC_BYTES = 32;
-/** Far more than a header of ours has. */
+/** Far more than a header of this program has. */
 const HEADER_BYTES_MAX = 64 * 1024;
 
 /** Text of a header that only the holder of the file key can have written. */
@@ -23,13 +23,13 @@ const wrapped = (text: string): string => {
 
 export interface Header {
   readonly stanzas: readonly Stanza[];
-  /** Where the payload begins. */
+  /** Offset of the payload. */
   readonly length: number;
-  /** Whether the holder of this key has written it. */
+  /** Whether the holder of this key has written the header. */
   isWrittenWith(fileKey: Buffer): boolean;
 }
 
-/** The header that the bytes begin with; "incomplete" where more of them are needed. Throws where they begin with none. */
+/** The header at the start of the bytes; "incomplete" if it needs more of them. Throws if they do not begin with a header. */
 export function readHeader(bytes: Buffer): Header | "incomplete" {
   const begun = bytes.toString("latin1", 0, INTRO.length);
   if (!INTRO.startsWith(begun)) throw new Error("the file is not encrypted with age");

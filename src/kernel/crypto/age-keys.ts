@@ -17,19 +17,19 @@ export type AgeLock = { readonly passphrase: string } | { readonly recipients: r
 /** A key that decrypts: the passphrase, or the key of one recipient (`AGE-SECRET-KEY-1…`). */
 export type AgeKey = { readonly passphrase: string } | { readonly identity: string };
 
-/** The file key, wrapped for somebody: a stanza of the header (https://age-encryption.org/v1). */
+/** The file key, wrapped for one recipient: a stanza of the header (https://age-encryption.org/v1). */
 export interface Stanza {
   readonly args: readonly string[];
   readonly body: Buffer;
 }
 
-/** 128 MiB of memory and half a second for each guess; files of others may ask for as much as the second. */
+/** The cost of our files: 128 MiB of memory and half a second for each guess. Other files may require up to the second value. */
 const WORK_FACTOR = 17;
 const WORK_FACTOR_MAX = 20;
 const FILE_KEY_BYTES = 16;
 const TAG_BYTES = 16;
 
-/** Throws where a recipient is not one. */
+/** Throws if a recipient is invalid. */
 export function wrapFileKey(fileKey: Buffer, lock: AgeLock): readonly Stanza[] {
   if ("recipients" in lock) return lock.recipients.map((recipient) => wrapFor(fileKey, recipientKey(recipient)));
   const salt = randomBytes(16);
@@ -37,7 +37,7 @@ export function wrapFileKey(fileKey: Buffer, lock: AgeLock): readonly Stanza[] {
   return [{ args: ["scrypt", base64(salt), String(WORK_FACTOR)], body }];
 }
 
-/** The file key; undefined where none of the stanzas is for this key. Throws where the key is not one, or opening would take too much. */
+/** The file key; undefined if none of the stanzas is for this key. Throws if the key is invalid, or if opening would take too much memory. */
 export function unwrapFileKey(stanzas: readonly Stanza[], key: AgeKey): Buffer | undefined {
   for (const stanza of stanzas) {
     const opened = "passphrase" in key ? openWithPassphrase(stanza, key.passphrase) : openAs(stanza, identityKey(key.identity));
@@ -46,7 +46,7 @@ export function unwrapFileKey(stanzas: readonly Stanza[], key: AgeKey): Buffer |
   return undefined;
 }
 
-/** Whether this is the public key of somebody. */
+/** Whether the text is a valid public key. */
 export const isRecipient = (text: string): boolean => readBech32(text, "age")?.length === 32;
 
 function openWithPassphrase({ args, body }: Stanza, passphrase: string): Buffer | undefined {
@@ -92,7 +92,7 @@ function identityKey(text: string): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PRIVATE_PREFIX, key]), format: "der", type: "pkcs8" });
 }
 
-// RFC 8410 §10: what stands before the 32 bytes of an X25519 key.
+// RFC 8410 §10: the bytes before the 32 bytes of an X25519 key.
 const PRIVATE_PREFIX = Buffer.from("302e020100300506032b656e04220420", "hex");
 const PUBLIC_PREFIX = Buffer.from("302a300506032b656e032100", "hex");
 
@@ -101,7 +101,7 @@ const rawPublic = (key: KeyObject): Buffer => key.export({ format: "der", type: 
 
 const NO_NONCE = Buffer.alloc(12);
 
-/** Each key wraps once, and so needs no nonce. */
+/** Each key wraps only one file key, so the nonce can be constant. */
 function seal(key: Buffer, fileKey: Buffer): Buffer {
   const cipher = createCipheriv("chacha20-poly1305", key, NO_NONCE, { authTagLength: TAG_BYTES });
   return Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()]);
@@ -118,5 +118,5 @@ function open(key: Buffer, body: Buffer): Buffer | undefined {
   }
 }
 
-/** Without padding, as headers of age have it. */
+/** Base64 without padding, as in headers of age. */
 export const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");

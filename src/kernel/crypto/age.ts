@@ -9,7 +9,7 @@ const CHUNK_BYTES = 64 * 1024;
 const TAG_BYTES = 16;
 const NONCE_BYTES = 16;
 
-/** Encrypts what passes through. Throws where a recipient is not one. */
+/** A stream that encrypts. Throws if a recipient is invalid. */
 export function encryptAge(lock: AgeLock): Transform {
   const fileKey = randomBytes(16);
   const nonce = randomBytes(NONCE_BYTES);
@@ -39,8 +39,8 @@ export function encryptAge(lock: AgeLock): Transform {
 }
 
 /**
- * Decrypts what passes through: nothing comes out that the key's holder has not put in, in this order. Fails with an Error for the
- * operator where the key does not fit, or something is missing or changed; what came out before is then not the whole.
+ * A stream that decrypts: it returns only bytes that the key's holder encrypted, in their order. Fails with an Error for the
+ * operator if the key does not fit, or if bytes are missing or changed; the bytes returned before are then incomplete.
  */
 export function decryptAge(key: AgeKey): Transform {
   let held: Buffer[] = [];
@@ -86,7 +86,7 @@ const DAMAGED = "the encrypted file is damaged or incomplete";
 
 const payloadKey = (fileKey: Buffer, nonce: Buffer): Buffer => Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32));
 
-/** A counter, and a mark on the last one, so that a file that was cut at the end of a chunk does not pass as whole. */
+/** A counter, and a mark on the last chunk, so that a file that was truncated after a chunk is not accepted as complete. */
 function chunkNonce(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUIntBE(index, 5, 6);
@@ -96,7 +96,7 @@ function chunkNonce(index: number, isLast: boolean): Buffer {
 
 function openChunk(key: Buffer, chunk: Buffer, index: number, isLast: boolean): Buffer {
   const end = chunk.length - TAG_BYTES;
-  // Only a file of nothing has an empty chunk.
+  // Only an empty file has an empty chunk.
   if (end < 0 || (end === 0 && index > 0)) throw new Error(DAMAGED);
   const decipher = createDecipheriv("chacha20-poly1305", key, chunkNonce(index, isLast), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(chunk.subarray(end));
@@ -110,12 +110,12 @@ function openChunk(key: Buffer, chunk: Buffer, index: number, isLast: boolean): 
 }
 
 interface Chunks {
-  /** The chunks that these bytes fill and that are not the last. */
+  /** The full chunks in these bytes, without the last one. */
   add(bytes: Buffer): readonly Buffer[];
   end(): Buffer;
 }
 
-/** Cuts into chunks of one size. A full one is kept back until more comes, since the last is marked. */
+/** Splits bytes into chunks of one size. Holds a full chunk until more bytes arrive, since the last chunk is marked. */
 function createChunks(size: number, work: (chunk: Buffer, index: number, isLast: boolean) => Buffer): Chunks {
   const pieces: Buffer[] = [];
   let length = 0;

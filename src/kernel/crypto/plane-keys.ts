@@ -26,7 +26,7 @@ export function planeSealer({ open, derived }: PlaneKeys): Sealer {
         try {
           return sealer.open(sealed, context);
         } catch {
-          // It is sealed with another one.
+          // The value is sealed with another key.
         }
       }
       return sealers.at(-1)!.open(sealed, context);

@@ -6,7 +6,7 @@ export const CLIENT_ADDRESS_FIELDS = ["x-forwarded-for", "x-real-ip", "cf-connec
 export type ClientAddressField = (typeof CLIENT_ADDRESS_FIELDS)[number];
 
 /**
- * Fields in which proxies tell who their client is and what it asked for, by lower-case name. A server behind us believes them, or
+ * Fields in which proxies describe their client and its request, by lower-case name. A server behind us trusts them, or
  * learns from them about a client that it has nothing to do with.
  */
 export const FORWARDING_FIELDS: readonly string[] = [

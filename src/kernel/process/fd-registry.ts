@@ -22,7 +22,7 @@ export function releaseFd(fd: number): void {
   if (fd >= 0 && fd < DESCRIPTORS_MAX) OWN_DESCRIPTORS[fd >> 5]! &= ~(1 << (fd & 31));
 }
 
-/** The descriptor of a listening server of Node.js, which names it nowhere else; undefined where it has none. */
+/** The descriptor of a listening server of Node.js, which has no public property for it; undefined if it has none. */
 export function descriptorOf(server: Server): number | undefined {
   const { _handle: handle } = server as Server & { readonly _handle?: { readonly fd?: number } | null };
   return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;

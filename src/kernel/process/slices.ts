@@ -10,11 +10,11 @@ export function finish<T>(work: Work<T>): T {
 }
 
 /**
- * A thread's long tasks: a slice of one of them in each turn of its event loop, in rotation, so that no task waits for
+ * A thread's long tasks: a slice of one of them in each tick, in rotation, so that no task waits for
  * all of another.
  */
 export interface Slices {
-  /** `done` is called in the same turn if the rest of its slice is enough. */
+  /** `done` is called in the same tick if the rest of its slice is enough. */
   start<T>(work: Work<T>, done: (result: T) => void, failed: (error: unknown) => void): void;
   run<T>(work: Work<T>): Promise<T>;
 }

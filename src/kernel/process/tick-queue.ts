@@ -1,14 +1,14 @@
-/** A task that runs once at the end of a turn of the event loop, however often it was requested in it. */
+/** A task that runs once at the end of a tick, however often it was requested in it. */
 export interface TickTask {
   onTickEnd(): void;
 }
 
-/** A task that no answer of the turn has to wait for. */
+/** A task that no response of the tick waits for. */
 export interface DeferredTask {
   onAllSent(): void;
 }
 
-/** Other work of Node's event loop waits for its turns. */
+/** Other work of the Node.js event loop waits for its ticks. */
 const LOOKS_MAX = 4;
 
 let due: TickTask[] = [];
@@ -16,18 +16,18 @@ let due: TickTask[] = [];
 const late: (DeferredTask | null)[] = [];
 let lateCount = 0;
 let isAmidTurn = false;
-/** Runs tasks that were added outside of our turns. A turn may come before it: tasks that its tasks add run in the turn after. */
+/** Runs tasks that were added outside of our ticks. A tick may come before it: tasks that its tasks add run in the next tick. */
 let soon: NodeJS.Immediate | null = null;
 
-/** Runs the task once all input of this turn was read. It must be added only once, and must not throw. */
+/** Runs the task once all input of this tick was read. It must be added only once, and must not throw. */
 export function atTickEnd(task: TickTask): void {
   if (!isAmidTurn) soon ??= setImmediate(run);
   due.push(task);
 }
 
 /**
- * Runs the task after all output of the turn was sent, or before the sockets' loop overwrites data that a handler
- * received in this turn: until then the data is unchanged. False outside of such a turn, where neither is known. It must
+ * Runs the task after all output of the tick was sent, or before the sockets' loop overwrites data that a handler
+ * received in this tick: until then the data is unchanged. False outside of such a tick, where neither is known. It must
  * be added only once, and must not throw.
  */
 export function afterSends(task: DeferredTask): boolean {
@@ -49,7 +49,7 @@ export function runDeferredTasks(): void {
 }
 
 /**
- * Does the work of a turn that reads many sockets, and then the tasks of its end. Before late tasks, `lookAgain` handles
+ * Does the work of a tick that reads many sockets, and then the tasks of its end. Before late tasks, `lookAgain` handles
  * input that has arrived meanwhile, if any: input does not wait for late tasks.
  */
 export function inOneTick(work: () => boolean, lookAgain: () => boolean): void {

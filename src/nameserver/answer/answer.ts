@@ -52,7 +52,7 @@ export function answer(zones: Zones, edge: EdgeFront, question: Question, findOu
 function step(work: Work, question: Question, found: Lookup, first: boolean): DnsName | undefined {
   const { draft, edge } = work;
   if (found.kind === "outside") {
-    // Behind an alias, the resolver continues by itself; a first name outside the zones is refused.
+    // The resolver follows an alias that leaves the zones by itself; a query for a name outside the zones is refused.
     if (first) Object.assign(draft, { rcode: RCODE.REFUSED, authoritative: false });
     return undefined;
   }

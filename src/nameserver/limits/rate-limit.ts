@@ -57,7 +57,7 @@ export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }
   if (perSecond === 0) return undefined;
   const [seed = 0] = new Int32Array(table, SEED_AT);
   const tags = new Int32Array(table);
-  /** For each slot, the time up to which its budget is spent. */
+  /** Per slot, the time up to which its budget is spent. */
   const spentUntil = new Float64Array(table, 0, 2 * SETS * SET_TIMES);
   const costMs = 1_000 / perSecond;
   const unitMs = allPerSecond === 0 ? 0 : 1_000 / allPerSecond;

@@ -19,11 +19,11 @@ interface Entry {
 
 /**
  * Limits connections in total and per subscriber. At the limit, closes the connection that has been idle longest (RFC
- * 7766 §6.2.3), so that idle connections do not keep out clients that were told to use TCP.
+ * 7766 §6.2.3), so that idle connections do not keep out clients whose UDP answer was truncated.
  */
 export function createConnectionTable(max: number, perSubscriberMax: number): ConnectionTable {
   const slots = createConcurrencyLimiter(max, perSubscriberMax);
-  /** By the client's address and port, the longest idle first. */
+  /** Keyed by the client's address and port, the longest idle first. */
   const entries = new Map<string, Entry>();
 
   const closeIdlest = (): void => {

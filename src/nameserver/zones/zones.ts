@@ -71,7 +71,7 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "c
   negativeTtl: 0,
 };
 
-/** Creates the index of zones and names that answers read. `onSlice` is told how many names a slice of staged ones was, for tests. */
+/** Creates the index of zones and names that answers read. `onSlice` gets the number of staged names in a slice, for tests. */
 export function createZones(observers: readonly ZoneObserver[] = [], onSlice?: (names: number) => void): Zones {
   const states = new LargeMap<ZoneState>();
   /** Large changes that are not released yet. */

@@ -6,14 +6,14 @@ import type { Position } from "#snapshot/feed.ts";
 // Names on the bus. Nodes may subscribe to LIVE and HEAD, and get single messages of the two streams.
 export const CHANGES = "SV_CHANGES";
 export const DELTAS = "sv.delta";
-/** The stream repeats here what it has stored: a delta that it refused is never heard, as it would be on `DELTAS`. */
+/** The stream publishes here each delta that it has stored, so that nodes never get one that it refused, as they would on `DELTAS`. */
 export const LIVE = "sv.live.delta";
 export const HEAD = "sv.head";
 export const FULL_BUCKET = "SV_FULL";
 
 /** Increased when messages change so that an older program cannot read them. */
 export const BUS_FORMAT = 1;
-/** Of a delta, unpacked. */
+/** Size limit of a decompressed delta, in bytes. */
 const DELTA_BYTES_MAX = 64 << 20;
 
 /** A position with the running hash of the deltas before it; an empty hash is unknown. */
@@ -29,13 +29,13 @@ export interface BusMessage {
 
 export interface SentDelta extends Place {
   readonly from: number;
-  /** Null for a delta that no message has room for: a full copy has it. */
+  /** Null for a delta that is too large for a message: nodes take a full copy instead. */
   readonly ops: readonly Op[] | null;
 }
 
 /** The newest revision that control has published, once a second and after each delta. */
 export interface BusHead extends Place {
-  /** The newest full copy; null while none is there. */
+  /** The newest full copy; null without one. */
   readonly full: { readonly name: string; readonly rev: number } | null;
 }
 
@@ -136,7 +136,7 @@ export function decodeHead(bytes: Uint8Array, key: KeyObject): BusHead {
     const { text, sig } = JSON.parse(Buffer.from(bytes).toString()) as { text: string; sig: string };
     if (isSigned(Buffer.from(`head ${text}`), sig, key)) return JSON.parse(text) as BusHead;
   } catch {
-    // The same answer as to a wrong signature.
+    // Handled like a wrong signature.
   }
   throw new RefusedMessage("control did not sign the heartbeat");
 }

@@ -50,7 +50,7 @@ const BEAT_MS = 1_000;
 const TIMEOUT_MS = 2_000;
 const COPY_TIMEOUT_MS = 60_000;
 const RETRY_MS = 200;
-/** For the head of a message beside its body. */
+/** Bytes reserved for the head of a message beside its body. */
 const HEAD_BYTES = 4_096;
 
 interface Copy {
@@ -110,7 +110,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     return { ...at, hash: "" };
   };
 
-  /** The signed message at a sequence of the stream, as a place in the database's history; null where it is not one of ours. */
+  /** The signed message at a sequence of the stream, as a place in the database's history; null if control did not sign it. */
   const placeAt = async (seq: number): Promise<(Place & { readonly from: number }) | null> => {
     const message = await jsm.direct.getMessage(CHANGES, { seq }).catch(() => null);
     if (message === null) return null;
@@ -152,7 +152,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
         if (!message.isWhole) requested = rev;
         const fields = headers();
         for (const [name, value] of message.headers) fields.set(name, value);
-        // All behind a refused one are refused too.
+        // The stream refuses every message after a refused one.
         const options = {
           headers: fields,
           msgID: `${place.history}:${rev}:${hash}`,

@@ -30,9 +30,9 @@ export interface BusSourceDeps {
   /** Control's public key (Ed25519). */
   readonly key: KeyObject;
   readonly log: FeedLog;
-  /** Called with each message that is refused, and why. The node keeps what it has. */
+  /** Called with the reason and the revision of each refused message. The node keeps its state. */
   refused(reason: string, rev: number): void;
-  /** Of a delta, unpacked. */
+  /** Size limit of a decompressed delta, in bytes. */
   readonly deltaBytesMax?: number;
 }
 
@@ -51,7 +51,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   const window = createDeltaWindow();
   let head: BusHead | null = null;
   const seen = Promise.withResolvers<void>();
-  /** The changes here are not those of control, although history and revision are the same. */
+  /** This node's changes differ from control's, although history and revision are the same. */
   let isDiverged = false;
   const wake = (): void => listeners.forEach((listener) => listener());
 
@@ -90,7 +90,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
       window.clear();
       isDiverged = true;
     }
-    // Also where no delta came.
+    // Also if no delta arrived.
     wake();
   };
 
@@ -129,7 +129,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
       // The hashes follow each other, so the last signature speaks for all.
       if (newest !== null) decode(newest, key, "");
     } catch (error) {
-      // A hole like any other: a full copy goes past it.
+      // A gap like any other: a full copy replaces it.
       nack(error, (deltas.at(-1)?.rev ?? rev) + 1);
       return null;
     }
@@ -141,7 +141,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
     if (isDiverged || (head !== null && head.history !== at.history)) return null;
     const kept = window.from(at, AT_ONCE);
     if (kept !== null) return kept;
-    // Without a heartbeat nobody says that more exists.
+    // Without a heartbeat, the node does not know of later revisions.
     return head === null || head.rev <= at.rev ? [] : fetch(at);
   };
   const since = async (at: Position): Promise<readonly Delta[] | null> => {
@@ -174,7 +174,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
       yield message.data;
     }
   }
-  /** Notes refusals of a full copy. */
+  /** Reports refusals of a full copy. */
   const noted = async <T>(reading: Promise<T>): Promise<T> => {
     try {
       return await reading;

@@ -8,7 +8,7 @@ import { RefusedMessage } from "./bus-message.ts";
 // A full copy on the bus: zstd of a line for each op, and a last line that names the position and signs the sum of the others.
 
 const OPS_A_PAGE = 1_000;
-/** Of one line, unpacked: far above the largest entry. */
+/** Size limit of one decompressed line in bytes: far above the largest entry. */
 const LINE_BYTES_MAX = 64 << 20;
 
 const LINE_END = 0x0a;
@@ -64,7 +64,7 @@ export async function* unpackCopy(pieces: AsyncIterable<Uint8Array>, expected: P
   yield page;
 }
 
-/** Lines without their ends. A line that is too long is refused before it is whole. */
+/** Lines without their line ends. Refuses a line that is too long before it has been read completely. */
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let begun: Buffer[] = [];
   let length = 0;

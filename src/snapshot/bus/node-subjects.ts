@@ -1,6 +1,6 @@
 import { CHANGES, FULL_BUCKET, HEAD, LIVE } from "./bus-message.ts";
 
-/** Subjects of one node. `*` as the name: of all nodes. */
+/** Subjects of one node; with the name `*`, of all nodes. */
 export const reportSubject = (name: string): string => `sv.report.${name}`;
 /** Pieces of batches of events, each a request. */
 export const eventsSubject = (name: string): string => `sv.events.${name}`;

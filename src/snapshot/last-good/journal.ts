@@ -37,7 +37,7 @@ export async function continueJournal(path: string, { bytes }: JournalContent): 
   return journalOver(file);
 }
 
-/** Reads the deltas that follow the base file, as far as they are valid. A journal may end anywhere: then it is only older. */
+/** Reads the deltas that follow the base file, up to the first invalid one. A truncated journal only gives an older revision. */
 export async function readJournal(path: string, base: BaseFile, onDelta: (delta: Delta) => void): Promise<JournalContent> {
   let { rev } = base;
   let ops = 0;

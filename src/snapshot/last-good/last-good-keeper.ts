@@ -132,7 +132,7 @@ function countOps(deltas: readonly Delta[]): number {
   return ops;
 }
 
-/** Ops that are serialized in one turn: some milliseconds. */
+/** Ops that are serialized in one tick: some milliseconds. */
 const OPS_AT_ONCE = 2_000;
 
 function* inBatches(deltas: readonly Delta[]): Generator<readonly Delta[]> {

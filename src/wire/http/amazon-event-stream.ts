@@ -25,7 +25,7 @@ export class AmazonEventStreamReader {
   readonly #onMessage: (message: AmazonMessage) => void;
   readonly #messageBytesMax: number;
   readonly #held = new GatheredBytes();
-  /** Bytes needed for the current message, as far as known. */
+  /** Bytes known to be needed for the current message. */
   #needed = PRELUDE_BYTES;
 
   constructor(onMessage: (message: AmazonMessage) => void, { messageBytesMax }: { readonly messageBytesMax: number }) {

@@ -65,7 +65,7 @@ export class Head {
     this.acceptIndex = this.contentTypeIndex = this.dateIndex = this.loopIndex = -1;
   }
 
-  /** Of a response: offset of its status line, whose reason and the space before it may be absent. */
+  /** Offset of a response's status line, whose reason and the space before it may be absent. */
   lineStart(buffer: Buffer): number {
     return this.reasonStart - (buffer[this.reasonStart - 1] === SPACE ? STATUS_LINE_BYTES + 1 : STATUS_LINE_BYTES);
   }

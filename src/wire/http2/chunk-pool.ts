@@ -21,7 +21,7 @@ class ChunkPool {
     return this.spare.pop() ?? Buffer.allocUnsafeSlow(this.chunkBytes);
   }
 
-  /** Takes back a buffer that nobody reads or writes any more. */
+  /** Takes back a buffer that is no longer read or written. */
   give(buffer: Buffer): void {
     if (this.spare.length < this.spareMax) this.spare.push(buffer);
   }

@@ -39,7 +39,7 @@ export interface FrameSink {
 }
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-/** For one header block: smaller pieces cost more than their contents (CVE-2024-27316). */
+/** Frames of one header block: smaller ones cost more than their contents (CVE-2024-27316). */
 const CONTINUATIONS_MAX = 32;
 
 const IN_PREFACE = 0;

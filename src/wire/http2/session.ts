@@ -76,7 +76,7 @@ export class Session implements FrameSink, StreamSession {
   readonly windows: WindowShare;
   /** Further requests are refused. */
   isClosing = false;
-  /** Nothing is read any more. */
+  /** The session reads no further bytes. */
   isOver = false;
   private isAcknowledged = false;
   private readonly owner: SessionOwner;

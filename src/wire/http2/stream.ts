@@ -172,7 +172,7 @@ export class ServerStream {
     return sent > 0;
   }
 
-  /** Nothing of the stream waits any more. */
+  /** All bytes of the stream are sent. */
   drained(): void {
     if (this.isLocalEnded) this.finish();
     if (this.lastCode !== null) this.reset(this.lastCode);
@@ -197,7 +197,7 @@ export class ServerStream {
     while (at < end) {
       const length = Math.min(end - at, FRAME_BYTES_MAX, this.sendWindow, session.dataRoom);
       if (length <= 0) break;
-      // Small pieces share one frame while nothing stands between them.
+      // Adjacent small chunks share one frame.
       const lastAt = this.lastSerial === session.output.serial ? this.lastAt : -1;
       this.lastAt = session.sendData(this, buffer, at, at + length, lastAt);
       this.lastSerial = session.output.serial;

@@ -1,6 +1,6 @@
 /** Bounds on the growth of request windows beyond their first size, in bytes. */
 export interface WindowLimits {
-  /** For all requests of one connection, of one address, and of the thread. */
+  /** Limits of all requests of one connection, of one address, and of the thread. */
   readonly connectionBytesMax: number;
   readonly addressBytesMax: number;
   readonly bytesMax: number;

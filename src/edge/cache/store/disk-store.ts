@@ -178,7 +178,7 @@ function isWhole(body: Buffer, { length, file }: StoredResponse): boolean {
 interface OpenedDirectory {
   /** Recorded number of purges of each zone. */
   readonly purges: Map<string, number>;
-  /** False if there was no space: the old file remains, perhaps with a torn last line. */
+  /** False if the disk was full: the old file remains, perhaps with a truncated last line. */
   readonly isNotedAnew: boolean;
 }
 

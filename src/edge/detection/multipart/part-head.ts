@@ -1,7 +1,7 @@
 import { charsetOf, mediaType } from "#edge/http/media-type.ts";
 import { type BodyCut, cutOfRange } from "#edge/detection/body-cut.ts";
 
-/** The head of a part, as far as it describes the body (RFC 2046 §5.1). */
+/** The fields of a part's head that describe its body (RFC 2046 §5.1). */
 export interface PartHead {
   /** Media type, lower case, without parameters; RFC 2046 §5.1.4 has a default. */
   readonly type: string;

@@ -43,7 +43,7 @@ class BufferSlots {
     return true;
   }
 
-  /** Frees the spare places: neither they nor the reads before them are needed any more. */
+  /** Frees the spare places, when neither they nor the reads before them are needed. */
   stepBack(): void {
     if (this.taken === 0) return;
     this.taken = 0;

@@ -3,7 +3,7 @@ import { runDeferredTasks, hasDeferredTasks } from "#kernel/process/tick-queue.t
 
 // Late tasks (tick-queue.ts) still use the bytes of earlier reads. So a read goes to other memory, or they run before it.
 
-/** Longer reads can be lent instead of copied, if no read follows them (ADR 0044). */
+/** Longer reads can be shared instead of copied, if no read follows them (ADR 0044). */
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /** The socket of the last plain read, and the bytes that it read. */

@@ -20,7 +20,7 @@ const COPIED_BYTES_MAX = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Sends the bytes of one socket of the epoll loop: at once, together with other sockets at the end of a turn of the event
+ * Sends the bytes of one socket of the epoll loop: at once, together with other sockets at the end of a tick of the event
  * loop, or when the kernel has room.
  */
 export class LoopSender implements Sender {
@@ -33,7 +33,7 @@ export class LoopSender implements Sender {
   private readonly socket: SendingSocket;
   private readonly outbox: SendQueue;
   private isGone = false;
-  /** The part of the loop's outbox that leaves at the end of the turn; 0 and 0 if nothing waits there. */
+  /** The part of the loop's outbox that leaves at the end of the tick; 0 and 0 if nothing waits there. */
   private gatheredStart = 0;
   private gatheredEnd = 0;
   /** Buffers that the kernel did not take, oldest first. */
@@ -94,7 +94,7 @@ export class LoopSender implements Sender {
     if (sent < end - start) this.enqueue(Buffer.from(this.outbox.buffer.subarray(start + sent, end)));
   }
 
-  /** Sends waiting bytes once the kernel has room. Returns true when nothing waits any more. */
+  /** Sends waiting bytes once the kernel accepts more. Returns true when all bytes are sent. */
   flush(): boolean {
     const { queue } = this;
     const { channel, fd } = this.socket;
@@ -114,7 +114,7 @@ export class LoopSender implements Sender {
   }
 
   /**
-   * Gathers the bytes for the end of the turn. Returns false if they must go out at once; the bytes gathered before are
+   * Gathers the bytes for the end of the tick. Returns false if they must go out at once; the bytes gathered before are
    * sent by then.
    */
   private gathers(text: string, buffer: Buffer, start: number, end: number, tail = ""): boolean {

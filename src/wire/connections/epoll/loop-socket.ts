@@ -21,7 +21,7 @@ const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 /** Full reads, and bytes of them, that one socket may take before other sockets have their turn. */
 const READS_MAX = 4;
 const TURN_BYTES = 256 * 1024;
-/** Size of the first read, and of reads after a pause: bytes that find no room downstream have to be kept. */
+/** Size of the first read, and of reads after a pause: small, because bytes that downstream does not accept must be stored. */
 const READ_BYTES = 64 * 1024;
 
 /** A TCP connection in the epoll loop. */
@@ -278,7 +278,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.isPaused = true;
     const length = channel.receiveRest();
     if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
-    // Bytes that arrived with the end of the handshake are read now rather than in another turn.
+    // Bytes that arrived with the end of the handshake are read now rather than in another tick.
     this.isTask = true;
     try {
       this.handler.onSecured?.();

@@ -7,12 +7,12 @@ export interface Sender {
 }
 
 /**
- * Bytes that the sockets of a loop send in one turn, one behind the other in memory of the thread, until all of them
+ * Bytes that the sockets of a loop send in one tick, one behind the other in memory of the thread, until all of them
  * leave together. A program on this machine that the first bytes wake up finds the rest as well, instead of being woken
  * up for each (ADR 0028).
  */
 export class SendQueue {
-  /** True during a turn. */
+  /** True during a tick. */
   isOpen = false;
   /** Bytes in the buffer. */
   length = 0;

@@ -93,7 +93,7 @@ export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
 /** The size of the read buffer, less the longest TLS record (RFC 5246 §6.2.3). */
 const RAW_BYTES = 48_000;
-/** Short reads of a turn, besides the first, that are kept for late tasks. */
+/** Short reads of a tick, besides the first, that are kept for late tasks. */
 const SPARE_PLACES = 8;
 /** Room for a text and the longest read. */
 const SEND_BYTES = TEXT_BYTES_MAX + SLOT_BYTES;
@@ -164,7 +164,7 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   return [buffer, Number(koffi.address(buffer))];
 }
 
-/** The system allocates its pages only as far as they are read into. */
+/** The system allocates its pages only when a read fills them. */
 function untouchedPlace(koffi: Koffi): BufferSlot {
   const buffer = Buffer.allocUnsafeSlow(SLOT_BYTES);
   kept.push(buffer);
@@ -307,7 +307,7 @@ function epoll(koffi: Koffi, libc: Library, { data, bytes }: (typeof EPOLL_EVENT
   const wait = libc.func("int epoll_wait(int epoll, uintptr_t events, int count, int timeout)");
   const [one, oneAt] = memory(koffi, 16);
   const [many, manyAt] = memory(koffi, EVENTS_MAX * bytes);
-  // Of the event's 8 bytes of data, 4 are the descriptor and 4 the socket's id.
+  // The event has 8 bytes of data: 4 for the descriptor and 4 for the socket's id.
   const layout = { words: bytes / 4, fd: data / 4, id: data / 4 + 1 };
   const words = new Int32Array(many.buffer, many.byteOffset, EVENTS_MAX * layout.words);
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);

@@ -13,7 +13,7 @@ export interface Watched {
   abandon(): void;
 }
 
-/** Work to do after the events of a turn. */
+/** Work to do after the events of a tick. */
 export interface Task {
   run(): void;
   abandon(): void;
@@ -23,7 +23,7 @@ export interface Task {
 const IDS = 2 ** 31;
 
 /**
- * Tells the sockets of a thread that they can be read or written, many in one turn of the event loop of Node.js. Node.js
+ * Tells the sockets of a thread that they can be read or written, many in one tick of Node.js. Node.js
  * itself watches only the epoll instance that contains them all (ADR 0028). The loop keeps the thread alive while it
  * watches anything.
  */
@@ -94,7 +94,7 @@ export class SocketLoop {
     if (--this.count === 0) this.close();
   }
 
-  /** Runs the task after the events of this turn, or in the next turn. */
+  /** Runs the task after the events of this tick, or in the next tick. */
   later(task: Task): void {
     this.tasks.push(task);
     if (!this.isTurning) this.awaitTurn();
@@ -116,7 +116,7 @@ export class SocketLoop {
     this.epoll = -1;
   }
 
-  /** Takes part in the next turn of the event loop: at once if there are tasks, otherwise when Node.js wakes up. */
+  /** Takes part in the next tick: at once if there are tasks, otherwise when Node.js wakes up. */
   private awaitTurn(): void {
     if (this.epoll < 0 && this.tasks.length === 0) return;
     this.turn ??= setImmediate(this.run);
@@ -142,7 +142,7 @@ export class SocketLoop {
     return hadEvents;
   };
 
-  /** Takes the events that came during this turn. Tasks wait for the next turn. */
+  /** Takes the events that came during this tick. Tasks wait for the next tick. */
   private readonly lookAgain = (): boolean => {
     const { outbox } = this;
     outbox.isOpen = true;
@@ -152,7 +152,7 @@ export class SocketLoop {
     return hadEvents;
   };
 
-  /** Tasks that these add wait for the next turn, so that other sockets have theirs. */
+  /** Tasks that these add wait for the next tick, so that other sockets have theirs. */
   private runTasks(): void {
     const { tasks } = this;
     this.tasks = [];
@@ -172,7 +172,7 @@ export class SocketLoop {
     const count = calls.epollWait(this.epoll);
     for (let i = 0; i < count; i++) {
       const one = watched[calls.fdAt(i)];
-      // An earlier event of this turn has closed it; a new socket may have its descriptor.
+      // An earlier event of this tick has closed it; a new socket may have its descriptor.
       if (one === undefined || one.id !== calls.idAt(i)) continue;
       try {
         one.onEvents(calls.eventsAt(i));

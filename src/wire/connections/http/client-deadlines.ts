@@ -50,7 +50,7 @@ export class ClientDeadlines {
   private readonly uploadMeter = new ProgressMeter();
   private readonly readerMeter = new ProgressMeter();
   private sinceMs: number;
-  /** When bytes last moved in an exchange, as far as the checks have seen. */
+  /** Time of the last check that saw bytes move in an exchange. */
   private movedMs = 0;
   private bytesMoved = -1;
 

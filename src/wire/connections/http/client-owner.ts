@@ -4,7 +4,7 @@ import type { ClientDeadlineLimits } from "./client-deadlines.ts";
 
 /** A client's connection, as its plane tracks it. */
 export interface OpenConnection extends Checked {
-  /** Tells the client, as far as its protocol can, that the connection ends soon. Requests on their way are still answered. */
+  /** Tells the client that the connection ends soon, if its protocol can. Requests already sent are still answered. */
   announceEnd(): void;
   /** Accepts no further request: closes when idle, or after the current response. */
   drain(): void;

@@ -35,7 +35,7 @@ const STATES: Readonly<Record<StateName, StateRow>> = {
   "passing over": { timer: "body", on: { answered: "awaiting", last: "closing", gone: "closed" } },
   /** Responses wait for their reader; until it has taken them no further request is read. */
   behind: { timer: "reader", on: { "caught up": "awaiting", last: "closing", gone: "closed" } },
-  /** Upgraded: both sides send whatever they like. */
+  /** Upgraded: both sides send bytes of another protocol. */
   tunnel: { timer: "tunnel", on: { gone: "closed" } },
   /** Everything is written; the other side may take it and close. */
   closing: { timer: "linger", on: { gone: "closed" } },

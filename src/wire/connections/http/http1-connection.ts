@@ -67,7 +67,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     this.owner.connections.add(this);
   }
 
-  /** True after an upgrade: both sides send whatever they like. */
+  /** True after an upgrade: both sides send bytes of another protocol. */
   get isTunnel(): boolean {
     return this.state === TUNNEL;
   }

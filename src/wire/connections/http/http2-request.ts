@@ -56,7 +56,7 @@ export class Http2Request implements StreamHandler, Checked {
   /** The body has ended, and the service does not know yet. */
   private isEndPending = false;
   private trailers: readonly Trailer[] = [];
-  /** Both sides send whatever they like. */
+  /** A tunnel: both sides send bytes of another protocol. */
   private isTunnel = false;
 
   constructor(owner: ClientOwner, connection: RequestConnection, stream: ServerStream) {

@@ -3,7 +3,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 
 /**
  * A plane's side of a client's connection: serves the requests that the connection reads, one at a time. Heads and bytes are valid
- * only during the call. What a method throws costs the connection.
+ * only during the call. An exception of a method closes the connection.
  */
 export interface RequestService {
   /** The final head of the response is written, so an error can no longer be sent. */

@@ -18,7 +18,7 @@ export type ConnectFault =
   | "origin_certificate"
   | "no_sockets";
 
-/** Reasons why a connection to an origin cannot serve the request, or not any more. */
+/** Reasons why a connection to an origin cannot serve the request, or cannot continue to. */
 export type UpstreamFault =
   | ConnectFault
   | "origin_head_too_large"
@@ -36,7 +36,7 @@ export interface UpstreamSink extends BodySink {
   /** The origin takes more of the request. */
   onDrain(): void;
   onInterim(buffer: Buffer, head: Head): void;
-  /** 101: from here on both sides send whatever they like. */
+  /** 101: from now on both sides send bytes of another protocol. */
   onSwitch(buffer: Buffer, head: Head): void;
   onHead(buffer: Buffer, head: Head, framing: Framing): void;
   onEnd(trailers: readonly Trailer[]): void;
@@ -50,7 +50,7 @@ export interface UpstreamLimits {
   readonly connectTimeoutMs: number;
   /** Between two requests. */
   readonly originIdleTimeoutMs: number;
-  /** For the head of a response, and for each piece after it, unless a request says otherwise. */
+  /** Timeout of the head of a response, and of each chunk after it, unless a request sets another one. */
   readonly responseTimeoutMs: number;
   /** Bounds of a response head: its bytes, and its fields, `FIELDS_MAX` at most. */
   readonly originHeadBytesMax: number;

@@ -22,7 +22,7 @@ export const dial = (loop: SocketLoop | null, port: number): Transport =>
   (loop === null ? undefined : dialThroughLoop(loop, "127.0.0.1", port)) ??
   dialThroughNode((onread) => connect({ port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true, onread }));
 
-/** Runs the work within a turn of the loop, as incoming bytes make sockets do it; without a loop, at once. */
+/** Runs the work within a tick, as incoming bytes make sockets do it; without a loop, at once. */
 export function inTickOf(loop: SocketLoop | null, work: () => void): Promise<void> | void {
   if (loop === null) return work();
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ export interface TransportHandler {
   onSecured?(): void;
   /** Takes `buffer[0, length)`, which is valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
-  /** Nothing waits to be sent any more. */
+  /** All bytes are sent. */
   onDrain(): void;
   /** The other side has ended its half. */
   onEnd(): void;
