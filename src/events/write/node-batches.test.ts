@@ -50,6 +50,20 @@ const recordOf = (ray_id: string): Uint8Array => zstdCompressSync(encodeRows(pac
 
 type Fault = "none" | "node" | "control" | "answer" | "away" | "late";
 
+test("a batch whose records decompress to more than a batch may have is refused before the rest is decompressed", (t) => {
+  const { batches, refused } = openControl(directory(t));
+  const files = createSpool({ directory: directory(t), bytesMax: 1e9, damaged: () => assert.fail("no file is damaged") });
+  const bomb = zstdCompressSync(Buffer.alloc(60 * 1024 * 1024));
+  files.append(Array.from({ length: 200 }, () => bomb));
+  const { to, bytes } = files.next({ segment: 0, at: 0 }, 64 * 1024 * 1024) ?? assert.fail("nothing to send");
+  const before = process.memoryUsage().arrayBuffers;
+  const answer = batches.take({ source: "rows", epoch: "e", from: { segment: 0, at: 0 }, to, node: "fra-1", bytes });
+  assert.deepEqual([answer.stored, refused.length], [to, 1]);
+  assert.match(answer.refused ?? "", /larger than/);
+  assert.ok(process.memoryUsage().arrayBuffers - before < 400 * 1024 * 1024);
+  files.close();
+});
+
 test(
   "property: rows that the disk has acknowledged arrive once each, even if the node, control or an answer fails",
   { timeout: 300_000 },

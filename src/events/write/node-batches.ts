@@ -25,6 +25,8 @@ export interface NodeBatches {
 
 /** Size limit of one record; a sink sends at most four million characters of a table at once. */
 const RECORD_BYTES_MAX = 64 * 1024 * 1024;
+/** Of one batch, decompressed: a megabyte of rows as a node compresses them has less, and a stolen node may send anything. */
+const BATCH_BYTES_MAX = 256 * 1024 * 1024;
 
 export function createNodeBatches({ database, directory, metrics, makeRoom, refused }: NodeBatchesDeps): NodeBatches {
   const takenRows = metrics.counter("selvedge_events_node_rows_total", "Event rows and gateway logs taken from nodes");
@@ -73,8 +75,13 @@ export function createNodeBatches({ database, directory, metrics, makeRoom, refu
 
 function rowsOf(bytes: Uint8Array): readonly PackedRows[] {
   let records: readonly Uint8Array[];
+  let left = BATCH_BYTES_MAX;
   try {
-    records = spoolRecords(bytes).map((record) => zstdDecompressSync(record, { maxOutputLength: RECORD_BYTES_MAX }));
+    records = spoolRecords(bytes).map((record) => {
+      const rows = zstdDecompressSync(record, { maxOutputLength: Math.min(left, RECORD_BYTES_MAX) });
+      left -= rows.length;
+      return rows;
+    });
   } catch (error) {
     throw new UnfitRowsError(error instanceof Error ? error.message : String(error));
   }
