@@ -30,7 +30,7 @@ function readPassword(header: string): Credential | undefined {
   return isEmail(email) ? { type: "password", email, password: text.slice(colon + 1) } : undefined;
 }
 
-/** A scheme of our own, so that the secret of a link is never taken for a token. */
+/** Has its own scheme, so that the secret of a link is never taken for a token. */
 function readInvitation(header: string): Credential | undefined {
   const secret = /^invitation +(\S+) *$/i.exec(header)?.[1];
   return secret !== undefined && isTokenSecret(secret) ? { type: "invitation", secret } : undefined;

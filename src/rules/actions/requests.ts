@@ -77,13 +77,14 @@ const SETTINGS = {
   sort_query_string_for_cache: flag,
 } as const satisfies Readonly<Record<(typeof SETTABLE)[number], Shape>>;
 
-const REWRITING = "bodies pass through unchanged";
+const REWRITING = "bodies are not rewritten in this way";
+const OF_THE_ZONE = "it is a setting of the whole zone";
 const NO_PRODUCT = "this installation does not have this product";
 
 /** Vendor settings that are fixed here: a rule may name them, but only with this value. */
 const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = {
   automatic_https_rewrites: [false, REWRITING],
-  autominify: [{ css: false, html: false, js: false }, REWRITING],
+  autominify: [{ css: false, html: false, js: false }, OF_THE_ZONE],
   bic: [false, "the edge does not check visitors' browsers; use rules with managed_challenge"],
   content_converter: [false, REWRITING],
   disable_apps: [true, NO_PRODUCT],
@@ -101,7 +102,7 @@ const FIXED: Readonly<Record<string, readonly [value: unknown, why: string]>> = 
   response_body_buffering: ["none", "the edge streams responses"],
   rocket_loader: [false, REWRITING],
   security_level: ["off", "the edge does not score visitors; use rules with managed_challenge"],
-  server_side_excludes: [false, REWRITING],
+  server_side_excludes: [false, OF_THE_ZONE],
   sxg: [false, NO_PRODUCT],
 };
 
