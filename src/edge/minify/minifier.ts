@@ -28,7 +28,7 @@ const KEPT_BYTES_MAX = 16_777_216;
 const ASKED_BYTES_MAX = 4_194_304;
 /** For one body of at most 256 KiB; the thread ends with one that takes longer. */
 const ANSWER_MS = 5_000;
-/** The thread takes some 60 MB; it ends after this time without work. */
+/** The thread takes up to 160 MB; it ends after this time without work. */
 const QUIET_MS = 60_000;
 const HEAP_MIB_MAX = 256;
 
