@@ -23,6 +23,24 @@ test(
     t.after(() => browser.close());
     const page = await (await browser.context()).newPage();
 
+    const owner = await (await browser.context()).newPage();
+    await owner.goto(`${home}/account/members`);
+    await owner.getByRole("button", { name: "Sign in with an API token only" }).click();
+    await owner
+      .getByLabel("Token")
+      .first()
+      .fill(server.ready.token ?? "");
+    await owner.getByRole("button", { name: "Sign in", exact: true }).click();
+    await owner.getByRole("button", { name: "Invite" }).click();
+    await owner.getByLabel("E-mail").fill("grace@example.com");
+    await owner.getByRole("dialog").getByRole("button", { name: "Invite", exact: true }).click();
+    const link = owner.getByText(`${home}/#invitation=`);
+    await link.waitFor();
+    assert.deepEqual(await graveViolations(owner), []);
+    const grace = await (await browser.context()).newPage();
+    await grace.goto((await link.textContent()) ?? "");
+    await grace.getByText("invites grace@example.com as Administrator Read Only").waitFor();
+
     const ada = await invite("ada@example.com");
     await page.goto(`${home}/#invitation=${ada.secret}`);
     await page.getByText("invites ada@example.com as Administrator Read Only").waitFor();

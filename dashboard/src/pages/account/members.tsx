@@ -1,15 +1,24 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
 import type { AccountMember } from "#model/access/account-member.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
+import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { AccountTabs } from "./account-tabs.tsx";
+import { Invite } from "./invite.tsx";
 
 export function MembersPage() {
   const account = useAccount();
+  const [isInviting, setInviting] = useState(false);
   const read = useRead<AccountMember[]>(account && `/accounts/${account.id}/members?per_page=50`);
   return (
     <>
-      <PageHead title="Account" lead="The members of this account and their roles." />
+      <PageHead title="Account" lead="The members of this account and their roles.">
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setInviting(true)}>
+          Invite
+        </Button>
+      </PageHead>
       <AccountTabs />
       <Card title="Members">
         {read.error ? (
@@ -39,6 +48,7 @@ export function MembersPage() {
           />
         )}
       </Card>
+      {isInviting && account && <Invite base={`/accounts/${account.id}`} onClose={() => setInviting(false)} />}
     </>
   );
 }
