@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { minifyBody, type MinifyTask } from "./minify-body.ts";
 
-/** A body to minify, and the answer: null if it cannot be. */
+/** A body to minify, and the answer: null if it cannot be. The first answer, to nothing, says that the thread has loaded. */
 export interface MinifyRequest {
   readonly id: number;
   readonly task: MinifyTask;
@@ -24,3 +24,5 @@ port.on("message", ({ id, task, body }: MinifyRequest) => {
     port.postMessage({ id, body: small } satisfies MinifyAnswer);
   });
 });
+// Loaded: from now on, the time is that of bodies.
+port.postMessage({ id: 0, body: null } satisfies MinifyAnswer);
