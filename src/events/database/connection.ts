@@ -1,11 +1,12 @@
-import { statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { fileIdentity, type FileIdentity, hasForeignLog, isSameFile } from "./file-identity.ts";
 import { isDamaged } from "./repair.ts";
 
 /**
  * A second connection to the events database beside its writer, opened at the first query and again when the writer has
- * started a new file.
+ * started a new file, or somebody has put another one in its place.
  */
 export interface EventConnection {
   /** Returns `empty` until the writer has made the file and its tables. Throws `database_damaged`. */
@@ -15,8 +16,8 @@ export interface EventConnection {
 
 export function createEventConnection(path: string, open: () => DatabaseSync): EventConnection {
   let db: DatabaseSync | null = null;
-  /** Inode of the open file. */
-  let inode = 0;
+  /** Of the open files. */
+  let identity: FileIdentity | null = null;
   const close = (): void => {
     db?.close();
     db = null;
@@ -24,15 +25,20 @@ export function createEventConnection(path: string, open: () => DatabaseSync): E
   const reopen = (): DatabaseSync => {
     close();
     const opened = open();
-    inode = statSync(path).ino;
+    identity = fileIdentity(path);
     return (db = opened);
   };
   return {
     run: (empty, work) => {
-      const file = statSync(path, { throwIfNoEntry: false });
-      if (file === undefined) return empty;
+      if (!existsSync(path)) return empty;
+      const now = fileIdentity(path);
+      // The writer removes that log in a moment.
+      if (identity !== null && hasForeignLog(identity, now)) {
+        close();
+        return empty;
+      }
       try {
-        return work(db !== null && file.ino === inode ? db : reopen());
+        return work(db !== null && identity !== null && isSameFile(now, identity) ? db : reopen());
       } catch (error) {
         if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
         if (!(error instanceof Error) || !MISSING.test(error.message)) throw error;

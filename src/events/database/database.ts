@@ -264,7 +264,9 @@ const DAY_MS = 86_400_000;
 function migrate(db: DatabaseSync, path: string): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (![0, VERSION_WITHOUT_BLOCKS, EVENT_SCHEMA_VERSION].includes(version))
-    throw new Error(`${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}`);
+    throw new Error(
+      `${path} has events of schema version ${version}; this program writes version ${EVENT_SCHEMA_VERSION}. Start the program that made it, or move the file away to begin a new one`,
+    );
   transaction(db, () => {
     for (const statement of tableStatements()) db.exec(statement);
     for (const statement of [...missingColumns(db), ...missingOwners(db)]) db.exec(statement);

@@ -18,7 +18,14 @@ function setUp(t: TestContext) {
   const path = join(directory, "events.db");
   const asides: string[] = [];
   let nowMs = 0;
-  const open = () => openRepairedDatabase({ path, nowMs: () => ++nowMs, damaged: (aside) => asides.push(aside), full: () => false });
+  const open = () =>
+    openRepairedDatabase({
+      path,
+      nowMs: () => ++nowMs,
+      damaged: (aside) => asides.push(aside),
+      replaced: () => undefined,
+      full: () => false,
+    });
   return { path, asides, open };
 }
 

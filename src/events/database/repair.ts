@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type EventDatabase, openEventDatabase } from "./database.ts";
+import { fileIdentity, type FileIdentity, isSameFile, removeForeignLog } from "./file-identity.ts";
 import { isFull } from "./full-disk.ts";
 
 export interface RepairDeps {
@@ -10,6 +11,8 @@ export interface RepairDeps {
   readonly namesMax?: number | undefined;
   /** A damaged file was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
+  /** The file was removed or replaced by somebody else. */
+  replaced(): void;
   /**
    * The disk is too full to open the file. Returns whether space was freed for another attempt; otherwise every call tries
    * again, and fails until the disk has space.
@@ -17,14 +20,25 @@ export interface RepairDeps {
   full(error: unknown): boolean;
 }
 
+export interface RepairedDatabase extends EventDatabase {
+  /** Call before anything is written. If the file was removed or replaced, lets go of it, and returns true: the next call opens what is there. */
+  follow(): boolean;
+}
+
 /**
  * The events database, recreated when its file turns out to be damaged, at the start or later: it holds records of the
  * past, and must neither keep the planes from serving nor lose later records. The damaged file is kept beside it, and so
  * is the one before. A full disk does not stop serving either.
  */
-export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: RepairDeps): EventDatabase {
+export function openRepairedDatabase({ path, nowMs, namesMax, damaged, replaced, full }: RepairDeps): RepairedDatabase {
   let open: EventDatabase | null = null;
-  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs, namesMax)));
+  let identity: FileIdentity | null = null;
+  const opened = (): EventDatabase => {
+    const database = openEventDatabase(path, nowMs, namesMax);
+    identity = fileIdentity(path);
+    return database;
+  };
+  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= opened()));
   const run = <T>(work: (database: EventDatabase) => T): T => {
     try {
       return attempt(work);
@@ -64,6 +78,17 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: R
       count: (cells) => run(({ logs }) => logs.count(cells)),
       takeEmptySegments: () => run(({ logs }) => logs.takeEmptySegments()),
       deleteUsageBefore: (hourMs) => run(({ logs }) => logs.deleteUsageBefore(hourMs)),
+    },
+    follow: () => {
+      const now = fileIdentity(path);
+      // The log is there once something has been written.
+      if (identity === null || identity.log === null) identity = { file: identity?.file ?? now.file, log: now.log };
+      if (open === null || isSameFile(now, identity)) return false;
+      open.close();
+      open = null;
+      removeForeignLog(identity, path);
+      replaced();
+      return true;
     },
     close: () => open?.close(),
   };

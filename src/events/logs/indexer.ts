@@ -11,6 +11,8 @@ export interface LogIndexer {
   tidy(bytesMax: number): void;
   /** Bytes of all segments that can be removed. */
   bytes(): number;
+  /** Goes on from where the database is, which is another one now. */
+  restart(): void;
   close(): void;
 }
 
@@ -110,6 +112,12 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
       }
     },
     bytes: () => finished().reduce((sum, segment) => sum + sizeOf(directory, segment), 0),
+    restart: () => {
+      open?.reader.close();
+      open = null;
+      done = 0;
+      isResumed = false;
+    },
     close: () => open?.reader.close(),
   };
 }

@@ -61,6 +61,8 @@ const reserve = createDiskReserve(reserveOf(path), () => volume().free);
 const database = openRepairedDatabase({
   ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
   damaged: (aside, error) => voice.log("error", "the events database is corrupt; created a new one", { aside, error: String(error) }),
+  replaced: () =>
+    voice.log("error", "the events database was removed or replaced while the server was running; continuing with the file that is there"),
   full: (error) => {
     if (reserve.release()) return true;
     voice.log("error", "the disk is full; events are dropped until space is available", { error: String(error) });
@@ -99,6 +101,7 @@ const nodeBatches = createNodeBatches({
 const waiting = createWaitingBatches({
   insert: (tables) => {
     begins(ROWS, "insert");
+    renew();
     const bytes = bytesIn(tables);
     room.ready(bytes);
     orAfter(
@@ -146,7 +149,13 @@ function attach(port: MessagePort): void {
   port.on("close", () => attached.delete(port));
 }
 
+/** Segments whose rows another database does not have are read again. */
+function renew(): void {
+  if (database.follow()) indexer.restart();
+}
+
 function tidyAgain(): void {
+  renew();
   retentionTimer = setTimeout(tidyAgain, tidy() ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
 }
 
@@ -154,6 +163,7 @@ function tidyAgain(): void {
 function follow(): void {
   let pauseMs = SEGMENTS_EVERY_MS;
   try {
+    renew();
     if (orAfter(() => room.make(INDEX_BYTES), indexer.step)) pauseMs = 0;
   } catch (error) {
     pauseMs = SEGMENTS_RETRY_MS;
