@@ -199,6 +199,33 @@ test("the session ignores late frames of a stream that it has reset, however man
   assert.deepEqual([frames(echo.take()), echo.session.isOver], [[], false]);
 });
 
+const PADDED = 0x8;
+
+test("frames of data that hold only padding are frames without a purpose", () => {
+  for (const padding of [0, 255]) {
+    const echo = new Echo();
+    receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST));
+    const piece = frame(FRAME.DATA, PADDED, 1, Buffer.alloc(1 + padding, 0).fill(padding, 0, 1));
+    const many = Buffer.concat(Array.from({ length: 1_000 }, () => piece));
+    for (let thousands = 0; thousands < 9; thousands++) receive(echo, many);
+    assert.equal(echo.session.isOver, false);
+    for (let thousands = 0; thousands < 2; thousands++) receive(echo, many);
+    assert.equal(echo.session.isOver, true, `after eleven thousand frames with ${padding} bytes of padding`);
+  }
+});
+
+test("a client that goes on sending data of a stream that was reset loses the connection beyond what it could have sent before", () => {
+  const echo = new Echo();
+  receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST));
+  const window = Math.max(LIMITS.windowBytes, 65_535);
+  echo.session.streams.get(1)!.reset(0);
+  const piece = frame(FRAME.DATA, 0, 1, Buffer.alloc(1_000));
+  for (let sent = 1_000; sent <= window; sent += 1_000) receive(echo, piece);
+  assert.equal(echo.session.isOver, false);
+  receive(echo, piece);
+  assert.equal(echo.session.isOver, true);
+});
+
 test("if a client shrinks and enlarges the header table at once, the encoder announces both sizes and drops evicted entries", () => {
   const echo = new Echo();
   const sizes = Buffer.of(0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0);

@@ -96,6 +96,9 @@ export class Session implements FrameSink, StreamSession {
   /** The stream of the data frame being read; null if the data is dropped. */
   private dataStream: ServerStream | null = null;
   private dataLength = 0;
+  private hasContent = false;
+  /** Bytes that a client who keeps to its windows can have sent before it heard of our resets. */
+  private lateBytes = 0;
 
   constructor(owner: SessionOwner, limits: SessionLimits, windows: WindowShare) {
     this.owner = owner;
@@ -227,15 +230,21 @@ export class Session implements FrameSink, StreamSession {
     this.streams.delete(stream.id);
     this.waiting.delete(stream);
     if (this.dataStream === stream) this.dataStream = null;
-    this.closed.add(stream.id, wasReset);
+    this.close(stream.id, wasReset, stream.receiveWindow);
+  }
+
+  private close(id: number, wasReset: boolean, window: number): void {
+    this.closed.add(id, wasReset);
+    if (wasReset) this.lateBytes += Math.max(window, WINDOW_BYTES_DEFAULT);
   }
 
   onDataFrame(id: number, length: number): void {
     this.dataLength = length;
+    this.hasContent = false;
     this.takeConnectionWindow(length);
     const stream = this.streams.get(id) ?? null;
     this.dataStream = stream;
-    if (stream === null) return this.onLateData(id);
+    if (stream === null) return this.onLateData(id, length);
     if (stream.isRemoteDone) return this.resetFor(stream, ERROR.streamClosed);
     stream.receiveWindow -= length;
     if (stream.receiveWindow < 0) this.resetFor(stream, ERROR.flowControl);
@@ -244,6 +253,7 @@ export class Session implements FrameSink, StreamSession {
   onData(buffer: Buffer, start: number, end: number): void {
     const stream = this.dataStream;
     if (stream === null) return;
+    this.hasContent = true;
     this.dataLength -= end - start;
     stream.handler?.onData(buffer, start, end);
     if (!stream.isClosed) stream.consumed(end - start);
@@ -255,7 +265,8 @@ export class Session implements FrameSink, StreamSession {
     this.dataStream = null;
     // The rest of its length was padding.
     if (this.dataLength > 0) stream.consumed(this.dataLength);
-    else if (!endsStream) this.onIdleFrame();
+    // Also one of padding alone (CVE-2019-9518).
+    if (!this.hasContent && !endsStream) this.onIdleFrame();
     if (endsStream) this.endRequest(stream, NO_TRAILERS);
   }
 
@@ -268,7 +279,7 @@ export class Session implements FrameSink, StreamSession {
     this.lastStream = id;
     if (this.streams.size >= this.limits.streamsMax) {
       this.decodeUnwanted(buffer, start, end);
-      this.closed.add(id, true);
+      this.close(id, true, this.limits.windowBytes);
       this.countReset();
       return this.sendReset(id, ERROR.refusedStream);
     }
@@ -380,9 +391,15 @@ export class Session implements FrameSink, StreamSession {
     if (isIdle) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
   }
 
-  private onLateData(id: number): void {
+  private onLateData(id: number, length: number): void {
     this.checkNotIdle(id);
-    if (this.isClosing || this.closed.hasReset(id)) return;
+    if (length === 0) this.onIdleFrame();
+    if (this.isClosing) return;
+    if (this.closed.hasReset(id)) {
+      this.lateBytes -= length;
+      if (this.lateBytes < 0) throw new ConnectionFault(ERROR.flowControl, "more data of reset streams than they had room for");
+      return;
+    }
     this.sendReset(id, ERROR.streamClosed);
     this.countReset();
   }
