@@ -204,13 +204,15 @@ export function createControl(deps: ControlDeps): Control {
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices });
+  const ordering = deps.ordering ?? LOCAL_ORDERING;
   const hostnames = createCustomHostnameControl({
     ...deps,
     edgeAddresses,
+    issuers: ordering.hostnames,
     isTrustedAccount: (accountId) => policy.isTrusted(store.read, accountId),
     ordering: (owner, dns) =>
       createCertificateOrdering({
-        ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
+        ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: ordering },
         onError: deps.onOrderError ?? (() => undefined),
         hostnames: owner,
         dns,

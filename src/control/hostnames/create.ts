@@ -1,6 +1,7 @@
 import type { CertificateOrdering } from "#control/certificates/create.ts";
 import { createHostnameIssuer } from "./hostname-issuer.ts";
 import { createHostnameOwner } from "./hostname-owner.ts";
+import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import type { OrderOwner } from "#control/certificates/owner.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { classifyIp } from "#kernel/net/ip-class.ts";
@@ -26,6 +27,8 @@ export interface CustomHostnameDeps {
   /** In canonical form. */
   readonly edgeAddresses: ReadonlySet<string>;
   readonly vendorPrefix: string;
+  /** Of certificates of custom hostnames, in order of preference. */
+  readonly issuers: readonly IssuerName[];
   readonly scanResolvers?: readonly string[];
   readonly customHostnamesPerZoneMax?: number;
   readonly hostnameIssuancesPerMinute?: number;
@@ -67,6 +70,7 @@ export function createCustomHostnameControl(deps: CustomHostnameDeps): CustomHos
     certificateOrdering,
     customHostnames: createCustomHostnames({
       ...{ store, clock, checks, issuer, vendorPrefix },
+      issuers: deps.issuers,
       own: createOwnCertificates({ clock, certificates }),
       limit: createIssuanceLimit({ store, clock, perMinuteMax: deps.hostnameIssuancesPerMinute ?? ISSUANCES_PER_MINUTE }),
       perZoneMax: deps.customHostnamesPerZoneMax ?? PER_ZONE_MAX,

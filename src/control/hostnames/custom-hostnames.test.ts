@@ -285,6 +285,9 @@ storeTest("a hostname needs its required values, and each error has its code", a
     const made = await create({ hostname: `b${index}.${long}`, ssl: DV, ...branding });
     assert.equal(made.hostname, `b${index}.${long}`);
     await create({ hostname: `c${index}.${long}`, ssl: { ...DV, ...branding } });
+    // Without it, the name would become the Common Name.
+    for (const off of [{ svc_branding: false }, { ssl: { ...DV, cloudflare_branding: false } }])
+      await assert.rejects(control.customHostnames.edit(call(), saas, made.id, off), failing(1469));
   }
   assert.deepEqual(await control.customHostnames.quota(saas), { allocated: 50_000, used: 4, exceeded: false, hard_cap: 50_000 });
 });

@@ -7,7 +7,6 @@ import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {
-  COMMON_NAME_LENGTH_MAX,
   type CustomHostname,
   type CustomHostnameCertificate,
   type CustomHostnameCreate,
@@ -33,6 +32,8 @@ import {
 } from "#store/hostnames/custom-hostnames.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone } from "#store/zones/zones.ts";
+import type { IssuerName } from "#control/certificates/choose-authority.ts";
+import { brandingNote, checkCommonName } from "./branding.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
 import { originErrorOf } from "./fallback-origins.ts";
 import { hostnameColumns } from "./hostname-columns.ts";
@@ -76,6 +77,8 @@ export interface CustomHostnamesDeps {
   readonly limit: IssuanceLimit;
   readonly perZoneMax: number;
   readonly vendorPrefix: string;
+  /** Of certificates of custom hostnames, in order of preference. */
+  readonly issuers: readonly IssuerName[];
 }
 
 /** Maximum time that a response waits for a DNS check, which continues in the background. */
@@ -93,6 +96,12 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
   const show = async (zone: ZoneRef, id: string): Promise<CustomHostname> => {
     const row = await load(store.read, zone, id);
     return hostnameView(row, vendorPrefix, await originErrorOf(store.read, zone.id));
+  };
+  /** Says in the response if the certificate will not have the Common Name that was asked for. */
+  const tellBranding = (call: Call, { hostname, branding, ssl, certificate_authority }: CustomHostnameRow): void => {
+    if (branding === 0 || ssl === null || (JSON.parse(ssl) as HostnameSsl).custom_certificate !== undefined) return;
+    const note = brandingNote(hostname, deps.issuers, certificate_authority);
+    if (note !== null) call.notes = [...(call.notes ?? []), note];
   };
   /** Checks the hostname now, and requests its certificate. */
   const begin = async (call: Call, id: string, wantsCertificate: boolean): Promise<void> => {
@@ -134,17 +143,14 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     create: async (call, zone, body) => {
       const hostname = checkedName(body.hostname, NAME_ERRORS.hostname);
       const branding = readBranding(body, vendorPrefix) ?? false;
-      if (hostname.length > COMMON_NAME_LENGTH_MAX && !branding)
-        throw new PlatformError("hostname_too_long", {
-          message: `The hostname has ${hostname.length} characters; with more than ${COMMON_NAME_LENGTH_MAX}, set ${vendorPrefix}_branding to true`,
-          source: "/hostname",
-        });
+      checkCommonName(hostname, branding, vendorPrefix);
       const draft = { ...newRow(clock, zone, hostname), branding: branding ? 1 : 0 };
       const { columns, custom } = await hostnameColumns(store.read, zone, body, draft);
       const certificate = custom && own.read(custom, hostname);
       const row: CustomHostnameRow = { ...draft, ...columns };
       const insert = (unit: Unit) => insertChecked(unit, call, zone, row);
       await limit.watch(zone.account_id, () => commit(deps, call, insert));
+      tellBranding(call, row);
       if (certificate) await own.deploy(call, row.id, certificate);
       await begin(call, row.id, row.ssl !== null && certificate === undefined);
       return show(zone, row.id);
@@ -153,6 +159,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     edit: async (call, zone, id, body) => {
       const seen = await load(store.read, zone, id);
       const branding = readBranding(body, vendorPrefix);
+      if (branding === false) checkCommonName(seen.hostname, branding, vendorPrefix);
       // Another Common Name requires another certificate.
       const isRenamed = branding !== undefined && branding !== (seen.branding === 1);
       const { columns, custom } = await hostnameColumns(store.read, zone, body, isRenamed ? { ...seen, ssl_status: "initializing" } : seen);
@@ -175,6 +182,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
           after: hostnameView(after, vendorPrefix),
         });
       });
+      if (branding === true) tellBranding(call, await load(store.read, zone, id));
       if (certificate) await own.deploy(call, id, certificate);
       await begin(call, id, columns.ssl_status !== undefined && certificate === undefined);
       return show(zone, id);
