@@ -66,6 +66,7 @@ export const routeFixtures = (
   objects: { readonly webhook?: string; readonly policy?: string; readonly silence?: string } = {},
 ): Readonly<Record<string, RouteFixture>> => ({
   "user-get": {},
+  "user-audit-logs-list": { query: "?action.type=user.edit&direction=asc" },
   "user-edit": { body: { first_name: "Ada", telephone: null } },
   "user-setup": { body: { email: "owner@example.com", password: "correct horse battery" } },
   // The planted caller has a token, and no password or session.

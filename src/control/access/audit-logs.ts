@@ -1,19 +1,22 @@
-import type { Page, PageRequest } from "#control/call.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
-import { type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
+import { acceptedMemberships } from "#store/access/memberships.ts";
+import { ownUser } from "./users.ts";
+import { type AuditOwner, type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import type { Store } from "#store/database/store.ts";
 import { listUserTokens } from "#store/access/tokens.ts";
 import { findUserByEmail } from "#store/access/users.ts";
 
-/** The changes in an account. */
+/** The changes in an account, or by a user. Throws `invalid_input` for an invalid time. */
 export interface AuditLogs {
-  /** Throws `invalid_input` for an invalid time. */
   list(accountId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
+  /** What the caller's user and its tokens changed: in its accounts, and where no account is concerned. */
+  listOwn(call: Call, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
 }
 
 export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs {
@@ -23,50 +26,60 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
     const user = await findUserByEmail(store.read, email.toLowerCase());
     return user === undefined ? [""] : [user.id, ...(await listUserTokens(store.read, user.id)).map(({ id }) => id)];
   };
-  return {
-    list: async (accountId, query, page) => {
-      const { "actor.email": email, "zone.name": zone } = query;
-      const filter = {
-        id: query.id,
-        action: query["action.type"],
-        actorIp: query["actor.ip"],
-        actorIds: email === undefined ? undefined : await actorsOf(email),
-        zoneName: zone?.toLowerCase(),
-        since: columnOf("since", query.since),
-        before: columnOf("before", query.before),
+  const read = async (owner: AuditOwner, ownerId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>> => {
+    const { "actor.email": email, "zone.name": zone } = query;
+    const filter = {
+      id: query.id,
+      action: query["action.type"],
+      actorIp: query["actor.ip"],
+      actorIds: email === undefined ? undefined : await actorsOf(email),
+      zoneName: zone?.toLowerCase(),
+      since: columnOf("since", query.since),
+      before: columnOf("before", query.before),
+    };
+    const isWhole = "account" in owner && Object.values(filter).every((test) => test === undefined);
+    const state = await listState(store.read, "audit_log", "account" in owner ? [owner.account] : owner.accounts);
+    const db = isQuick(state, isWhole) ? store.read : store.scan;
+    const direction = query.direction ?? "desc";
+    const { items: rows, total_count } = await pages({
+      list: [owner, filter, direction],
+      state,
+      isWhole,
+      page,
+      items: (part) => auditLogOf(db, owner, filter, direction, part),
+      count: () => countAuditLog(db, owner, filter),
+      keyOf: ({ id }) => [id],
+      view: (row) => row,
+    });
+    const emails = await emailsOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
+    const items = rows.map((row): AuditLog => {
+      const address = emails.get(row.actor_id);
+      return {
+        id: row.id,
+        when: row.at,
+        action: { type: row.action, result: true },
+        actor: {
+          ...{ type: address === undefined ? "admin" : "user", id: row.actor_id, ip: row.actor_ip },
+          ...(address === undefined ? {} : { email: address }),
+          ...(row.api_date === null ? {} : { api_date: row.api_date }),
+        },
+        owner: { id: row.account_id ?? ownerId },
+        interface: "API",
+        resource: { type: row.resource_type, id: row.resource_id },
+        metadata: { actor_type: row.actor_type, ...(row.zone_id === null ? {} : { zone_id: row.zone_id }), ...changedPin(row) },
       };
-      const isWhole = Object.values(filter).every((test) => test === undefined);
-      const state = await listState(store.read, "audit_log", [accountId]);
-      const db = isQuick(state, isWhole) ? store.read : store.scan;
-      const direction = query.direction ?? "desc";
-      const { items: rows, total_count } = await pages({
-        list: [accountId, filter, direction],
-        state,
-        isWhole,
-        page,
-        items: (part) => auditLogOf(db, accountId, filter, direction, part),
-        count: () => countAuditLog(db, accountId, filter),
-        keyOf: ({ id }) => [id],
-        view: (row) => row,
-      });
-      const emails = await emailsOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
-      const items = rows.map((row): AuditLog => {
-        const address = emails.get(row.actor_id);
-        return {
-          id: row.id,
-          when: row.at,
-          action: { type: row.action, result: true },
-          actor: {
-            ...{ type: row.actor_type, id: row.actor_id, ip: row.actor_ip },
-            ...(address === undefined ? {} : { email: address }),
-            ...(row.api_date === null ? {} : { api_date: row.api_date }),
-          },
-          owner: { id: accountId },
-          resource: { type: row.resource_type, id: row.resource_id },
-          metadata: { ...(row.zone_id === null ? {} : { zone_id: row.zone_id }), ...changedPin(row) },
-        };
-      });
-      return { items, ...page, total_count };
+    });
+    return { items, ...page, total_count };
+  };
+
+  return {
+    list: (accountId, query, page) => read({ account: accountId }, accountId, query, page),
+    listOwn: async (call, query, page) => {
+      const id = ownUser(call);
+      if (query.hide_user_logs === "true") return { items: [], ...page, total_count: 0 };
+      const actors = [id, ...(await listUserTokens(store.read, id)).map((token) => token.id)];
+      const accounts = (await acceptedMemberships(store.read, id)).map(({ account_id }) => account_id);
+      return read({ actors, accounts }, id, query, page);
     },
   };
 }

@@ -8,17 +8,19 @@ export const AuditLog = Type.Object({
   id: Type.String(),
   when: Type.String({ format: "date-time" }),
   action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
-  /** `type`: token, user or system. The e-mail address is that of the user who acted, if any. */
+  /** `user`: a user or its token; `admin`: the account's own token, or this server. The e-mail address is the user's. */
   actor: Type.Object({
-    type: Type.String(),
+    type: Type.Enum(["user", "admin"]),
     id: Type.String(),
     ip: Type.String(),
     email: Type.Optional(Type.String()),
     api_date: Type.Optional(Type.String({ format: "date", description: "The API date of the call, if it was not the operator's." })),
   }),
   owner: Type.Object({ id: Type.String() }),
+  interface: Type.Literal("API"),
   resource: Type.Object({ type: Type.String(), id: Type.String() }),
   metadata: Type.Object({
+    actor_type: Type.String({ description: "token, user or system." }),
     zone_id: Type.Optional(Type.String()),
     api_date: Type.Optional(
       Type.Union([Type.String({ format: "date" }), Type.Null()], { description: "The new API date, if the change set or removed it." }),
@@ -39,6 +41,8 @@ export const AuditLogQuery = Type.Object({
   since: Moment,
   before: Moment,
   direction: Type.Optional(Type.Enum(["asc", "desc"])),
-  hide_user_logs: Type.Optional(Type.Enum(["true", "false"], { description: "An account's audit log has no user logs." })),
+  hide_user_logs: Type.Optional(
+    Type.Enum(["true", "false"], { description: "An account's audit log has no user logs; that of a user is then empty." }),
+  ),
 });
 export type AuditLogQuery = Static<typeof AuditLogQuery>;

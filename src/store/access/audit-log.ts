@@ -20,16 +20,19 @@ export interface AuditFilter {
   readonly before?: string | undefined;
 }
 
-/** Rows of an account, by id, which follows the time. */
+/** An account with all changes in it, or a user with those that its credentials made, outside of accounts and in `accounts`. */
+export type AuditOwner = { readonly account: string } | { readonly actors: readonly string[]; readonly accounts: readonly string[] };
+
+/** Rows of the owner, by id, which follows the time. */
 export const auditLogOf = (
   db: Kysely<Tables>,
-  accountId: string,
+  owner: AuditOwner,
   filter: AuditFilter,
   direction: "asc" | "desc",
   part: ListPart,
 ): Promise<AuditRow[]> =>
   partOf(
-    found(db, accountId, filter).select((eb) => [
+    found(db, owner, filter).select((eb) => [
       "id",
       "at",
       "action",
@@ -50,15 +53,21 @@ export const auditLogOf = (
     part,
   ).execute();
 
-export async function countAuditLog(db: Kysely<Tables>, accountId: string, filter: AuditFilter): Promise<number> {
-  const { total } = await found(db, accountId, filter)
+export async function countAuditLog(db: Kysely<Tables>, owner: AuditOwner, filter: AuditFilter): Promise<number> {
+  const { total } = await found(db, owner, filter)
     .select((eb) => eb.fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
   return Number(total);
 }
 
-const found = (db: Kysely<Tables>, accountId: string, filter: AuditFilter) =>
-  db.selectFrom("audit_log").where((eb) => eb.and([eb("account_id", "=", accountId), ...tests(eb, filter)]));
+const found = (db: Kysely<Tables>, owner: AuditOwner, filter: AuditFilter) =>
+  db.selectFrom("audit_log").where((eb) => eb.and([...belongs(eb, owner), ...tests(eb, filter)]));
+
+function belongs(eb: ExpressionBuilder<Tables, "audit_log">, owner: AuditOwner) {
+  if ("account" in owner) return [eb("account_id", "=", owner.account)];
+  const inAccounts = owner.accounts.length === 0 ? [] : [eb("account_id", "in", owner.accounts)];
+  return [eb("actor_id", "in", owner.actors), eb.or([eb("account_id", "is", null), ...inAccounts])];
+}
 
 function tests(eb: ExpressionBuilder<Tables, "audit_log">, filter: AuditFilter) {
   const { id, action, actorIp, actorIds, zoneName, since, before } = filter;

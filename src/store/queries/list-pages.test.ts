@@ -28,7 +28,7 @@ const LISTS: readonly (readonly [
   ["zones of all", ["n", "i"], (db, part, direction) => listZones(db, { match: "all", reach: null, order: "name", direction }, part)],
   ["custom hostnames", ["c", "i"], (db, part, direction) => listCustomHostnames(db, "z", { order: "ssl", direction }, part)],
   ["gateways", ["c", "i"], (db, part) => listGateways(db, "a", "", part)],
-  ["audit log", ["i"], (db, part, direction) => auditLogOf(db, "a", {}, direction, part)],
+  ["audit log", ["i"], (db, part, direction) => auditLogOf(db, { account: "a" }, {}, direction, part)],
 ];
 
 test("a list page sorts only equal rows, and starts in the index where the previous page ended", async () => {

@@ -1,4 +1,5 @@
 import { type Route, route } from "#api/route.ts";
+import { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { User, UserEdit } from "#model/access/user.ts";
 
 export const USER_ROUTES: readonly Route[] = [
@@ -24,5 +25,18 @@ export const USER_ROUTES: readonly Route[] = [
     result: User,
     paging: "one",
     handler: ({ control, call, body }) => control.access.users.edit(call, body),
+  }),
+  route({
+    method: "GET",
+    path: "/user/audit_logs",
+    id: "user-audit-logs-list",
+    summary: "List what the calling user changed, newest first",
+    scope: "user",
+    permissions: ["User Details Read", "User Details Write"],
+    query: AuditLogQuery,
+    result: AuditLog,
+    paging: "page",
+    per_page: { default: 100, max: 1000 },
+    handler: ({ control, call, query, page }) => control.access.auditLogs.listOwn(call, query, page),
   }),
 ];
