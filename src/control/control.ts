@@ -44,6 +44,7 @@ import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RecentMatches } from "#control/rulesets/recent-matches.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CustomCertificates } from "#control/certificates/custom-certificates.ts";
+import type { OrderedPacks } from "#control/certificates/ordered-packs.ts";
 import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
@@ -77,6 +78,7 @@ export interface Control extends CustomHostnameControl, Members {
   readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
   readonly certificatePacks: CertificatePacks;
+  readonly orderedPacks: OrderedPacks;
   readonly customCertificates: CustomCertificates;
   readonly serviceCertificate: ServiceCertificate;
   readonly dnsRecords: DnsRecords;

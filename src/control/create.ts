@@ -10,6 +10,7 @@ import { createDeprecationNotices } from "#control/deprecations/notices.ts";
 import { createRecordedCalls } from "#control/deprecations/recorded-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
 import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
+import { createOrderedPacks } from "#control/certificates/ordered-packs.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { createDnsReports } from "#control/analytics/dns-report.ts";
@@ -240,6 +241,7 @@ export function createControl(deps: ControlDeps): Control {
     recordedCalls: createRecordedCalls({ store, clock }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),
+    orderedPacks: createOrderedPacks({ store, clock, vendorPrefix, orders: certificateOrdering.orders }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, ownership, ordering: certificateOrdering, removals }),

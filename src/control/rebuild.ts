@@ -1,3 +1,5 @@
+import { packOp } from "#control/certificates/pack-owner.ts";
+import { packsInUse } from "#store/certificates/certificate-packs.ts";
 import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
@@ -76,6 +78,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield await allSlotOps(db, zones);
   yield await allAccountSlotOps(db);
   yield (await allCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
+  yield (await packsInUse(db)).map(packOp);
   yield (await allHostnameCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: certificateEntry(row) }));
   yield (await allCustomCertificates(db)).map((row) => ({ kind: "certificate", id: row.id, value: customCertificateEntry(row) }));
   yield hostnameOps(await allCustomHostnames(db));

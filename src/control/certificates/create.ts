@@ -12,6 +12,7 @@ import { type CertificateOrders, createCertificateOrders } from "./orders.ts";
 import { createHostingZoneOf } from "./hosting-zone.ts";
 import type { OrderOwners } from "./owner.ts";
 import { type CertificateRenewals, createCertificateRenewals } from "./renewals.ts";
+import { createPackOwner } from "./pack-owner.ts";
 import { createOrderSteps } from "./order-steps.ts";
 import { createZoneOwner } from "./zone-owner.ts";
 
@@ -58,8 +59,8 @@ export function createCertificateOrdering(deps: {
   const workOn = createOrderSteps({
     ...{ store, clock, sealer: deps.sealer, ca: deps.ca, authorities },
     choose: createChooseAuthority({ authorities, lookUpCaa: createLookUpCaa(deps) }),
-    owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames },
-    preference: { zone: config.zones, custom_hostname: config.hostnames },
+    owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames, certificate_pack: createPackOwner(deps) },
+    preference: { zone: config.zones, custom_hostname: config.hostnames, certificate_pack: config.zones },
     hostingPlacementOf: createHostingZoneOf(deps),
   });
   const orders = createCertificateOrders({ store, clock, workOn, onError });

@@ -56,7 +56,11 @@ const CHALLENGE_DELAY_MS = 1_000;
 const POLL_MS = 5_000;
 /** Consecutive failures before a notification is sent, because short problems need no action. */
 const ALERT_ATTEMPTS = 3;
-const ALERTS = { zone: "universal_ssl_event_type", custom_hostname: "custom_ssl_certificate_event_type" } as const;
+const ALERTS = {
+  zone: "universal_ssl_event_type",
+  custom_hostname: "custom_ssl_certificate_event_type",
+  certificate_pack: "universal_ssl_event_type",
+} as const;
 const DAY_MS = 86_400_000;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 /** Errors that the order itself does not cause: the next attempt continues with the same order. */

@@ -1,13 +1,19 @@
 import type { Page, PageRequest } from "#control/call.ts";
 import { certificateFacts } from "#acme/certificate-facts.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { CertificatePack, CertificateVerification } from "#model/certificates/certificate-pack.ts";
+import {
+  CERTIFICATE_PACKS_MAX,
+  type CertificatePack,
+  type CertificatePackQuota,
+  type CertificateVerification,
+} from "#model/certificates/certificate-pack.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { CustomCertificate, CustomCertificateType } from "#model/certificates/custom-certificate.ts";
 import type { SslStatus } from "#model/hostnames/custom-hostname-states.ts";
 import { type CertificateOrderRow, orderFromRow } from "#store/certificates/certificate-orders.ts";
 import { type CertificateRow, certificatesOfZone } from "#store/certificates/certificates.ts";
 import { type CustomCertificateRow, customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
+import { type CertificatePackRow, certificatePacksOfZone } from "#store/certificates/certificate-packs.ts";
 import type { Store } from "#store/database/store.ts";
 import { placementOf, validationRecords } from "./placement.ts";
 
@@ -18,6 +24,7 @@ export interface CertificatePacks {
   /** Throws `certificate_not_found`. */
   get(zoneId: string, id: string): Promise<CertificatePack>;
   verification(zoneId: string): Promise<readonly CertificateVerification[]>;
+  quota(zoneId: string): Promise<CertificatePackQuota>;
 }
 
 const DAY_MS = 86_400_000;
@@ -29,7 +36,13 @@ export function createCertificatePacks({ store, clock }: { readonly store: Store
   const issued = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
     const packs = await Promise.all((await certificatesOfZone(store.read, zoneId)).map((row) => inUse(row, clock.nowMs())));
     const order = all ? await orderFromRow(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;
-    return order === undefined ? packs : [...packs, onOrder(order)];
+    const ordered: CertificatePack[] = [];
+    for (const row of await certificatePacksOfZone(store.read, zoneId))
+      if (all || row.chain !== null)
+        ordered.push(
+          await orderedPack(row, await orderFromRow(store.read, { owner_kind: "certificate_pack", owner_id: row.id }), clock.nowMs()),
+        );
+    return [...packs, ...(order === undefined ? [] : [onOrder(order)]), ...ordered];
   };
   const packsOf = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => [
     ...(await issued(zoneId, all)),
@@ -45,6 +58,9 @@ export function createCertificatePacks({ store, clock }: { readonly store: Store
       if (pack === undefined) throw new PlatformError("certificate_not_found");
       return pack;
     },
+    quota: async (zoneId) => ({
+      advanced: { allocated: CERTIFICATE_PACKS_MAX, used: (await certificatePacksOfZone(store.read, zoneId)).length },
+    }),
     verification: async (zoneId) => (await issued(zoneId, true)).map(verificationOf),
   };
 }
@@ -88,6 +104,28 @@ function onOrder(row: CertificateOrderRow): CertificatePack {
   };
 }
 
+async function orderedPack(row: CertificatePackRow, order: CertificateOrderRow | undefined, nowMs: number): Promise<CertificatePack> {
+  const { id, zone_id, chain, not_before, not_after, created_on, modified_on } = row;
+  const hosts = JSON.parse(row.hosts) as string[];
+  const about = { certificate_authority: row.issuer || row.requested, validation_method: row.method } as const;
+  if (chain === null || not_before === null || not_after === null) {
+    const placement = order === undefined ? null : placementOf(order);
+    return {
+      ...{ id, type: "advanced", hosts, status: row.status as SslStatus, ...about, validity_days: row.validity_days, certificates: [] },
+      ...(placement === null ? {} : { validation_records: [...validationRecords(row.method, placement)] }),
+      ...(row.error === "" ? {} : { validation_errors: [{ message: row.error }] }),
+    };
+  }
+  const { signature, issuer } = await certificateFacts(chain);
+  const status = statusOf({ not_after }, nowMs);
+  const times = { uploaded_on: created_on, modified_on, expires_on: not_after };
+  return {
+    ...{ id, type: "advanced", hosts, status, ...about, validity_days: validityDays({ not_before, not_after }), primary_certificate: id },
+    certificates: [{ id, hosts, issuer, signature, status, bundle_method: "ubiquitous", zone_id, ...times }],
+    ...(row.error === "" ? {} : { validation_errors: [{ message: row.error }] }),
+  };
+}
+
 const VERIFICATION_STATUS: Readonly<Partial<Record<SslStatus, CertificateVerification["certificate_status"]>>> = {
   initializing: "initializing",
   pending_validation: "authorizing",
@@ -104,7 +142,7 @@ function verificationOf(pack: CertificatePack): CertificateVerification {
     cert_pack_uuid: pack.id,
     certificate_status: VERIFICATION_STATUS[pack.status] ?? "timing_out",
     ...(signature === undefined ? {} : { signature }),
-    validation_method: "txt",
+    validation_method: pack.validation_method ?? "txt",
     verification_status: pack.certificates.length > 0,
     ...(record?.txt_name === undefined || record.txt_value === undefined
       ? {}

@@ -1,3 +1,4 @@
+import { brandingFlag } from "#control/certificates/branding-flag.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {
@@ -106,23 +107,9 @@ function checkFields(given: Given, fields: readonly Field[], pointer: string): v
 
 /** The branding flag under any of its spellings, beside `hostname` or in `ssl` (SPEC 2.7; DESIGN §3); undefined if not given. */
 export function readBranding(body: Given, vendorPrefix: string): boolean | undefined {
-  const places: readonly [Given, string][] = [
-    [body, ""],
-    [isObject(body["ssl"]) ? body["ssl"] : {}, "/ssl"],
-  ];
-  let branding: boolean | undefined;
-  for (const [place, pointer] of places)
-    for (const prefix of [vendorPrefix, "cloudflare", "cf"]) {
-      const value = place[`${prefix}_branding`];
-      if (!said(value)) continue;
-      if (typeof value !== "boolean")
-        throw new PlatformError("hostname_ssl_invalid", {
-          message: `${prefix}_branding must be true or false`,
-          source: `${pointer}/${prefix}_branding`,
-        });
-      branding = value || branding === true;
-    }
-  return branding;
+  const beside = brandingFlag(body, "", vendorPrefix);
+  const inside = isObject(body["ssl"]) ? brandingFlag(body["ssl"], "/ssl", vendorPrefix) : undefined;
+  return beside === true || inside === true ? true : (inside ?? beside);
 }
 
 const METADATA_BYTES_MAX = 4096;

@@ -1,3 +1,4 @@
+import { certificatePacksOfZone } from "#store/certificates/certificate-packs.ts";
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
 import { forgetOrder } from "#control/certificates/orders.ts";
@@ -28,6 +29,10 @@ export async function removeZone(unit: Unit, id: string, nowMicros: number): Pro
   const underWay = await importOfZone(unit.db, id);
   if (underWay) unit.change({ kind: "release", id: underWay.id, value: null });
   await forgetOrder(unit, { owner_kind: "zone", owner_id: id });
+  for (const pack of await certificatePacksOfZone(unit.db, id)) {
+    await forgetOrder(unit, { owner_kind: "certificate_pack", owner_id: pack.id });
+    unit.change({ kind: "certificate", id: pack.id, value: null });
+  }
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   const zone = await zoneRowById(unit.db, id);
   if (zone !== undefined) for (const op of await removedSlotOps(unit.db, zone)) unit.change(op);

@@ -85,6 +85,7 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
   ],
   zones: [
     ofZone("custom_certificates"),
+    ofZone("certificate_packs"),
     ofZone("dns_scan_candidates"),
     ofZone("dns_record_counts", ["zone_id", "facet"]),
     ofZone("dns_import_jobs"),

@@ -44,6 +44,7 @@ export interface Tables {
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
   custom_certificates: CustomCertificatesTable;
+  certificate_packs: CertificatePacksTable;
   certificate_orders: CertificateOrdersTable;
   certificate_renewals: CertificateRenewalsTable;
   cache_purges: CachePurgesTable;
@@ -614,10 +615,33 @@ export interface IncomingTransferStatesTable {
   peer_id: string | null;
   last_error: string | null;
 }
+/** A certificate that a zone's owner ordered; the columns of the certificate are null until the first is issued. */
+export interface CertificatePacksTable {
+  id: string;
+  zone_id: string;
+  /** JSON array. */
+  hosts: string;
+  method: "http" | "txt";
+  /** The requested authority; empty: any. */
+  requested: string;
+  validity_days: number;
+  branding: number;
+  status: string;
+  /** Why the last attempt failed; empty if none did. */
+  error: string;
+  chain: string | null;
+  /** Sealed, context `certificate:{id}`. */
+  private_key: string | null;
+  issuer: string;
+  not_before: string | null;
+  not_after: string | null;
+  created_on: string;
+  modified_on: string;
+}
 /** A certificate order; control/certificates/ describes its columns. */
 export interface CertificateOrdersTable {
   id: string;
-  owner_kind: "zone" | "custom_hostname";
+  owner_kind: "zone" | "custom_hostname" | "certificate_pack";
   owner_id: string;
   zone_id: string;
   /** JSON array. */
@@ -644,7 +668,7 @@ export interface CertificateOrdersTable {
 }
 /** Renewal times of the current certificate, if it came from an order. */
 export interface CertificateRenewalsTable {
-  owner_kind: "zone" | "custom_hostname";
+  owner_kind: "zone" | "custom_hostname" | "certificate_pack";
   owner_id: string;
   zone_id: string;
   hosts: string;

@@ -1,8 +1,15 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
-import { CertificatePack, CertificateVerification } from "#model/certificates/certificate-pack.ts";
+import {
+  CertificatePack,
+  CertificatePackEdit,
+  CertificatePackOrder,
+  CertificatePackQuota,
+  CertificateVerification,
+} from "#model/certificates/certificate-pack.ts";
 
+const WRITE = ["SSL and Certificates Write"] as const;
 const READ = ["SSL and Certificates Read", "SSL and Certificates Write"] as const;
 
 export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
@@ -21,6 +28,56 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     paging: "page",
     per_page: { default: 20, max: 50, min: 5 },
     handler: ({ control, resolved, query, page }) => control.certificatePacks.list(zoneOf(resolved).id, query.status === "all", page),
+  }),
+  route({
+    method: "POST",
+    path: "/zones/:zone_id/ssl/certificate_packs/order",
+    id: "certificate-packs-order",
+    summary: "Order a certificate for names of the zone",
+    scope: "zone",
+    permissions: WRITE,
+    body: CertificatePackOrder,
+    result: CertificatePack,
+    paging: "one",
+    handler: async ({ control, call, resolved, body }) =>
+      control.certificatePacks.get(zoneOf(resolved).id, await control.orderedPacks.order(call, zoneOf(resolved), body)),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/ssl/certificate_packs/quota",
+    id: "certificate-packs-quota",
+    summary: "Show how many certificates can be ordered",
+    scope: "zone",
+    permissions: READ,
+    result: CertificatePackQuota,
+    paging: "one",
+    handler: ({ control, resolved }) => control.certificatePacks.quota(zoneOf(resolved).id),
+  }),
+  route({
+    method: "PATCH",
+    path: "/zones/:zone_id/ssl/certificate_packs/:zone_pack_id",
+    id: "certificate-packs-edit",
+    summary: "Begin the validation of an ordered certificate again, or change its branding",
+    scope: "zone",
+    permissions: WRITE,
+    body: CertificatePackEdit,
+    result: CertificatePack,
+    paging: "one",
+    handler: async ({ control, call, resolved, params, body }) => {
+      await control.orderedPacks.edit(call, zoneOf(resolved), params.zone_pack_id, body);
+      return control.certificatePacks.get(zoneOf(resolved).id, params.zone_pack_id);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/zones/:zone_id/ssl/certificate_packs/:zone_pack_id",
+    id: "certificate-packs-delete",
+    summary: "Delete an ordered certificate",
+    scope: "zone",
+    permissions: WRITE,
+    result: Type.Object({ id: Type.String() }),
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.orderedPacks.remove(call, zoneOf(resolved), params.zone_pack_id),
   }),
   route({
     method: "GET",

@@ -1,0 +1,124 @@
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin, parseHostname } from "#kernel/net/hostname.ts";
+import { CERTIFICATE_PACKS_MAX, type CertificatePackEdit, type CertificatePackOrder } from "#model/certificates/certificate-pack.ts";
+import { COMMON_NAME_LENGTH_MAX } from "#model/hostnames/custom-hostname.ts";
+import {
+  certificatePack,
+  type CertificatePackRow,
+  certificatePacksOfZone,
+  deleteCertificatePack,
+  insertCertificatePack,
+  updateCertificatePack,
+} from "#store/certificates/certificate-packs.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone } from "#store/zones/zones.ts";
+import { brandingFlag } from "./branding-flag.ts";
+import { type CertificateOrders, forgetOrder } from "./orders.ts";
+
+/** Orders of certificates for names of a zone, which renew themselves. */
+export interface OrderedPacks {
+  order(call: Call, zone: ZoneRef, body: CertificatePackOrder): Promise<string>;
+  /** Begins the validation again; with another branding, orders another certificate. Throws `certificate_not_found`. */
+  edit(call: Call, zone: ZoneRef, id: string, edit: CertificatePackEdit): Promise<void>;
+  /** Throws `certificate_not_found`. */
+  remove(call: Call, zone: ZoneRef, id: string): Promise<{ readonly id: string }>;
+}
+
+export function createOrderedPacks(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly orders: CertificateOrders;
+  readonly vendorPrefix: string;
+}): OrderedPacks {
+  const { clock, orders, vendorPrefix } = deps;
+  const request = (unit: Unit, { id, zone_id, hosts, method, requested }: CertificatePackRow): Promise<void> =>
+    orders.request(unit, {
+      ...{ owner_kind: "certificate_pack", owner_id: id, zone_id, method, requested },
+      hosts: JSON.parse(hosts) as string[],
+    });
+  const load = async (db: Unit["db"], zone: ZoneRef, id: string): Promise<CertificatePackRow> => {
+    const row = await certificatePack(db, id);
+    if (row?.zone_id !== zone.id) throw new PlatformError("certificate_not_found");
+    return row;
+  };
+  const audited = (call: Call, zone: ZoneRef, id: string, verb: string) => ({
+    ...{ action: `certificate_pack.${verb}`, actor: auditActor(call), account_id: zone.account_id, zone_id: zone.id },
+    resource: { type: "certificate_pack", id },
+  });
+
+  return {
+    order: async (call, zone, body) => {
+      const branding = brandingFlag(body, "", vendorPrefix) ?? false;
+      const { validation_method: method = "txt", certificate_authority: requested = "", validity_days = 90 } = body;
+      if (method === "email") throw invalid("validation_method", "Validation by e-mail is not available; use txt or http.");
+      const hosts = hostsIn(zone.name, body.hosts, branding);
+      if (method === "http" && hosts.some((host) => host.startsWith("*.")))
+        throw invalid("validation_method", "A wildcard is validated by txt only (RFC 8555 §7.1.3).");
+      const now = isoMicros(clock.nowMicros());
+      const row: CertificatePackRow = {
+        ...{ id: newId(), zone_id: zone.id, hosts: JSON.stringify(hosts), method, requested, validity_days, branding: branding ? 1 : 0 },
+        ...{ status: "initializing", error: "", chain: null, private_key: null, issuer: "", not_before: null, not_after: null },
+        ...{ created_on: now, modified_on: now },
+      };
+      await commit(deps, call, async (unit) => {
+        await lockZone(unit.db, zone.id);
+        if ((await certificatePacksOfZone(unit.db, zone.id)).length >= CERTIFICATE_PACKS_MAX)
+          throw invalid("hosts", `A zone has at most ${CERTIFICATE_PACKS_MAX} certificate packs.`);
+        await insertCertificatePack(unit.db, row);
+        await request(unit, row);
+        unit.audit({
+          ...audited(call, zone, row.id, "order"),
+          after: { hosts, certificate_authority: requested, validation_method: method },
+        });
+      });
+      orders.wake();
+      return row.id;
+    },
+
+    edit: async (call, zone, id, edit) => {
+      const branding = brandingFlag(edit, "", vendorPrefix);
+      await commit(deps, call, async (unit) => {
+        const before = await load(unit.db, zone, id);
+        const isRenamed = branding !== undefined && branding !== (before.branding === 1);
+        if (isRenamed) hostsIn(zone.name, JSON.parse(before.hosts) as string[], branding);
+        const values = { branding: (branding ?? before.branding === 1) ? 1 : 0, modified_on: isoMicros(clock.nowMicros()) };
+        await updateCertificatePack(unit.db, id, values);
+        if (isRenamed || before.chain === null) await request(unit, before);
+        unit.audit({ ...audited(call, zone, id, "edit"), before: { branding: before.branding }, after: { branding: values.branding } });
+      });
+      orders.wake();
+    },
+
+    remove: (call, zone, id) =>
+      commit(deps, call, async (unit) => {
+        const before = await load(unit.db, zone, id);
+        await forgetOrder(unit, { owner_kind: "certificate_pack", owner_id: id });
+        await deleteCertificatePack(unit.db, id);
+        if (before.chain !== null) unit.change({ kind: "certificate", id, value: null });
+        unit.audit({ ...audited(call, zone, id, "delete"), before: { hosts: JSON.parse(before.hosts) as string[] } });
+        return { id };
+      }),
+  };
+}
+
+const invalid = (field: string, message: string): PlatformError => new PlatformError("invalid_input", { message, source: `/${field}` });
+
+/** Throws `invalid_input` if a name is not in the zone, `hostname_too_long` if none fits into the Common Name. */
+function hostsIn(zoneName: string, texts: readonly string[], branding: boolean): readonly string[] {
+  const hosts = texts.map((text, index) => {
+    const host = parseHostname(text, { wildcard: true });
+    if (host !== undefined && isWithin(host.replace(/^\*\./, ""), zoneName)) return host;
+    throw new PlatformError("invalid_input", {
+      message: `${JSON.stringify(text)} is not a name in the zone ${zoneName}.`,
+      source: `/hosts/${index}`,
+    });
+  });
+  if (!branding && hosts.every((host) => host.length > COMMON_NAME_LENGTH_MAX))
+    throw new PlatformError("hostname_too_long", { source: "/hosts" });
+  return [...new Set(hosts)];
+}
