@@ -52,12 +52,15 @@ export function createPackOwner(deps: { readonly store: Store; readonly clock: C
   };
 }
 
+/** Before certificates without a rank, after all that owners upload. */
+export const PACK_RANK = 0;
+
 /** The pack's certificate as planes have it: before the universal one, and after those that the owner uploaded. */
 export function packOp(row: CertificatePackRow): Op {
   const { id, zone_id, hosts, chain, private_key, not_after } = row;
   const value: CertificateEntry | null =
     chain === null || private_key === null || not_after === null
       ? null
-      : { ...certificateEntry({ zone_id, hosts, chain, private_key, not_after }), rank: 0 };
+      : { ...certificateEntry({ zone_id, hosts, chain, private_key, not_after }), rank: PACK_RANK };
   return { kind: "certificate", id, value };
 }

@@ -278,6 +278,7 @@ before(async () => {
   await add("2", ["shop.elsewhere.example"]);
   await add("3", ["one.example"], { rank: 1_000_005 });
   await add("4", ["www.one.example"], { rank: 2_000_000 });
+  await add("5", ["a.deep.one.example"], { rank: 0 });
   await add("", NAME_SERVERS, { zone_id: "" }, "service");
 });
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { randomUUID } from "node:crypto";
+import { PACK_RANK } from "#control/certificates/pack-owner.ts";
 import { issuerOf, signatureOf } from "#control/certificates/uploaded.ts";
 import { putServiceCertificate } from "#control/service-certificate.ts";
 import { isoMicros } from "#kernel/clock.ts";
@@ -8,6 +9,7 @@ import type { HostnameSsl, SslSettings } from "#model/hostnames/custom-hostname.
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import type { CertificateEntry, CustomHostnameEntry } from "#snapshot/entries.ts";
 import { putRenewal } from "#store/certificates/certificate-orders.ts";
+import { insertCertificatePack } from "#store/certificates/certificate-packs.ts";
 import { insertCertificate } from "#store/certificates/certificates.ts";
 import { insertCustomCertificate } from "#store/certificates/custom-certificates.ts";
 import {
@@ -34,10 +36,25 @@ export const recoverCertificates: Recover = async (deps) => {
   const ofHostnames = new Set([...hostnameCertificates(deps).values()].flat().map(({ id }) => id));
   await each("certificate", async ({ db }, id, entry) => {
     if (id === SERVICE_CERTIFICATE_ID) await putServiceCertificate(db, entry, timeOf(deps));
+    else if (entry.rank === PACK_RANK) await recoverPack(deps, db, id, entry);
     else if (entry.rank !== undefined) await insertCustomCertificate(db, customRow(deps, id, entry, entry.rank));
     else if (!ofHostnames.has(id)) await insertCertificate(db, zoneRow(deps, id, entry));
   })(deps);
 };
+
+/** How it was validated is not in the copy; by TXT record every name can be. */
+async function recoverPack(deps: RecoveryDeps, db: Unit["db"], id: string, entry: CertificateEntry): Promise<void> {
+  const leaf = new X509Certificate(entry.chain);
+  const now = timeOf(deps);
+  const order = { zone_id: entry.zone_id, hosts: JSON.stringify(entry.hosts), method: "txt", requested: "" } as const;
+  await insertCertificatePack(db, {
+    ...{ id, ...shared(leaf, entry), ...order, validity_days: 90, branding: 0, status: "active", error: "" },
+    ...{ issuer: "", created_on: now, modified_on: now },
+  });
+  const renewMs = Date.parse(entry.not_after) - RENEW_BEFORE_MS;
+  const times = { renewal_id: null, renew_ms: renewMs, advice_ms: renewMs };
+  await putRenewal(db, { owner_kind: "certificate_pack", owner_id: id, ...order, authority: "", ...times });
+}
 
 export const recoverFallbackOrigins = each("fallback_origin", async ({ db }, zone_id, { origin }, deps) => {
   const now = timeOf(deps);
