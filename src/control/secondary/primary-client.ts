@@ -9,6 +9,7 @@ import { soaSerial } from "#wire/dns/serial.ts";
 import { createTransferReader, type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { type AnswerVerifier, createAnswerVerifier, signRequest, type TsigFault, type TsigKey } from "#wire/dns/tsig.ts";
 import type { RecordBudget } from "./record-budget.ts";
+import { createRecordPacker } from "./packed-record.ts";
 import { type MessageStream, openMessageStream, type StreamLimits } from "./message-stream.ts";
 
 /** A name server from which a zone is transferred. */
@@ -79,6 +80,7 @@ export async function connectPrimary(
     transfer: async (serial) => {
       const answer = serial === null ? ask(TYPE.AXFR, []) : ask(TYPE.IXFR, [ownSoa(zone, serial)]);
       const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
+      const pack = createRecordPacker();
       let taken = 0;
       while (!reader.transfer) {
         // Otherwise, all messages that have arrived together would be processed in one tick.
@@ -90,7 +92,7 @@ export async function connectPrimary(
         // A message without records takes its time as well.
         taken += answers.length + 1;
         lease.take(answers.length);
-        for (const record of answers) reader.take(record);
+        for (const record of answers) reader.take(pack(record));
         reader.endMessage();
       }
       answer.end();
