@@ -114,7 +114,7 @@ describe("realtime sessions over WebSockets", () => {
     );
   });
 
-  test("the gateway masks a stored key in the provider's messages, across fragments too, without delaying them", async (t) => {
+  test("the gateway masks a stored key in the provider's messages, across fragments and messages too, and holds none for long", async (t) => {
     const sealer = createSealer(Buffer.alloc(32, 7));
     const KEY = "sk-kept-0123456789s";
     const owner = { account_id: GATEWAY_ACCOUNT, gateway_id: "gw", provider: "openai", alias: "default", is_default: true };
@@ -140,6 +140,12 @@ describe("realtime sessions over WebSockets", () => {
     }
     const [long] = await once(socket, "message");
     assert.equal(String(long).length, 70_019);
+    const heard: string[] = [];
+    socket.on("message", (data) => heard.push(JSON.parse(String(data)).delta));
+    for (const piece of [KEY.slice(0, 5), KEY.slice(5, 12), `${KEY.slice(12)} end`])
+      socket.send(JSON.stringify({ type: "response.output_text.delta", delta: piece }));
+    await eventually(() => heard.length === 3);
+    assert.equal(heard.join(""), `${"*".repeat(19)} end`);
     socket.close();
   });
 

@@ -13,7 +13,7 @@ import type { Costs } from "#gateway/costs/costs.ts";
 import type { StoredKeys } from "../credentials/stored-keys.ts";
 import { rawError, type Refusal, RefusalError, refusalMessage, renderError } from "#gateway/http/errors.ts";
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
-import type { KeyMask, MaskedBody } from "#gateway/http/key-mask.ts";
+import type { KeyMask } from "#gateway/http/key-mask.ts";
 import type { GatewayLog, LogRecord } from "#gateway/logs/log.ts";
 import type { ReadyBody, Step } from "#gateway/request/plan.ts";
 import { checkAddress, guardedLookup, portOf } from "#gateway/providers/pools.ts";
@@ -24,6 +24,7 @@ import type { ResponseFields } from "#gateway/request/response-fields.ts";
 import { stepOf } from "#gateway/plans/steps.ts";
 import type { SpendLimits } from "#gateway/limits/spend-limits.ts";
 import { NO_USAGE } from "#gateway/usage/usage-formats.ts";
+import { MaskedMessages } from "./masked-messages.ts";
 import { createSessionMeter, type SessionMeter } from "./session-meter.ts";
 import { SessionUsage } from "./session-usage.ts";
 import type { Subprotocols } from "./subprotocols.ts";
@@ -316,16 +317,34 @@ function join(
     one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
   pipeline(socket, provider, ended);
   if (mask === undefined) pipeline(provider, socket, ended);
-  else pipeline(provider, masking(mask.body(), usage), socket, ended);
+  else pipeline(provider, masking(mask, usage), socket, ended);
 }
 
-/** A frame keeps its length. Its end is passed at once, because the provider may then wait for the client. */
-const masking = (body: MaskedBody, usage: SessionUsage): Transform =>
-  new Transform({
-    transform: (chunk: Buffer, _encoding, done) => done(null, body.push(chunk, usage.isBetween)),
-    flush: (done) => done(null, body.end()),
+/**
+ * A frame keeps its length unless several messages say a key together. Its end is passed at once, because the provider may
+ * then wait for the client; for the same reason a message waits for others only for a moment.
+ */
+function masking(mask: KeyMask, usage: SessionUsage): Transform {
+  const body = mask.body();
+  const messages = new MaskedMessages(mask.keys);
+  let timer: NodeJS.Timeout | undefined;
+  const transform = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      clearTimeout(timer);
+      const shown = messages.push(body.push(chunk, usage.isBetween));
+      if (messages.isHolding) timer = setTimeout(() => transform.push(messages.release()), HELD_MS);
+      done(null, shown.length === 0 ? null : shown);
+    },
+    flush: (done) => {
+      clearTimeout(timer);
+      done(null, Buffer.concat([messages.push(body.end()), messages.end()]));
+    },
   });
+  return transform.once("close", () => clearTimeout(timer));
+}
 
+/** A model says the next piece much sooner. */
+const HELD_MS = 500;
 const LINGER_MS = 1_000;
 const POLICY_VIOLATION = 1008;
 
