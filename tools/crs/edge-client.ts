@@ -24,7 +24,7 @@ export interface EdgeClient {
 /** An edge with a Core Rule Set at its highest level that logs each rule, before the backend of the suite. */
 export async function startEdgeClient(program: Program, hosts: ReadonlySet<string>): Promise<EdgeClient> {
   const core = createCoreRuleSet(program, "ab".repeat(32));
-  core.prepare();
+  core.prepare(4);
   useOperatorRules({ core, rows: [] });
   const origin = await httpOrigin((req, res) => {
     const chunks: Buffer[] = [];

@@ -24,7 +24,7 @@ type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, P
 export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
   const paranoia = rules.reduce((most, { core: number, suspicion }) => (number === undefined ? most : Math.max(most, suspicion ?? 1)), 1);
   // Built now, so that the first request does not wait for it.
-  core.prepare();
+  core.prepare(paranoia);
   const isOfResponses = phaseNamed(ruleset.phase)?.side === "response";
   const numbers = new Map(rules.map(({ id, core: number }) => [id, number]));
   const causes = new Map(rules.map(({ id, cause }) => [id, cause]));

@@ -67,7 +67,7 @@ const secLangText: Shape = (value, at, place) => {
   try {
     const { places, coreRuleSet } = secLangRuleset(String(value), place.phase as SecLangPhase);
     place.around.regexes?.take(places);
-    coreRuleSet.prepare();
+    coreRuleSet.prepare(1);
     return [];
   } catch (error) {
     if (error instanceof SecLangError)

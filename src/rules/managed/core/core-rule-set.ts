@@ -1,4 +1,5 @@
 import type { Program } from "#rules/seclang/program/program.ts";
+import { withFixedVariables } from "#rules/seclang/program/with-fixed-variables.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
 import type { ExcludedTarget, Transaction } from "#rules/seclang/run/transaction.ts";
 import type { TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
@@ -13,8 +14,8 @@ export interface CoreRuleSet {
   readonly program: Program;
   /** SHA-256 of the files that it was read from, in hexadecimal. */
   readonly digest: string;
-  /** Builds its engine, which takes a while, unless it exists. */
-  prepare(): void;
+  /** Builds its engine for a paranoia level, which takes a while, unless it exists. */
+  prepare(paranoia: number): void;
   /** Finds its rules at a paranoia level. Each request is evaluated once per level, for all callers. */
   find(paranoia: number): Find;
   /** The same for rules that exclude some values. */
@@ -39,27 +40,57 @@ export interface CoreMatch {
 }
 
 export const createCoreRuleSet = (program: Program, digest: string): CoreRuleSet =>
-  createRules(program, digest, ({ points }) => points !== 0, requestProgram(program));
+  createRules(program, digest, ({ points }) => points !== 0, levelsOf(requestProgram(program)));
 
 /** The same set as it judges responses. */
 export const createCoreResponseRules = (program: Program, digest: string): CoreRuleSet =>
-  createRules(responseProgram(program), digest, ({ points, phase }) => points !== 0 && phase > 2);
+  createRules(responseProgram(program), digest, ({ points, phase }) => points !== 0 && phase > 2, levelsOf(responseProgram(program)));
 
 /** A customer's rules: each that applies counts, whether or not it adds to a score. */
-export const createCustomerRules = (program: Program, digest: string): CoreRuleSet => createRules(program, digest, () => true);
+export const createCustomerRules = (program: Program, digest: string): CoreRuleSet =>
+  createRules(
+    program,
+    digest,
+    () => true,
+    () => program,
+  );
 
-/** `run`: the part of the program that runs. */
-function createRules(program: Program, digest: string, counts: (match: RuleMatch) => boolean, run = program): CoreRuleSet {
-  // Made when the first zone wants it: no zone needs it by itself.
-  let engine: SecLangEngine | undefined;
-  const made = (): SecLangEngine => (engine ??= createEngine(run));
+/** What of a program runs at each level of paranoia. */
+const levelsOf =
+  (program: Program) =>
+  (paranoia: number): Program =>
+    withFixedVariables(program, variablesOf(paranoia));
+
+function variablesOf(paranoia: number): Readonly<Record<string, string>> {
+  const level = String(paranoia);
+  return { paranoia_level: level, executing_paranoia_level: level, blocking_paranoia_level: level, detection_paranoia_level: level };
+}
+
+/** `at`: the part of the program that runs at a level. */
+function createRules(
+  program: Program,
+  digest: string,
+  counts: (match: RuleMatch) => boolean,
+  at: (paranoia: number) => Program,
+): CoreRuleSet {
+  // Made when the first zone wants it: no zone needs it by itself. Levels at which the same program runs share one.
+  const engines = new Map<Program | number, SecLangEngine>();
+  const made = (paranoia: number): SecLangEngine => {
+    let engine = engines.get(paranoia);
+    if (engine === undefined) {
+      const running = at(paranoia);
+      engine = engines.get(running) ?? createEngine(running);
+      engines.set(paranoia, engine).set(running, engine);
+    }
+    return engine;
+  };
   const findExcepting: CoreRuleSet["findExcepting"] = (paranoia, excluded) =>
-    rememberLast((request, response) => findIn(made(), request, response, paranoia, excluded, counts));
+    rememberLast((request, response) => findIn(made(paranoia), request, response, paranoia, excluded, counts));
   const finds = new Map<number, Find>();
   return {
     program,
     digest,
-    prepare: () => void made(),
+    prepare: (paranoia) => void made(paranoia),
     find: (paranoia) => {
       let find = finds.get(paranoia);
       if (find === undefined) finds.set(paranoia, (find = findExcepting(paranoia, [])));
@@ -86,13 +117,8 @@ function findIn(
   excluded: readonly ExcludedTarget[],
   counts: (match: RuleMatch) => boolean,
 ): CoreMatches {
-  const level = String(paranoia);
-  const transaction = engine.begin(transactionOf(request), {
-    detectsOnly: true,
-    hasTexts: false,
-    excluded,
-    variables: { paranoia_level: level, executing_paranoia_level: level, blocking_paranoia_level: level, detection_paranoia_level: level },
-  });
+  const variables = variablesOf(paranoia);
+  const transaction = engine.begin(transactionOf(request), { detectsOnly: true, hasTexts: false, excluded, variables });
   transaction.requestHeaders();
   const outcome = transaction.requestBody();
   const { matches } = response === null ? outcome : judged(transaction, responseOf(response));

@@ -27,6 +27,17 @@ const compared =
   (fits: (value: string, argument: string) => boolean): Maker =>
   ({ argument }) => ({ test: (value, expand) => wholeValueMatch(value, fits(value, expand(argument))), needs: null });
 
+const WORD_BYTES_MIN = 2;
+
+/** Looks for the argument in a value: without its bytes there is no match. */
+const found =
+  (fits: (value: string, argument: string) => boolean): Maker =>
+  (operator) => {
+    const { argument } = operator;
+    const isWord = typeof argument === "string" && argument.length >= WORD_BYTES_MIN;
+    return { ...compared(fits)(operator), needs: isWord ? { kind: "words", words: [argument.toLowerCase()] } : null };
+  };
+
 const numbers = (fits: (value: number, argument: number) => boolean): Maker =>
   compared((value, argument) => fits(integerOf(value), integerOf(argument)));
 
@@ -105,9 +116,9 @@ function containsWord(value: string, word: string): boolean {
 }
 
 const MAKERS: Readonly<Record<OperatorName, Maker>> = {
-  beginsWith: compared((value, argument) => value.startsWith(argument)),
-  contains: compared((value, argument) => value.includes(argument)),
-  containsWord: compared(containsWord),
+  beginsWith: found((value, argument) => value.startsWith(argument)),
+  contains: found((value, argument) => value.includes(argument)),
+  containsWord: found(containsWord),
   detectSQLi: () => ({
     test: (value) => {
       const found = detectSql(value);
@@ -116,7 +127,7 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
     needs: null,
   }),
   detectXSS: whenever(detectMarkup),
-  endsWith: compared((value, argument) => value.endsWith(argument)),
+  endsWith: found((value, argument) => value.endsWith(argument)),
   eq: numbers((value, argument) => value === argument),
   ge: numbers((value, argument) => value >= argument),
   // The location of an address comes with the request (GEO:COUNTRY_CODE), so nothing is looked up.
@@ -135,8 +146,8 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
   rbl: whenever(() => false),
   rx: pattern,
   rxGlobal: pattern,
-  strmatch: compared((value, argument) => value.includes(argument)),
-  streq: compared((value, argument) => value === argument),
+  strmatch: found((value, argument) => value.includes(argument)),
+  streq: found((value, argument) => value === argument),
   unconditionalMatch: whenever(() => true),
   validateByteRange,
   validateUrlEncoding: whenever((value) => !validateUrlEncoding(value)),

@@ -1,5 +1,6 @@
 import type { Program } from "#rules/seclang/program/program.ts";
 import type { CompiledSecRule } from "./compiled-rule.ts";
+import type { SharedTexts } from "./candidates.ts";
 import type { PhaseFilter } from "./phase-filter.ts";
 import type { TransformationChains } from "./transformation-chains.ts";
 import type { Scan } from "#rules/seclang/prefilter/scanner.ts";
@@ -11,4 +12,5 @@ export interface CompiledProgram {
   readonly filters: readonly (PhaseFilter | null)[];
   readonly chains: TransformationChains;
   readonly scan: (value: string) => Scan;
+  readonly shared: SharedTexts;
 }

@@ -2,7 +2,7 @@ import { createOperator } from "../operators/operators.ts";
 import type { OperatorTest } from "../operators/operator-test.ts";
 import { namePattern } from "../patterns/tag-pattern.ts";
 import type { Macro } from "../syntax/macro.ts";
-import type { Link, Program, Rule, Step, Target } from "../program/program.ts";
+import type { Link, Program, Rule, SecOperator, Step, Target } from "../program/program.ts";
 import { isStore } from "../syntax/variable-table.ts";
 import type { TransformationChain, TransformationChains } from "./transformation-chains.ts";
 
@@ -92,10 +92,19 @@ const compileLink = (link: Link, chains: TransformationChains, capturesMatter: b
   capturesMatter: link.captures && capturesMatter,
   targets: link.targets.map(compileTarget),
   excluded: link.excluded.map(compileTarget),
-  operator: link.operator === null ? null : createOperator(link.operator),
+  operator: link.operator === null ? null : operatorOf(link.operator),
   isNegated: link.operator?.isNegated ?? false,
   chain: chains.of(link.transformations),
 });
+
+/** Engines of several levels have the same rules, and share what their operators compile. */
+function operatorOf(operator: SecOperator): OperatorTest {
+  let known = operators.get(operator);
+  if (known === undefined) operators.set(operator, (known = createOperator(operator)));
+  return known;
+}
+
+const operators = new WeakMap<SecOperator, OperatorTest>();
 
 export function compileTarget({ collection, isCount, selector }: Target): CompiledTarget {
   const of = (from: string, name: string | null, fits: CompiledTarget["fits"]): CompiledTarget => ({

@@ -4,6 +4,7 @@ import { createPhaseFilter } from "./phase-filter.ts";
 import { createScannerBuilder } from "../prefilter/scanner.ts";
 import type { Program } from "../program/program.ts";
 import type { TransactionRequest } from "../transaction/transaction.ts";
+import { SharedTexts } from "./candidates.ts";
 import { compilePhases } from "./compiled-rule.ts";
 import { Evaluation } from "./evaluation.ts";
 import { createTransformationChains } from "./transformation-chains.ts";
@@ -19,7 +20,8 @@ export function createEngine(program: Program, { isFiltered = true } = {}): SecL
   const chains = createTransformationChains();
   const phases = compilePhases(program, chains);
   const builder = createScannerBuilder();
-  const filters = phases.map((rules) => (isFiltered ? createPhaseFilter(rules, builder) : null));
-  const compiled: CompiledProgram = { program, phases, filters, chains, scan: builder.build() };
+  let groups = 0;
+  const filters = phases.map((rules) => (isFiltered ? createPhaseFilter(rules, builder, () => groups++) : null));
+  const compiled: CompiledProgram = { program, phases, filters, chains, scan: builder.build(), shared: new SharedTexts() };
   return { program, begin: (request, options = {}) => new Evaluation(compiled, request, options) };
 }

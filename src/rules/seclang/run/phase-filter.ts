@@ -14,6 +14,8 @@ export interface PhaseFilter {
 
 /** The rules that inspect a collection. */
 export interface FilterGroup {
+  /** Among the groups of all phases. */
+  readonly number: number;
   readonly collection: string;
   readonly chains: readonly ChainGroup[];
   /** Byte classes that any of the chains changes: a value without them is scanned once for all chains. */
@@ -43,7 +45,7 @@ export interface FilteredRule {
   readonly list: number;
 }
 
-export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: ScannerBuilder): PhaseFilter {
+export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: ScannerBuilder, nextGroup: () => number): PhaseFilter {
   const isFiltered = new Uint8Array(rules.length);
   const collections = new Map<string, Map<TransformationChain, FilteredRule[]>>();
   for (const [place, { links }] of rules.entries()) {
@@ -62,7 +64,7 @@ export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: Sc
       else known.push(filtered);
     }
   }
-  return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(collection, chains)) };
+  return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(nextGroup(), collection, chains)) };
 }
 
 /** The start of a literal is nearly as selective, and takes far fewer states. */
@@ -84,8 +86,9 @@ function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: 
   return { clauses, list: literals === null ? -1 : builder.add(literals.map(shortened)) };
 }
 
-function groupOf(collection: string, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
+function groupOf(number: number, collection: string, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
   return {
+    number,
     collection,
     chains: Array.from(chains, ([chain, rules]) => ({ chain, filter: createRuleFilter(rules) })),
     touches: [...chains.keys()].reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED),
