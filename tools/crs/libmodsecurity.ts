@@ -5,30 +5,36 @@ import { join } from "node:path";
 import type { SourceFile } from "#rules/seclang/syntax/directives.ts";
 import type { StageInput } from "./regression-tests.ts";
 
-/** Runs libmodsecurity on requests with the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
+/** libmodsecurity, asked about requests by the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
 export interface LibModSecurity {
   /** For each request the ids of the rules that were logged, in their order. */
   idsOf(requests: readonly StageInput[]): readonly (readonly number[])[];
-  /** Microseconds of CPU per request, each evaluated `rounds` times. */
+  /** Microseconds of CPU for one of them, each asked `rounds` times. */
   cpuMicros(requests: readonly StageInput[], rounds: number): number;
   close(): void;
 }
 
 export const LIBMODSECURITY_HEADERS = "/usr/include/modsecurity/modsecurity.h";
 
-/** Settings of ModSecurity's recommended configuration for reading requests, with all paranoia levels. No rule disrupts. */
-export const compareSettings = (paranoia: number): SourceFile => ({
+/** The part of these settings that says how requests are read. */
+export const readingSettings: SourceFile = {
   name: "settings.conf",
   content: `SecRuleEngine DetectionOnly
 SecRequestBodyAccess On
 SecRequestBodyLimit 13107200
 SecRule REQUEST_HEADERS:Content-Type "^(?:application(?:/soap\\+|/)|text/)xml" "id:200000,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=XML"
 SecRule REQUEST_HEADERS:Content-Type "^application/(?:[a-z0-9.-]+[+])?json" "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
-SecAction "id:900005,phase:1,nolog,pass,setvar:tx.paranoia_level=${paranoia},setvar:tx.executing_paranoia_level=${paranoia}"
+`,
+};
+
+/** Settings of ModSecurity's recommended configuration for reading requests, with all paranoia levels. No rule disrupts. */
+const compareSettings = (paranoia: number): SourceFile => ({
+  ...readingSettings,
+  content: `${readingSettings.content}SecAction "id:900005,phase:1,nolog,pass,setvar:tx.paranoia_level=${paranoia},setvar:tx.executing_paranoia_level=${paranoia}"
 `,
 });
 
-/** `files`: paths of rules, loaded after the settings. Throws if they do not compile. */
+/** `files`: rules, by their paths, behind the settings. Throws where it does not compile. */
 export function createLibModSecurity(files: readonly string[], paranoia: number): LibModSecurity {
   if (!existsSync(LIBMODSECURITY_HEADERS)) throw new Error("libmodsecurity is not installed (apt-get install gcc libmodsecurity-dev)");
   const home = mkdtempSync(join(tmpdir(), "selvedge-libmodsecurity-"));
