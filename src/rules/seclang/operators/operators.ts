@@ -38,14 +38,24 @@ const found =
     return { ...compared(fits)(operator), needs: isWord ? { kind: "words", words: [argument.toLowerCase()] } : null };
   };
 
-const numbers = (fits: (value: number, argument: number) => boolean): Maker =>
-  compared((value, argument) => fits(integerOf(value), integerOf(argument)));
+const numbers =
+  (fits: (value: number, argument: number) => boolean): Maker =>
+  (operator) => {
+    const { argument } = operator;
+    if (typeof argument !== "string") return compared((value, expanded) => fits(integerOf(value), integerOf(expanded)))(operator);
+    const number = integerOf(argument);
+    return { test: (value) => wholeValueMatch(value, fits(integerOf(value), number)), needs: null };
+  };
 
 /** The number as C's atoi reads it: 0 for a text that is not a number. */
 export function integerOf(text: string): number {
+  // Most are flags and levels.
+  if (text.length === 1) return isDigit(text) ? text.charCodeAt(0) - 0x30 : 0;
   const value = Number.parseInt(text, 10);
   return Number.isNaN(value) ? 0 : value;
 }
+
+const isDigit = (char: string): boolean => char >= "0" && char <= "9";
 
 const whenever =
   (fits: (value: string) => boolean): Maker =>

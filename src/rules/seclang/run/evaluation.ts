@@ -118,7 +118,9 @@ export class Evaluation implements Transaction {
     this.#variables.beginRule(rule.rule);
     this.#hits.beginRule(rule.rule.id);
     this.#points = 0;
-    for (const [place, link] of rule.links.entries()) {
+    const { links } = rule;
+    for (let place = 0; place < links.length; place++) {
+      const link = links[place]!;
       const hits = place === 0 && found !== undefined ? this.#hits.ofCandidates(link, found) : this.#hits.of(link);
       if (hits.length === 0) return false;
       if (place === 0) this.#entries = hits.length;
@@ -130,7 +132,7 @@ export class Evaluation implements Transaction {
 
   /** Runs the actions of a link for each matching value. */
   #act(link: CompiledLink, { name, value, groups }: Hit): void {
-    if (name !== "") this.#variables.matched.push({ name, value });
+    if (name !== "") this.#variables.addMatched({ name, value });
     if (groups !== null && this.#hits.capturesIn(link)) this.#capture(groups);
     for (const { collection, name: target, operation, value: given } of link.link.assignments) {
       const written = this.#variables.expand(target).toLowerCase();

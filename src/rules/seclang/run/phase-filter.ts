@@ -79,6 +79,8 @@ const STORED = new Set(["MATCHED_VAR", "MATCHED_VARS", "MATCHED_VARS_NAMES", "MA
 function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: ScannerBuilder): Needs | null {
   if (operator === null || operator.needs === null || isNegated || link.isMultiMatch) return null;
   if (targets.some(({ isCount, isStore, collection }) => isCount || isStore || STORED.has(collection))) return null;
+  // Never the same twice, and read by rules that a setting turns on.
+  if (targets.every(({ collection }) => collection === "UNIQUE_ID")) return null;
   if (operator.needs.kind === "words") return { clauses: [], list: builder.add(operator.needs.words.map(shortened)) };
   if (operator.needs.kind === "none") return { clauses: [], list: -1 };
   const clauses = requiredClasses(operator.needs.pattern);

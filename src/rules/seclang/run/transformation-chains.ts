@@ -84,7 +84,7 @@ export function applyStep({ apply }: TransformationStep, text: string): string {
 }
 
 export const transform = ({ steps }: TransformationChain, value: string): string =>
-  steps.reduce((text, step) => applyStep(step, text), value);
+  steps.length === 0 ? value : steps.reduce((text, step) => applyStep(step, text), value);
 
 /** The value, and its results after each transformation that changes it. */
 export function transformEach({ steps }: TransformationChain, value: string): readonly string[] {

@@ -9,7 +9,7 @@ export class Variables {
   readonly #collections: Pick<Collections, "get">;
   readonly #store: Store;
   #rule: Rule | null = null;
-  #matched: MatchedVariable[] = [];
+  #matched: MatchedVariable[] | null = null;
 
   constructor(collections: Pick<Collections, "get">, store: Store) {
     this.#collections = collections;
@@ -18,18 +18,22 @@ export class Variables {
 
   beginRule(rule: Rule): void {
     this.#rule = rule;
-    this.#matched = [];
+    this.#matched = null;
+  }
+
+  addMatched(variable: MatchedVariable): void {
+    (this.#matched ??= []).push(variable);
   }
 
   /** Matches so far, of all links. */
-  get matched(): MatchedVariable[] {
-    return this.#matched;
+  get matched(): readonly MatchedVariable[] {
+    return this.#matched ?? NOTHING_MATCHED;
   }
 
   entries(collection: string): readonly Entry[] {
-    if (collection === "MATCHED_VARS") return this.#matched.map(matchedEntry);
-    if (collection === "MATCHED_VARS_NAMES") return this.#matched.map((variable) => ({ ...matchedEntry(variable), value: variable.name }));
-    const last = this.#matched.at(-1);
+    if (collection === "MATCHED_VARS") return this.matched.map(matchedEntry);
+    if (collection === "MATCHED_VARS_NAMES") return this.matched.map((variable) => ({ ...matchedEntry(variable), value: variable.name }));
+    const last = this.#matched?.at(-1);
     if (collection === "MATCHED_VAR") return last === undefined ? [] : [{ name: "", lower: "", value: last.value }];
     if (collection === "MATCHED_VAR_NAME") return last === undefined ? [] : [{ name: "", lower: "", value: last.name }];
     if (collection === "RULE") return this.#ruleEntries();
@@ -60,4 +64,5 @@ export class Variables {
   }
 }
 
+const NOTHING_MATCHED: readonly MatchedVariable[] = [];
 const matchedEntry = ({ name, value }: MatchedVariable): Entry => ({ name, lower: name.toLowerCase(), value });
