@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { SourceFile } from "#rules/seclang/syntax/directives.ts";
 import type { StageInput } from "./regression-tests.ts";
 
-/** libmodsecurity, asked about requests by the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
+/** Runs libmodsecurity on requests with the program libmodsecurity.c. Needs gcc and Debian's libmodsecurity-dev. */
 export interface LibModSecurity {
   /** For each request the ids of the rules that were logged, in their order. */
   idsOf(requests: readonly StageInput[]): readonly (readonly number[])[];
-  /** Microseconds of CPU for one of them, each asked `rounds` times. */
+  /** Microseconds of CPU per request, each evaluated `rounds` times. */
   cpuMicros(requests: readonly StageInput[], rounds: number): number;
   close(): void;
 }
@@ -34,7 +34,7 @@ const compareSettings = (paranoia: number): SourceFile => ({
 `,
 });
 
-/** `files`: rules, by their paths, behind the settings. Throws where it does not compile. */
+/** `files`: paths of rules, loaded after the settings. Throws if they do not compile. */
 export function createLibModSecurity(files: readonly string[], paranoia: number): LibModSecurity {
   if (!existsSync(LIBMODSECURITY_HEADERS)) throw new Error("libmodsecurity is not installed (apt-get install gcc libmodsecurity-dev)");
   const home = mkdtempSync(join(tmpdir(), "selvedge-libmodsecurity-"));

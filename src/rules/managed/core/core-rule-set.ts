@@ -55,7 +55,7 @@ export const createCustomerRules = (program: Program, digest: string): CoreRuleS
     () => program,
   );
 
-/** What of a program runs at each level of paranoia. */
+/** The part of a program that runs at each level of paranoia. */
 const levelsOf =
   (program: Program) =>
   (paranoia: number): Program =>

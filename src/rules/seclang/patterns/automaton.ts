@@ -34,7 +34,7 @@ const START = 2;
 
 /**
  * A deterministic automaton whose states are made as texts reach them. Its time is linear in the text, for any pattern.
- * It has no groups and no look-around: atomic groups match as plain ones.
+ * It has no groups and no look-around; of atomic groups only repetitions of a set without an end keep what they have taken.
  */
 export class LazyAutomaton {
   readonly #nfa: Nfa;

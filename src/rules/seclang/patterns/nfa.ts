@@ -18,6 +18,8 @@ type Place =
   | { readonly kind: "byte"; readonly columns: Uint8Array; readonly next: number }
   | { readonly kind: "fork"; readonly next: number[] }
   | { readonly kind: "assert"; readonly what: PcreAssertion; readonly next: number }
+  /** The next byte is none of these: what ends a possessive repetition of a set. */
+  | { readonly kind: "unless"; readonly columns: Uint8Array; readonly next: number }
   | { readonly kind: "match" };
 
 const PLACES_MAX = 200_000;
@@ -41,7 +43,11 @@ export function createNfa(pattern: PcreNode): Nfa {
    * Adds the positions that are reached without a byte. Assertions are evaluated only with `around`, when the next byte
    * is known.
    */
-  const reach = (from: readonly number[], into: number[], around: readonly [number, number] | null): boolean => {
+  const reach = (
+    from: readonly number[],
+    into: number[],
+    around: readonly [before: number, after: number, column: number] | null,
+  ): boolean => {
     const stack = [...from];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
       if (marks[at] === mark) continue;
@@ -50,6 +56,8 @@ export function createNfa(pattern: PcreNode): Nfa {
       if (place.kind === "fork") stack.push(...place.next);
       else if (place.kind === "assert" && around !== null) {
         if (holds(place.what, around[0], around[1])) stack.push(place.next);
+      } else if (place.kind === "unless" && around !== null) {
+        if (place.columns[around[2]] !== 1) stack.push(place.next);
       } else if (place.kind === "match" && around !== null) return true;
       else into.push(at);
     }
@@ -72,7 +80,7 @@ export function createNfa(pattern: PcreNode): Nfa {
       const here: number[] = [];
       mark++;
       const isEnd = column === columns;
-      if (reach([...from], here, [before, isEnd ? EDGE : kinds[column]!])) return null;
+      if (reach([...from], here, [before, isEnd ? EDGE : kinds[column]!, column])) return null;
       if (isEnd) return new Int32Array(0);
       const next: number[] = [first];
       for (const at of here) {
@@ -117,8 +125,13 @@ class Builder {
         return node.items.reduceRight((after, item) => this.build(item, after), next);
       case "choice":
         return this.add({ kind: "fork", next: node.items.map((item) => this.build(item, next)) });
+      case "atomic": {
+        const { item } = node;
+        // Other atomic groups match as plain ones.
+        if (item.kind !== "repeat" || item.max !== null || item.item.kind !== "set") return this.build(item, next);
+        return this.build(item, this.add({ kind: "unless", columns: this.#columnsOf(item.item.bytes), next }));
+      }
       case "capture":
-      case "atomic":
         return this.build(node.item, next);
       case "repeat":
         return this.#repeat(node.item, node.min, node.max, next);

@@ -73,9 +73,14 @@ const anyPattern = fc.letrec<{ readonly pattern: string; readonly atom: string }
 })).pattern;
 const anyText = fc.array(fc.constantFrom("a", "b", "c", "C", " ", "\n", "_"), { maxLength: 12 }).map((bytes) => bytes.join(""));
 
+/** With a repetition of a set that gives nothing back. */
+const anyPossessive = fc
+  .tuple(anyPattern, fc.constantFrom("a*+", "[ab]++", "\\s*+", "\\w{2,}+", "(?>[^a]*)"), anyPattern)
+  .map((parts) => parts.join(""));
+
 test("the automaton finds the same as the native engine", () => {
   fc.assert(
-    fc.property(anyPattern, fc.array(anyText, { minLength: 1, maxLength: 5 }), (source, texts) => {
+    fc.property(fc.oneof(anyPattern, anyPossessive), fc.array(anyText, { minLength: 1, maxLength: 5 }), (source, texts) => {
       const node = parsePcre(source);
       const automaton = new LazyAutomaton(node);
       const native = new RegExp(capturingSource(node).source);

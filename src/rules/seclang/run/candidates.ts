@@ -33,7 +33,7 @@ const NO_PICKS: readonly Pick[] = [];
 const SCAN_STEPS = 3;
 const createKnown = (scan: Scan): Known => ({ scan, transformed: [], picks: [] });
 
-/** What is known of texts that many requests have: names of header fields and of arguments, and values of header fields that hold no secret. */
+/** Results for texts that many requests have: names of header fields and of arguments, and values of header fields that hold no secret. */
 export class SharedTexts {
   #known = new Map<string, Known>();
 
