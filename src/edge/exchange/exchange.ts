@@ -21,7 +21,7 @@ import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settin
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
 import { changeField, type ResponseEdits, touches } from "#edge/http/header-edits.ts";
 import type { Geoip } from "#edge/geoip.ts";
-import type { Zone } from "#edge/zones/zones.ts";
+import type { Zone } from "#edge/zones/zone.ts";
 
 /** The connection of a request; the same for each of its requests. */
 export interface ConnectionInfo {

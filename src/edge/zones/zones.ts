@@ -1,32 +1,15 @@
 import { LargeMap } from "#kernel/large-map.ts";
 import { SharedSet } from "#kernel/shared-set.ts";
 import { createStagingSlices } from "#snapshot/staging-slices.ts";
-import { readsBody } from "#rules/compile/compile-ruleset.ts";
-import { type PhaseNumber, PHASES } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
-import type { RedirectList } from "#rules/lists/redirect-list.ts";
-import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
-import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica, StagedChange } from "#snapshot/feed.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
-import { createEntryPoints, type EntryPoints, type OnInvalidRule } from "./entry-points.ts";
-import { createRuleLists, type RuleLists } from "./rule-lists.ts";
+import { createEntryPoints, type OnInvalidRule } from "./entry-points.ts";
+import { createRuleLists } from "./rule-lists.ts";
+import { createZone, type Zone } from "./zone.ts";
 import { createZoneNames, type ZoneNames } from "./zone-names.ts";
-
-/** A zone, as the edge uses it. */
-export interface Zone {
-  readonly entry: ZoneEntry;
-  readonly settings: EdgeSettings;
-  readonly names: ZoneNames;
-  /** Compiled entry points of a phase, in the order in which they run. */
-  rulesets(phase: PhaseNumber): readonly CompiledRuleset[];
-  /** True if a rule of the phase reads the request's body. */
-  readsBody(phase: PhaseNumber): boolean;
-  /** A redirect list of the zone's account. */
-  redirects(name: string): RedirectList | undefined;
-}
 
 /** The zones of a replica, kept up to date with it. */
 export interface Zones {
@@ -224,34 +207,4 @@ const isServed = ({ entry }: Zone): boolean => entry.status === "active";
 function nameAbove(name: string): string | undefined {
   const dot = name.indexOf(".");
   return dot < 0 ? undefined : name.slice(dot + 1);
-}
-
-interface PhaseRules {
-  readonly rulesets: readonly CompiledRuleset[];
-  readonly readsBody: boolean;
-}
-
-function createZone(entry: ZoneEntry, names: ZoneNames, entryPoints: EntryPoints, lists: RuleLists): Zone {
-  const phases = PHASES.map((): PhaseRules | undefined => undefined);
-  let version = entryPoints.version;
-  const rulesOf = (phase: PhaseNumber): PhaseRules => {
-    if (version !== entryPoints.version) {
-      version = entryPoints.version;
-      phases.fill(undefined);
-    }
-    const known = phases[phase];
-    if (known !== undefined) return known;
-    const rulesets = entryPoints.collect(entry, PHASES[phase]!.name);
-    const rules = { rulesets, readsBody: readsBody(rulesets) };
-    phases[phase] = rules;
-    return rules;
-  };
-  return {
-    entry,
-    settings: entry.edge === undefined ? EDGE_SETTINGS_DEFAULTS : { ...EDGE_SETTINGS_DEFAULTS, ...entry.edge },
-    names,
-    rulesets: (phase) => rulesOf(phase).rulesets,
-    readsBody: (phase) => rulesOf(phase).readsBody,
-    redirects: (name) => lists.redirects(entry.account_id, name),
-  };
 }
