@@ -140,7 +140,7 @@ function check(name: string, { opcode = OPCODE.QUERY, flags = 0, type = TYPE.SOA
 }
 
 /** The sections after the header are read by other tests; here it is flags, codes and EDNS alone. */
-describe("what a tester for operators asks of a nameserver", () => {
+describe("questions of a compliance tester", () => {
   let selvedge: Selvedge;
   let port: number;
   before(async () => {

@@ -15,7 +15,7 @@ import { findUserByEmail } from "#store/access/users.ts";
 /** The changes in an account, or by a user. Throws `invalid_input` for an invalid time. */
 export interface AuditLogs {
   list(accountId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
-  /** What the caller's user and its tokens changed: in its accounts, and where no account is concerned. */
+  /** Changes by the caller's user and its tokens: in its accounts, and those that concern no account. */
   listOwn(call: Call, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
 }
 
