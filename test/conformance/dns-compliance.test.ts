@@ -28,7 +28,7 @@ interface Question {
   };
 }
 
-/** What ISC's tester for operators of authoritative servers asks, by its names for the questions. */
+/** Questions of ISC's compliance tester for authoritative servers, by its names. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   dns: {},
   aa: { flags: FLAG.AA },
