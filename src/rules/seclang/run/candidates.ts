@@ -1,9 +1,10 @@
 import { charge } from "#rules/budget.ts";
 import { meansName } from "./compiled-rule.ts";
-import { type FilteredRule, type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
+import { type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
+import { createKnown, type KnownText, type RulePick } from "./shared-texts.ts";
 import { applyStep, leaves, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
 
 /** A value that a rule may match. */
@@ -14,42 +15,9 @@ export interface Candidate {
   readonly text: string;
 }
 
-/** Results for one distinct text. */
-interface Known {
-  readonly scan: Scan;
-  /** The result of each transformation on the text, by its number. */
-  readonly transformed: (Known | undefined)[];
-  /** By the number of a group of rules, those that may match it. */
-  readonly picks: (readonly Pick[] | undefined)[];
-}
-
-/** A rule that may match a value, by what its transformations make of the value. */
-interface Pick {
-  readonly rule: FilteredRule;
-  readonly text: string;
-}
-
-const NO_PICKS: readonly Pick[] = [];
+const NO_PICKS: readonly RulePick[] = [];
 const SCAN_STEPS = 3;
-const createKnown = (scan: Scan): Known => ({ scan, transformed: [], picks: [] });
 
-/** Results for texts that many requests have: names of header fields and of arguments, and values of header fields that hold no secret. */
-export class SharedTexts {
-  #known = new Map<string, Known>();
-
-  get(text: string): Known | undefined {
-    return this.#known.get(text);
-  }
-
-  add(text: string, known: Known): void {
-    if (text.length > SHARED_BYTES_MAX) return;
-    if (this.#known.size >= SHARED_MAX) this.#known = new Map();
-    this.#known.set(text, known);
-  }
-}
-
-const SHARED_MAX = 2000;
-const SHARED_BYTES_MAX = 128;
 const SHARED_FIELDS: ReadonlySet<string> = new Set([
   ...["host", "user-agent", "accept", "accept-encoding", "accept-language", "connection", "content-type", "content-length"],
   ...["cache-control", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "upgrade-insecure-requests"],
@@ -63,7 +31,7 @@ const isShared = (collection: string, { lower }: Entry): boolean =>
  */
 export class Candidates {
   readonly #compiled: CompiledProgram;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownText>();
 
   constructor(compiled: CompiledProgram) {
     this.#compiled = compiled;
@@ -89,26 +57,26 @@ export class Candidates {
     return found;
   }
 
-  #picksOf(group: FilterGroup, entry: Entry): readonly Pick[] {
+  #picksOf(group: FilterGroup, entry: Entry): readonly RulePick[] {
     const known = isShared(group.collection, entry) ? this.#ofShared(entry.value) : this.#of(entry.value);
     return (known.picks[group.number] ??= this.#pick(group, known));
   }
 
-  #pick({ chains, touches, all }: FilterGroup, known: Known): readonly Pick[] {
-    const picks: Pick[] = [];
+  #pick({ chains, touches, all }: FilterGroup, known: KnownText): readonly RulePick[] {
+    const picks: RulePick[] = [];
     if (leaves(touches, known.scan)) addPicks(all, known.scan, picks);
     else for (const { chain, filter } of chains) addPicks(filter, this.#transformed(known, chain).scan, picks);
     return picks.length === 0 ? NO_PICKS : picks;
   }
 
-  #ofShared(text: string): Known {
+  #ofShared(text: string): KnownText {
     const { shared } = this.#compiled;
     let known = shared.get(text);
     if (known === undefined) shared.add(text, (known = this.#of(text)));
     return known;
   }
 
-  #of(text: string): Known {
+  #of(text: string): KnownText {
     let known = this.#known.get(text);
     if (known === undefined) {
       charge(text.length * SCAN_STEPS);
@@ -117,7 +85,7 @@ export class Candidates {
     return known;
   }
 
-  #transformed(known: Known, { touches, steps }: TransformationChain): Known {
+  #transformed(known: KnownText, { touches, steps }: TransformationChain): KnownText {
     if (leaves(touches, known.scan)) return known;
     let last = known;
     for (const step of steps) {
@@ -134,7 +102,7 @@ export class Candidates {
   }
 
   /** Literals and classes ignore case, so the lower-case text needs no other scan. */
-  #after({ keepsScan }: TransformationStep, before: Known, text: string): Known {
+  #after({ keepsScan }: TransformationStep, before: KnownText, text: string): KnownText {
     if (!keepsScan) return this.#of(text);
     let known = this.#known.get(text);
     if (known === undefined) this.#known.set(text, (known = createKnown({ ...before.scan, value: text, hasCapitals: false })));
@@ -142,7 +110,7 @@ export class Candidates {
   }
 }
 
-function addPicks(filter: RuleFilter, scan: Scan, picks: Pick[]): void {
+function addPicks(filter: RuleFilter, scan: Scan, picks: RulePick[]): void {
   const rules = filter.byClasses(scan);
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!;

@@ -1,6 +1,6 @@
 import type { Program } from "#rules/seclang/program/program.ts";
 import type { CompiledSecRule } from "./compiled-rule.ts";
-import type { SharedTexts } from "./candidates.ts";
+import type { SharedTexts } from "./shared-texts.ts";
 import type { PhaseFilter } from "./phase-filter.ts";
 import type { TransformationChains } from "./transformation-chains.ts";
 import type { Scan } from "#rules/seclang/prefilter/scanner.ts";

@@ -4,7 +4,7 @@ import { createPhaseFilter } from "./phase-filter.ts";
 import { createScannerBuilder } from "../prefilter/scanner.ts";
 import type { Program } from "../program/program.ts";
 import type { TransactionRequest } from "../transaction/transaction.ts";
-import { SharedTexts } from "./candidates.ts";
+import { SharedTexts } from "./shared-texts.ts";
 import { compilePhases } from "./compiled-rule.ts";
 import { Evaluation } from "./evaluation.ts";
 import { createTransformationChains } from "./transformation-chains.ts";
