@@ -215,21 +215,15 @@ function publish(unit: Unit, call: Call, before: GatewayRow | null, after: Gatew
   if (row !== null) unit.change({ kind: "gateway", id: gatewayEntryId(row), value: after && gatewayEntry(after) });
 }
 
-const settingsView = ({ otel, ...settings }: GatewaySettings) => ({ ...settings, otel: otel && otelView(otel) });
+const settingsView = ({ otel, dlp, ...settings }: GatewaySettings) => ({
+  ...{ ...settings, otel: otel && otelView(otel) },
+  ...(dlp === null ? {} : { dlp }),
+});
 
-function gatewayView(row: GatewayRow): Gateway {
-  const { dlp, ...settings } = settingsView(storedSettings(row.settings));
-  return {
-    id: row.id,
-    account_id: row.account_id,
-    ...settings,
-    ...(dlp === null ? {} : { dlp }),
-    stripe: null,
-    is_default: row.id === DEFAULT_GATEWAY,
-    created_at: row.created_at,
-    modified_at: row.modified_at,
-  };
-}
+const gatewayView = ({ id, account_id, settings, created_at, modified_at }: GatewayRow): Gateway => ({
+  ...{ id, account_id, ...settingsView(storedSettings(settings)), stripe: null },
+  ...{ is_default: id === DEFAULT_GATEWAY, created_at, modified_at },
+});
 
 /** Throws `gateway_input_invalid` if two rules have the same id. */
 function completed<T extends GatewayUpdate>(body: T): T {
