@@ -14,7 +14,7 @@ const script = (shell: string): string =>
 
 /** Words on a line whose last one is completed, and some that must be offered for it. */
 const LINES: readonly (readonly [line: readonly string[], offered: readonly string[], others: readonly string[]])[] = [
-  [["selvedge", ""], ["start", "backup", "restore", "token", "zone", "reload", "completions"], ["create"]],
+  [["selvedge", ""], ["start", "backup", "env", "restore", "token", "zone", "reload", "completions"], ["create"]],
   [["selvedge", "re"], ["reload", "restart", "restore"], ["start"]],
   [["selvedge", "token", ""], ["create", "list", "reset"], ["start"]],
   [["selvedge", "token", "create", "--na"], ["--name"], ["--api-port"]],

@@ -193,6 +193,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "deprecations",
     "backup",
     "server",
+    "env",
     ".",
   ],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],

@@ -108,6 +108,7 @@ const GETTING_STARTED = `
 Getting started:
   selvedge start                          run everything on this machine, with state in ./.selvedge
   selvedge status                         show where it listens and whether it is ready
+  eval "$(selvedge env)"                  point SDKs, certbot, lego and others at it; selvedge env terraform and so on
   selvedge token create --name ci --all   create another API token
   selvedge token reset                    give the first API token a new secret, for example if it was lost
   selvedge start --help                   show all configuration options

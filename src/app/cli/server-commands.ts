@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addConfigFlags } from "./config-flags.ts";
 import { CLIENT_KEYS, type Finish } from "./command-parts.ts";
 import type { DoctorOptions } from "./doctor/doctor.ts";
+import type { EnvOptions } from "./env/env.ts";
 import type { StartOptions } from "./start.ts";
 
 /** Adds the commands about the server of a data directory. */
@@ -11,6 +12,7 @@ export function addServerCommands(parent: Command, finish: Finish): void {
   addReload(parent, finish);
   addRestart(parent, finish);
   addDoctor(parent, finish);
+  addEnv(parent, finish);
 }
 
 function addStart(parent: Command, finish: Finish): void {
@@ -44,6 +46,27 @@ function addStatus(parent: Command, finish: Finish): void {
     .description("Show whether a server uses the data directory, and where its planes listen. Exits 3 if none does.");
   const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./server/status.ts")).status(flags)));
+}
+
+function addEnv(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("env")
+    .argument(
+      "[tool]",
+      "terraform, opentofu, pulumi, octodns, dnscontrol, external-dns, cert-manager, certbot, lego, acme.sh, caddy, traefik, lexicon, ddclient, openai or anthropic",
+      "shell",
+    )
+    .description(
+      'Print the settings with which a tool calls this server: eval "$(selvedge env)" sets the variables that most tools read. In place of the API token, the settings contain the variable SELVEDGE_TOKEN.',
+    )
+    .option(
+      "--api <url>",
+      "base URL of the API, as the tool reaches it (default: SELVEDGE_API, else the server that uses the data directory)",
+    )
+    .option("--account <id>", "the account of the AI gateway, for openai and anthropic")
+    .option("--gateway <id>", "the AI gateway, for openai and anthropic", "main");
+  const flags = addConfigFlags(command, CLIENT_KEYS);
+  command.action(async (tool: string, options: EnvOptions) => finish((await import("./env/env.ts")).env(tool, options, flags)));
 }
 
 function addReload(parent: Command, finish: Finish): void {
