@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import { startJobs } from "./job.ts";
 
 test("a job repeats, one run at a time and also after a failure, until it is stopped", async () => {
@@ -19,7 +20,10 @@ test("a job repeats, one run at a time and also after a failure, until it is sto
       return null;
     },
   };
-  const jobs = startJobs([job], { info: () => undefined, error: ({ err }: { err?: unknown }) => failures.push(err) });
+  const jobs = startJobs([job], {
+    log: { info: () => undefined, error: ({ err }: { err?: unknown }) => failures.push(err) },
+    metrics: createMetrics(),
+  });
   while (runs < 5) await delay(2);
   await jobs.stop();
   const after = runs;

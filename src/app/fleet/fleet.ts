@@ -8,7 +8,7 @@ import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
 import type { Nodes, SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
 import type { FeedSource } from "#snapshot/feed.ts";
-import { releaseLease, takeLease } from "#store/nodes/leases.ts";
+import { releaseLeases, takeLease } from "#store/nodes/leases.ts";
 import { allNodes, revokedNodeKeys } from "#store/nodes/nodes.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Config } from "#app/config/config.ts";
@@ -163,7 +163,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
       events.close();
       await Promise.all([control.close(), system.close()]);
       await publisher?.stop();
-      await releaseLease(store, DUTY, nodeId).catch(() => undefined);
+      await releaseLeases(store, [DUTY], nodeId).catch(() => undefined);
     },
   };
 }

@@ -1,33 +1,17 @@
 import { readFileSync } from "node:fs";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { hashFirstToken } from "#control/access/first-token.ts";
-import type { Control } from "#control/control.ts";
-import { DEPRECATIONS } from "#deprecations/table.ts";
-import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
-import { backUp } from "#jobs/back-up.ts";
 import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
 import { backupSamples } from "#app/backup/last-backup.ts";
-import { forgetEnded } from "#jobs/forget-ended.ts";
-import { type Job, startJobs } from "#jobs/job.ts";
-import { checkOwnership } from "#jobs/check-ownership.ts";
-import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
-import { pushLogs } from "#jobs/push-logs.ts";
-import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
-import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
-import { removeLeftovers } from "#jobs/remove-leftovers.ts";
-import { renewCertificates } from "#jobs/renew-certificates.ts";
-import { sendNotifications } from "#jobs/send-notifications.ts";
-import { alertDeprecations } from "#jobs/alert-deprecations.ts";
-import { watchDnssec } from "#jobs/watch-dnssec.ts";
-import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { anyZone } from "#store/zones/zones.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
 import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
-import { createLiveConfig, type LiveConfig } from "#app/config/live-config.ts";
+import { createLiveConfig } from "#app/config/live-config.ts";
 import { createDatabaseClock } from "#app/control/database-clock.ts";
+import { startControlJobs } from "#app/control/start-jobs.ts";
 import { createFeedSource } from "#app/control/feed-source.ts";
 import { nodeIdIn } from "#app/control/node-id.ts";
 import type { Fleet } from "#app/fleet/fleet.ts";
@@ -145,8 +129,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   await state.withDatabase(async () => {
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
     closing.add(() => announcements.close());
-    const jobs = startJobs([...duties(control, live), backUp(backups)], log);
-    closing.add(() => jobs.stop());
+    await startControlJobs({ control, live, backups, store, clock, metrics, log, nodeId: nodeIdIn(files.nodeId) }, closing);
   });
   const addresses = planeAddresses(config, await api.listen(), planes.ports);
   // The monotonic scale begins with the process, so this includes loading the program.
@@ -170,26 +153,3 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const shown = async (): Promise<void> => (token === null ? undefined : hashFirstToken(store));
   return { ready, reload, shown, onNotNative: transport.add, leaving, close: closing.close };
 }
-
-/** Jobs that run by the clock. */
-const duties = (control: Control, live: LiveConfig): readonly Job[] => [
-  renewCertificates(control),
-  workOnCertificateOrders(control),
-  orderCertificates(control),
-  watchDnssec(control.dnssecWatch),
-  checkOwnership(control.ownership, control.zoneSettling),
-  refreshSecondaries(control.secondaries),
-  checkCustomHostnames(control.hostnameChecks),
-  removeAbandonedImports(control.zoneFiles),
-  removeLeftovers(control.removals),
-  watchSecurityEvents(control.notifications.watch),
-  sendNotifications(control.notifications.deliveries),
-  pushLogs(control.logpush.pusher),
-  forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
-  forgetEnded("invitations", control.invitations),
-  alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
-    get asOf() {
-      return live.current().deprecations.as_of || null;
-    },
-  }),
-];

@@ -39,6 +39,7 @@ import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-
 import { listItemsOutliveLists } from "#store/migrations/0186-list-items-outlive-lists.ts";
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { accountFirewallObjects } from "#store/migrations/0247-account-firewall-objects.ts";
+import { leaseEpochs } from "#store/migrations/0250-lease-epochs.ts";
 import { certificatePacks } from "#store/migrations/0254-certificate-packs.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
@@ -103,6 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 243, name: "totp", statements: totp },
   { version: 247, name: "account-firewall-objects", statements: accountFirewallObjects },
   { version: 248, name: "invitations", statements: invitations },
+  { version: 250, name: "lease-epochs", statements: leaseEpochs },
   { version: 253, name: "audit-log-by-actor", statements: auditLogByActor },
   { version: 254, name: "certificate-packs", statements: certificatePacks },
 ];

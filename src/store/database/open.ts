@@ -21,6 +21,7 @@ import {
   type Session,
   withFault,
 } from "#store/queries/session.ts";
+import { fenced } from "./fence.ts";
 import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { createOpenFiles, type OpenFiles } from "./open-files.ts";
@@ -293,7 +294,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   });
   const write: Store["write"] = async (work, options) => {
     try {
-      return await writeUnlessDamaged(work, options);
+      return await writeUnlessDamaged(fenced(work), options);
     } catch (error) {
       health.failed(error);
       throw error;

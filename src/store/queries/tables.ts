@@ -961,4 +961,5 @@ export interface LeasesTable {
   duty: string;
   holder: string;
   until_ms: number;
+  epoch: number;
 }
