@@ -11,8 +11,8 @@ import { compileQuery } from "./query.ts";
 import type { Answer, Edition, Paging, RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
 
-/** Resolves once every plane has applied the revision, or names those that have not in time. */
-export type Settled = (rev: number) => Promise<{ readonly behind: readonly string[] }>;
+/** Resolves once every plane has applied the revision, or names those that have not in time. `waitMs`: as the client wishes. */
+export type Settled = (rev: number, waitMs?: number) => Promise<{ readonly behind: readonly string[] }>;
 
 export interface Execution {
   readonly call: Call;
@@ -22,6 +22,7 @@ export interface Execution {
   readonly body: unknown;
   readonly lastEventId?: string | undefined;
   readonly prefersAsync?: boolean;
+  readonly waitMs?: number;
   stillAllowed(): Promise<boolean>;
   /** The interface of the request's day; null for the newest. */
   readonly dated: DatedRequest | null;
@@ -58,7 +59,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
   const readQuery = route.query ? compileQuery(route.query, route.invalid_query, others) : () => ({});
   const label = `${route.method} ${route.path}`;
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
-  return async ({ call, resolved, params, query: given, body: sent, lastEventId, prefersAsync = false, dated, stillAllowed }) => {
+  return async ({ call, resolved, params, query: given, body: sent, lastEventId, prefersAsync = false, waitMs, dated, stillAllowed }) => {
     begins(API_CALL, label);
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
@@ -77,7 +78,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
     });
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
     if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, notes, null) };
-    const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
+    const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled, waitMs))];
     if (route.paging === "raw") return rawAnswer(reply as RawReply, stillAllowed, route.media_type === "text/event-stream");
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
@@ -110,8 +111,8 @@ async function* whileAllowed(
 }
 
 /** The change is durable either way; the message says where it is not visible yet. */
-async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {
-  const { behind } = await settled(rev);
+async function waitForPlanes(rev: number, settled: Settled, waitMs: number | undefined): Promise<readonly Message[]> {
+  const { behind } = await settled(rev, waitMs);
   return behind.length === 0
     ? []
     : [{ code: PLANES_BEHIND, message: `The change is stored but not yet visible in: ${behind.join(", ")}.` }];

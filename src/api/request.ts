@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { readPreferences } from "./connection/prefer.ts";
 import type { RouteLimits, Admission, Admitted } from "./admission.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ownAccount } from "#control/access/grants.ts";
@@ -100,6 +101,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
     const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
     const lastEventId = request.headers["last-event-id"];
+    const { isAsync, waitSeconds } = readPreferences(request.headers["prefer"]);
     const answer = await execute({
       ...state.admitted,
       params,
@@ -107,8 +109,10 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
       body,
       dated: state.dated,
       ...(typeof lastEventId === "string" ? { lastEventId } : {}),
-      ...(prefersAsync(request.headers["prefer"]) ? { prefersAsync: true } : {}),
+      ...(isAsync ? { prefersAsync: true } : {}),
+      ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1_000 }),
     });
+    if (waitSeconds !== undefined && state.admitted.call.rev !== null) reply.header("preference-applied", `wait=${waitSeconds}`);
     reply.headers(answer.headers ?? {});
     const { session } = state.admitted.call;
     if (session !== undefined) reply.header("set-cookie", sessionCookie(session, deps.isSecure));
@@ -195,9 +199,3 @@ const goneError = (row: { readonly date: string; readonly replacement: string | 
   new PlatformError("gone", {
     message: `This endpoint reached its end of life on ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement} instead.`}`,
   });
-
-const prefersAsync = (field: string | readonly string[] | undefined): boolean =>
-  field !== undefined &&
-  String(field)
-    .split(",")
-    .some((one) => one.trim().toLowerCase() === "respond-async");

@@ -262,6 +262,33 @@ test("responses over TLS send Strict-Transport-Security", async () => {
   }
 });
 
+test("RFC 7240: a change waits for planes as long as the client wishes", async () => {
+  const waits: (number | undefined)[] = [];
+  const slow = await startApi({
+    settled: async (_rev, waitMs) => {
+      waits.push(waitMs);
+      return { behind: [] };
+    },
+  });
+  try {
+    const call = (name: string, prefer?: string): Promise<Response> =>
+      fetch(`${slow.url}/zones`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${slow.token}`,
+          "content-type": "application/json",
+          ...(prefer === undefined ? {} : { prefer }),
+        },
+        body: JSON.stringify({ name, account: { id: slow.account_id } }),
+      });
+    assert.equal((await call("one.example", "wait=3")).headers.get("preference-applied"), "wait=3");
+    assert.equal((await call("two.example")).headers.get("preference-applied"), null);
+    assert.deepEqual(waits, [3_000, undefined]);
+  } finally {
+    await slow.close();
+  }
+});
+
 test("planes that lag behind give a message, not an error", async () => {
   const revs: number[] = [];
   const slow = await startApi({

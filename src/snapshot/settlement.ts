@@ -11,7 +11,8 @@ export interface Follower {
 
 /** Callers that wait until every follower has applied a revision. */
 export interface Settlement {
-  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  /** `isPatient`: it also waits for those that are late. */
+  settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
   /** Must be called after each acknowledgement, and when a follower leaves. */
   check(): void;
   /** Ends all waits. */
@@ -20,14 +21,16 @@ export interface Settlement {
 
 interface Waiter {
   readonly rev: number;
+  readonly isPatient: boolean;
   readonly timer: NodeJS.Timeout;
   resolve(): void;
 }
 
 export function createSettlement(followers: ReadonlySet<Follower>): Settlement {
   const waiters = new Set<Waiter>();
-  const isReached = (rev: number): boolean => {
-    for (const follower of followers) if ((follower.acked < rev && !follower.late) || follower.pending.includes(rev)) return false;
+  const isReached = (rev: number, isPatient: boolean): boolean => {
+    for (const follower of followers)
+      if ((follower.acked < rev && (isPatient || !follower.late)) || follower.pending.includes(rev)) return false;
     return true;
   };
   const behind = (rev: number): readonly Follower[] => Array.from(followers).filter((follower) => follower.acked < rev);
@@ -40,19 +43,19 @@ export function createSettlement(followers: ReadonlySet<Follower>): Settlement {
     waiter.resolve();
   };
   return {
-    settled: async (rev, timeoutMs) => {
-      if (isReached(rev)) return names(rev);
+    settled: async (rev, timeoutMs, isPatient = false) => {
+      if (isReached(rev, isPatient)) return names(rev);
       return new Promise((done) => {
         const timer = setTimeout(() => {
           for (const follower of behind(rev)) follower.late = true;
           release(waiter);
         }, timeoutMs);
-        const waiter: Waiter = { rev, timer, resolve: () => done(names(rev)) };
+        const waiter: Waiter = { rev, isPatient, timer, resolve: () => done(names(rev)) };
         waiters.add(waiter);
       });
     },
     check: () => {
-      for (const waiter of waiters) if (isReached(waiter.rev)) release(waiter);
+      for (const waiter of waiters) if (isReached(waiter.rev, waiter.isPatient)) release(waiter);
     },
     close: () => {
       for (const waiter of waiters) release(waiter);

@@ -44,7 +44,7 @@ export interface ApiParts {
 
 /** The part of the fleet that the API needs. */
 export interface ApiFleet {
-  settled: Publisher["settled"];
+  settled(rev: number, timeoutMs: number, isPatient?: boolean): ReturnType<Publisher["settled"]>;
   join: Admit;
 }
 
@@ -75,12 +75,15 @@ export function openApi(
     clock,
     metrics,
     log,
-    settled: async (rev) => {
+    settled: async (rev, waitMs) => {
       const {
         api: { propagation_timeout_ms: limitMs },
         settle,
       } = live.current();
-      const [local, remote] = await Promise.all([settled(publisher, planes, rev, limitMs), fleet()?.settled(rev, settle.remote_ms)]);
+      const [local, remote] = await Promise.all([
+        settled(publisher, planes, rev, waitMs ?? limitMs),
+        fleet()?.settled(rev, waitMs ?? settle.remote_ms, waitMs !== undefined),
+      ]);
       return { behind: [...local.behind, ...(remote?.behind ?? [])] };
     },
     config: apiConfig(live, (host) => allowsHost(host)),

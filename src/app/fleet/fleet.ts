@@ -22,7 +22,7 @@ import { createRemoteNodes } from "./remote-nodes.ts";
 export interface Fleet {
   /** Null if the token is unknown, used or too old. */
   join(token: string, publicKey: string): Promise<JoinAnswer | null>;
-  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
   /** The newest report of each node. */
   readonly heard: ReadonlyMap<string, SeenReport>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export interface RemoteNodes {
   readonly heard: ReadonlyMap<string, SeenReport>;
   listen(connection: NatsConnection): void;
   /** Resolves when the connected nodes have applied the revision, or at the timeout; returns the names of those that have not. */
-  settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
+  settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
   /** Must be called about once a second: nodes without recent reports are not waited for. */
   look(history: string): void;
   forget(name: string): void;
@@ -65,9 +65,9 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
           if (error === null) take(message.subject.split(".")[2] ?? "", message.data);
         },
       }),
-    settled: (rev, timeoutMs) => {
+    settled: (rev, timeoutMs, isPatient) => {
       asked = Math.max(asked, rev);
-      return settlement.settled(rev, timeoutMs);
+      return settlement.settled(rev, timeoutMs, isPatient);
     },
     look: (current) => {
       history = current;

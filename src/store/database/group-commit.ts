@@ -24,6 +24,8 @@ export interface GroupCommitDeps {
   readonly clock: Clock;
   readonly seen: HighestPosition;
   connect(): Promise<Session>;
+  /** Tells other processes of changes that planes receive, in the transaction that has them. */
+  announce?(session: Session): Promise<void>;
   /** Throws if what is written would not last. Called before each transaction, and again before its units are acknowledged. */
   verify(): void;
   /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
@@ -146,10 +148,11 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
     rev,
     finished.map(({ unit }) => unit),
   );
+  const newest = revs.findLast((revision) => revision !== null) ?? rev;
+  if (newest !== rev) await deps.announce?.(session);
   await session.query("COMMIT");
   deps.verify();
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
-  const newest = revs.findLast((revision) => revision !== null) ?? rev;
   deps.seen.note({ history, rev: newest });
   await deps.committed(session, own === null || newest !== rev);
 }

@@ -4,6 +4,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { beginWriting } from "./begin.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
+import { type CommitNews, createCommitNews } from "./commit-news.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, readPosition } from "./history.ts";
@@ -151,6 +152,8 @@ interface Backend {
   readonly dialect: Dialect;
   /** `migrate` allows longer pauses than `write`, because no other writer runs yet and the machine may be busy at start. */
   connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
+  /** Commits of other processes. */
+  news(heard: () => void): CommitNews;
   /** Opens the connection for `read`, once the schema exists. */
   reader(): Promise<Reader>;
   /** The connection for `scan`. */
@@ -179,6 +182,8 @@ async function openBackend(url: string): Promise<Backend> {
     const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> => openSqlite(path, purpose);
     return {
       dialect: DIALECTS.sqlite,
+      // A file has one process.
+      news: () => ({ announce: async () => undefined, close: async () => undefined }),
       connect,
       reader: async () => {
         const reader = await connect("read");
@@ -213,6 +218,7 @@ async function openBackend(url: string): Promise<Backend> {
     checkpointer: () => null,
     openFiles: () => null,
     integrityCheck: () => null,
+    news: (heard) => createCommitNews(server.listen, heard),
     close: server.close,
   };
 }
@@ -236,6 +242,10 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     isDamaged ||= finding !== null;
   });
   const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const news = backend.news(tell);
   const reader = await backend.reader();
   const scanner = backend.scanner(reader);
   /** Publishers look each second. */
@@ -261,15 +271,17 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     clock,
     seen,
     connect: () => backend.connect("write"),
+    announce: (session) => news.announce(session),
     verify: () => files?.verify(),
-    committed: async (session, news) => {
-      if (news) for (const listener of listeners) listener();
+    committed: async (session, hasNews) => {
+      if (hasNews) tell();
       await checkpointer?.committed(session);
     },
   });
   const close = async (): Promise<void> => {
     // SQLite checkpoints the log when the last connection closes, which a read-only one cannot do, so the writer closes
     // last.
+    await news.close();
     await scanner.close();
     await checkpointer?.close();
     await reader.close();

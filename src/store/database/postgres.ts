@@ -7,6 +7,8 @@ export interface Postgres {
   query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
   /** Opens a separate connection, for transactions. */
   connect(options: SessionOptions): Promise<Session>;
+  /** A connection that hears a channel; `heard` gets each payload, and `ended` is called once when it ends. */
+  listen(channel: string, heard: (payload: string) => void, ended: () => void): Promise<{ close(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,15 @@ export function createPostgres(url: string): Postgres {
         query: async (sql, parameters = []) => toRows(await answered(client.query(sql, parameters as unknown[]))),
         close: () => client.end(),
       };
+    },
+    listen: async (channel, heard, ended) => {
+      const client = new pg.Client(config({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }));
+      client.on("error", () => {});
+      client.on("end", ended);
+      client.on("notification", ({ payload = "" }) => heard(payload));
+      await answered(client.connect());
+      await answered(client.query(`LISTEN ${channel}`));
+      return { close: () => client.end() };
     },
     close: () => pool.end(),
   };

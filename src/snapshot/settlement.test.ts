@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSettlement, type Follower } from "./settlement.ts";
+
+test("a late follower is named at once, and waited for by who is patient", async () => {
+  const follower: Follower = { name: "node fra-1", acked: 1, pending: [], late: false };
+  const settlement = createSettlement(new Set([follower]));
+  assert.deepEqual(await settlement.settled(2, 5), { behind: ["node fra-1"] });
+  assert.equal(follower.late, true);
+  assert.deepEqual(await settlement.settled(3, 60_000), { behind: ["node fra-1"] });
+  const patient = settlement.settled(3, 60_000, true);
+  follower.acked = 3;
+  settlement.check();
+  assert.deepEqual(await patient, { behind: [] });
+  settlement.close();
+});
