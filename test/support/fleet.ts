@@ -29,6 +29,8 @@ export interface FleetWorld {
   readonly env: NodeJS.ProcessEnv;
   readonly call: ApiCall;
   readonly account: string;
+  readonly token: string;
+  controlPid(): number;
   readonly controlDir: string;
   /** URL of control, for joining. */
   readonly origin: string;
@@ -67,7 +69,8 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
       await control.kill();
       control = await start(controlDir, withBus);
     },
-    account: account_id,
+    ...{ account: account_id, token },
+    controlPid: () => control.pid,
     join: async (name, planes) => {
       const { token: joining } = await fleetCommand(env, "node", "token", "--name", name, "--planes", planes);
       const dataDir = fleetDirectory(t, name);

@@ -24,6 +24,7 @@ import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 import { serverHealth } from "#app/operations/server-health.ts";
 import type { ReadyLine } from "#app/operations/ready.ts";
+import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { createStalls } from "#app/threads/stalls.ts";
@@ -66,6 +67,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const { control, reader, batches } = await openControl(deps, state, asked, closing);
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
+  reportLocalDuties({ config, isNode: false, log, metrics });
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());

@@ -20,6 +20,7 @@ import { allowedHosts } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import type { Planes, PlanesDeps } from "#app/planes/planes-deps.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
+import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
@@ -66,6 +67,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls, load: deps.load });
   const metrics = createMetrics();
+  reportLocalDuties({ config, isNode: feed !== null, log, metrics });
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());
