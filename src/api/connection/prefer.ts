@@ -1,4 +1,4 @@
-/** What a client prefers of an answer (RFC 7240); unknown preferences are ignored. */
+/** Wishes of a client for its answer (RFC 7240); unknown preferences are ignored. */
 export interface Preferences {
   /** The answer may come before the work is done. */
   readonly isAsync: boolean;

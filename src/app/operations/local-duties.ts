@@ -3,7 +3,7 @@ import type { Config } from "#app/config/config.ts";
 import { databaseUrl } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** What each machine of an installation does alone. */
+/** A duty that each machine of an installation has alone. */
 interface LocalDuty {
   readonly duty: string;
   /** For the log. */

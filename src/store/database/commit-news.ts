@@ -26,7 +26,7 @@ export function createCommitNews(listen: Postgres["listen"], heard: () => void):
       stopping.signal.addEventListener("abort", () => end(), { once: true });
       try {
         const connection = await listen(CHANNEL, (payload) => payload !== own && heard(), end);
-        // What was committed while nobody listened; at first, everybody looks anyway.
+        // Finds commits from the time when nobody listened; at first, everybody looks anyway.
         if (!isFirst) heard();
         await ended;
         await connection.close();
