@@ -10,6 +10,7 @@ import { addConfig, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
 import { addBus, addJoin, addNodeList, addNodes } from "./nodes/node-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
+import { addRecords, addZoneList } from "./zone/record-commands.ts";
 import { addZones } from "./zone-commands.ts";
 
 /** Runs one command line, without the program's name; returns the exit code and never throws. */
@@ -63,6 +64,8 @@ function createProgram(finish: Finish): Command {
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
   addTokens(group("token", "Manage API tokens directly in the database; works with and without a running server."), finish);
   addZones(group("zone", "Manage zones through the management API."), finish);
+  addZoneList(program, finish);
+  addRecords(group("records", "Manage the DNS records of a zone through the management API."), finish);
   addNodes(group("node", "Manage machines that run planes only, directly in the database."), finish);
   addNodeList(program, "nodes", finish);
   addJoin(program, finish);
