@@ -34,6 +34,11 @@ test("zones, records and purge do the daily work through the API", async (t) => 
   assert.equal(await run("purge", "daily.test", "--everything"), "purged everything\n");
   assert.equal(await run("purge", "daily.test", "http://www.daily.test/a"), "purged http://www.daily.test/a\n");
 
+  // A page of zones has 50.
+  for (let n = 0; n < 50; n++) await succeed(call("POST", "/zones", { name: `daily-${n}.test`, account: { id: account_id } }));
+  const { zones } = JSON.parse(await run("zones", "--json")) as { readonly zones: readonly { readonly name: string }[] };
+  assert.equal(new Set(zones.map(({ name }) => name)).size, 51);
+
   await assert.rejects(run("purge", "daily.test"), /ended with 2\n[^]*choose one/);
   await assert.rejects(run("records", "edit", "daily.test", added.created.id), /ended with 2\n[^]*set a field to change/);
   await assert.rejects(run("records", "delete", "daily.test", added.created.id), /ended with 1\n[^]*81044/);
