@@ -137,7 +137,7 @@ test("an unreachable or silent server is reported without its password", async (
 });
 
 storeTest("an error in a query is not a database fault", async ({ store }) => {
-  const wrong = sql`SELECT one FROM nowhere`;
+  const wrong = sql`SELECT nowhere FROM secrets`;
   const ways = [
     () => wrong.execute(store.read),
     () => store.write(({ db }) => wrong.execute(db)),

@@ -7,7 +7,7 @@ storeTest("a scan sees committed data, cannot write, and fails like a read", asy
   const scanned = await store.scan.selectFrom("secrets").selectAll().execute();
   assert.deepEqual(scanned, await store.read.selectFrom("secrets").selectAll().execute());
   assert.equal(scanned.length, 1);
-  await assert.rejects(sql`SELECT * FROM nothing`.execute(store.scan), /nothing/);
+  await assert.rejects(sql`SELECT nothing FROM secrets`.execute(store.scan), /nothing/);
   if (dialect === "sqlite")
     await assert.rejects(store.scan.deleteFrom("secrets").execute(), (error: Error) => /readonly/.test(String(error.cause)));
   assert.equal((await store.scan.selectFrom("secrets").selectAll().execute()).length, 1, "an error ends nothing but its own query");
