@@ -326,6 +326,13 @@ accessTest("the last owner cannot leave, and a limited token cannot create accou
   await assert.rejects(access.accounts.create(call(actor), { name: "x" }), isError("authentication_error"));
 });
 
+accessTest("a user without Account Settings Write in any account cannot create accounts", async ({ access, call, account_id }) => {
+  const { actor } = call();
+  for (const reach of [new Map(), new Map([[account_id, new Set(["Account Settings Read"] as const)]])])
+    await assert.rejects(access.accounts.create(call({ ...actor, reach }), { name: "x" }), isError("authentication_error"));
+  assert.equal((await access.accounts.create(call(), { name: "x" })).name, "x");
+});
+
 accessTest("a node notices changes of another node", async ({ access, store, clock, mint, owner, call }) => {
   const node = createAccess({ store: { ...store, onCommit: () => () => {} }, clock, sealer });
   const { id, secret } = await mint();

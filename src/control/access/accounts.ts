@@ -74,7 +74,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const missing = missingGrant(call.actor, [
         { effect: "allow", level: "account", id: "*", groups: new Set(["Account Settings Write"] as const) },
       ]);
-      if (userId === null || missing) throw new PlatformError("authentication_error");
+      // A wildcard covers the accounts that the caller can reach; a user without a suitable role in any of them has no say here either.
+      const isTrusted = [...call.actor.reach.values()].some((groups) => groups.has("Account Settings Write"));
+      if (userId === null || missing || !isTrusted) throw new PlatformError("authentication_error");
       const row = await commit({ store }, call, async (unit) => {
         const created: AccountRow = {
           id: newId(),

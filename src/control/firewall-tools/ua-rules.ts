@@ -25,7 +25,9 @@ export function createUaRules(deps: FirewallDeps): UaRules {
       const { configuration, mode, description = "", paused = false } = write;
       // Fields have bytes, and control characters never arrive in one (RFC 9110 §5.5).
       if (!/^[\x20-\x7e]+$/.test(configuration.value))
-        throw invalid("A user agent has printable ASCII characters.", "/configuration/value");
+        throw invalid("A user agent must contain only printable ASCII characters.", "/configuration/value");
+      if (configuration.value !== configuration.value.trim())
+        throw invalid("A user agent must not begin or end with a space, because header fields do not.", "/configuration/value");
       if (ua_rules.some((rule) => rule.id !== id && rule.configuration.value === configuration.value))
         throw invalid("Another rule names this user agent.", "/configuration/value");
       const value = { configuration, mode, description, paused };

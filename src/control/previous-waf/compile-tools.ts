@@ -3,7 +3,7 @@ import type { AccessRule } from "#model/rulesets/access-rule.ts";
 import type { Lockdown } from "#model/rulesets/lockdown.ts";
 import type { UaRule } from "#model/rulesets/ua-rule.ts";
 import { ACCESS_RULE_SERVICES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
-import { urlExpression } from "#rules/previous-waf/url-pattern.ts";
+import { lockedUrlExpression } from "#rules/previous-waf/url-pattern.ts";
 import type { RuleEntry } from "#snapshot/entries.ts";
 import { edgeRule, endSlot } from "./edge-rules.ts";
 
@@ -55,7 +55,7 @@ export const compileLockdowns = (lockdowns: readonly Lockdown[]): readonly RuleE
     .filter(({ paused }) => !paused)
     .toSorted((a, b) => (a.priority ?? Number.POSITIVE_INFINITY) - (b.priority ?? Number.POSITIVE_INFINITY) || 0)
     .flatMap(({ id, description, priority, urls, configurations }) => {
-      const places = `(${urls.map(urlExpression).join(" or ")})`;
+      const places = `(${urls.map(lockedUrlExpression).join(" or ")})`;
       const admitted = configurations.map(({ value }) => value).join(" ");
       const block = edgeRule(id, "block", `${places} and not ip.src in {${admitted}}`, { description });
       return priority === undefined ? [block] : [block, endSlot(id, places)];

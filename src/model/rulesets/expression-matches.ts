@@ -20,7 +20,8 @@ export const ExpressionMatches = Type.Object({
   matched: Type.Integer(),
   since: Type.Union([Type.String({ format: "date-time" }), Type.Null()], { description: "Time of the oldest of them; null without any." }),
   unrecorded_fields: Type.Array(Type.String(), {
-    description: "Fields of the expression that the request log does not contain. A comparison with one of them does not match here.",
+    description:
+      "Fields of the expression that the request log does not contain. They have no value here, so `matched` can be too high or too low.",
   }),
   examples: Type.Array(
     Type.Object({

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { compileExpression } from "#rules/expression/expression.ts";
-import { urlExpression, urlPatternProblem } from "./url-pattern.ts";
+import { testRequest } from "#rules/testing/views.ts";
+import { lockedUrlExpression, urlExpression, urlPatternProblem } from "./url-pattern.ts";
 
 test("host and path are matched separately, and a star matches within one of them", () => {
   for (const [pattern, expression] of [
@@ -34,4 +35,26 @@ test("every accepted pattern gives an expression that compiles", () => {
         if (urlPatternProblem(pattern) === null) compileExpression(urlExpression(pattern), "http_request_firewall_managed");
     }),
   );
+});
+
+test("a lockdown of a path covers each query, and the path in percent-encoding", () => {
+  const covers = (pattern: string, path: string, query = ""): boolean =>
+    compileExpression(lockedUrlExpression(pattern), "http_request_firewall_custom")(
+      testRequest({ host: "www.example.com", path, query }),
+      null,
+    );
+  for (const [pattern, path, query, isCovered] of [
+    ["www.example.com/exact", "/exact", "", true],
+    ["www.example.com/exact", "/exact", "x=1", true],
+    ["www.example.com/exact", "/%65xact", "", true],
+    ["www.example.com/exact", "/exact/", "", false],
+    ["www.example.com/wp-admin*", "/wp-adm%69n/", "a=b", true],
+    ["*/wp-admin*", "/wp-adm%69n/", "", true],
+    ["www.example.com", "/", "x=1", true],
+    ["www.example.com", "/other", "", false],
+    ["other.example.com/*", "/exact", "", false],
+    ["www.example.com/a?b=c", "/a", "b=c", true],
+    ["www.example.com/a?b=c", "/a", "", false],
+  ] as const)
+    assert.equal(covers(pattern, path, query), isCovered, `${pattern} ${path}?${query}`);
 });

@@ -13,6 +13,21 @@ export function urlExpression(pattern: string): string {
   return tests.length === 0 ? "true" : `(${tests.join(" and ")})`;
 }
 
+/**
+ * The URLs that a lockdown protects: a pattern without a query covers each query, and a path also in percent-encoding, since origins
+ * decode it.
+ */
+export function lockedUrlExpression(pattern: string): string {
+  const { scheme, host, path } = partsOf(pattern);
+  if (path === "*" || path.includes("?")) return urlExpression(pattern);
+  const around = urlExpression(`${scheme}://${host}/*`);
+  const places = ["raw.http.request.uri.path", "url_decode(raw.http.request.uri.path)"].map(
+    (field) => `${field} strict wildcard r"${path}"`,
+  );
+  const locked = `(${places.join(" or ")})`;
+  return around === "true" ? locked : `(${around} and ${locked})`;
+}
+
 /** The problem of a pattern, or null. */
 export function urlPatternProblem(pattern: string): string | null {
   if (pattern.length === 0 || pattern.length > PATTERN_CHARACTERS_MAX) return `must have 1 to ${PATTERN_CHARACTERS_MAX} characters`;

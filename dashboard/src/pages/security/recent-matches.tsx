@@ -40,7 +40,7 @@ export function RecentMatches({ zone, phase, expression }: MatchesProps) {
       )}
       {data && variables === expression && data.result.unrecorded_fields.length > 0 && (
         <Notice tone="warn">
-          The log of requests does not contain {data.result.unrecorded_fields.join(", ")}: what compares with it does not match here.
+          The log of requests does not contain {data.result.unrecorded_fields.join(", ")}: the count can be too high or too low.
         </Notice>
       )}
       {data && variables === expression && data.result.examples.length > 0 && (
