@@ -78,6 +78,20 @@ describe("an expression against recent requests", () => {
     assert.deepEqual([body.result.matched, body.result.examples.length], [60, 20]);
   });
 
+  test("refuses an expression that takes too many steps for one request", async () => {
+    const database = openEventDatabase(server.eventsPath);
+    const long = { account_id: server.account_id, zone_id: other, at_ms: START_MS, ray_id: "f".repeat(16), query: "a=b&".repeat(7500) };
+    database.insert([packed("requests", [testRequestRow(long)])]);
+    database.close();
+    const costly = Array.from({ length: 40 }, (_, i) => `any(http.request.uri.args.values[*] matches "(?:a|b|ab){1,9}x${i}$")`).join(
+      " or ",
+    );
+    const path = `/zones/${other}/rulesets/expressions/matches`;
+    const { status, body } = await ask(server, "POST", path, { body: { expression: costly, phase: PHASE } });
+    assert.deepEqual([status, body.errors[0].source?.pointer], [400, "/expression"]);
+    assert.match(body.errors[0].message, /takes too many steps for the request f{16}/);
+  });
+
   test("refuses an invalid expression, a phase without zone rules, and a caller who may not read logs", async () => {
     const broken = await matches("http.host eq");
     assert.deepEqual([broken.status, broken.body.errors[0].source?.pointer], [400, "/expression"]);

@@ -40,7 +40,7 @@ export const STATIC_STEPS: readonly Step[] = [
  */
 export const testFlags = (timeoutMs: number): readonly string[] => ["--test", `--test-timeout=${timeoutMs}`];
 
-/** Programs of node_modules come first, whoever starts us; the compile cache of one test file serves the next. */
+/** Programs of node_modules come first in PATH; all test files share one compile cache. */
 export const stepEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),

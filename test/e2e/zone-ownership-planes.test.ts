@@ -362,7 +362,7 @@ test("35: a pending zone answers only SOA and NS of its apex, and the oldest of 
   assert.match((await planes.ask("p.de", "NS")).join(), /^NXDOMAIN,ns de SOA/, "a zone that covers the name answers");
 });
 
-test("36: a zone is not transferred before it is proved, whoever its secondary is", async () => {
+test("36: a zone is transferred to no secondary before it is proved", async () => {
   planes.replace([
     ...ofB("b", "p.de"),
     { kind: "transfer", id: "b", value: { outgoing: { peers: [{ ip: "127.0.0.1", port: 53, tsig: null }], acl: [] }, incoming: null } },

@@ -69,7 +69,7 @@ test(
     }
     const versions: readonly { readonly created_on: string }[] = await call(right, "GET", `/zones/${zone.id}/dns_versions`);
     const times = versions.map(({ created_on }) => created_on);
-    assert.deepEqual(times, times.toSorted().toReversed(), "what happened later has the later time, whoever did it");
+    assert.deepEqual(times, times.toSorted().toReversed(), "entries of both servers are in the order of their times");
     const resolver = new Resolver({ tries: 2, timeout: 20_000 });
     resolver.setServers([right.ready.dns]);
     const { serial } = await resolver.resolveSoa("apart.example");

@@ -217,7 +217,7 @@ export class Http2Rules {
       return this.isDraining ? FINE : { scope: "stream", code: CODE.streamClosed };
     }
     if (stream.state === "reset") return FINE;
-    // The client was told to stop, or has stopped itself: it may get an error, of the stream at most.
+    // The edge has reset the stream, or the client has: the client may get an error of that stream, and no other.
     if (stream.state === "ended" || stream.state === "taken-back")
       return this.isDraining ? FINE : { scope: "stream", code: CODE.streamClosed };
     if (stream.state === "remote") return this.fault(id, CODE.streamClosed);

@@ -63,7 +63,7 @@ export function createEventCollector({ isLeading, writerPort }: EventCollectorDe
     // Another process with control has the lease, and answers.
     if (!isLeading()) return null;
     const piece = decodePiece(message.data);
-    if (piece === null) return { error: "this is no piece of a batch" };
+    if (piece === null) return { error: "the message is not a piece of a batch" };
     const found = assembled(message.subject.split(".")[2] ?? "", piece);
     return "bytes" in found ? writer.ask(found) : found;
   };

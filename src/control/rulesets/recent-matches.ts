@@ -9,15 +9,16 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Slices, Work } from "#kernel/process/slices.ts";
 import type { ExpressionMatches, ExpressionMatchesQuery } from "#model/rulesets/expression-matches.ts";
 import { planOf } from "#model/zones/plan.ts";
+import { beginCharging, endCharging, isStepsSpent, type Spending, STEPS_MAX } from "#rules/budget.ts";
 import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
-import type { Predicate } from "#rules/views.ts";
+import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import type { Store } from "#store/database/store.ts";
 
 /** The recent requests that an unsaved expression would have matched. */
 export interface RecentMatches {
   /**
    * Evaluates the expression for the newest logged requests of the zone. Throws `ruleset_invalid` for an expression that does not compile
-   * and for a phase that zones do not have, `authentication_error`.
+   * or takes too many steps, and for a phase that zones do not have, `authentication_error`.
    */
   find(scope: RulesetScope, zoneName: string, query: ExpressionMatchesQuery): Promise<ExpressionMatches>;
 }
@@ -33,8 +34,12 @@ const REQUESTS = 1000;
 const EXAMPLES_MAX = 20;
 /** An expression that reads much of each request is evaluated for fewer of them. */
 const BUDGET_MS = 2_000;
-/** Cost of a row in units of `Slices`; an expression of 4,096 characters takes about as much. */
-const ROW_UNITS = 100;
+/** Steps for one request, at most 30 milliseconds: other calls of the API wait as long. */
+const STEPS_OF_ONE = 30_000_000;
+/** A step is about a nanosecond, a unit of `Slices` a microsecond. */
+const STEPS_PER_UNIT = 1_000;
+/** Of a row, beside the steps of the expression. */
+const ROW_UNITS = 5;
 
 export const createRecentMatches = ({ store, clock, reads, slices }: RecentMatchesDeps): RecentMatches => ({
   find: async (scope, zoneName, { expression, phase: name, requests = REQUESTS }) => {
@@ -84,13 +89,35 @@ function* evaluate(rows: readonly RequestRow[], matches: Predicate, zone: Parame
   for (const row of rows) {
     if (clock.nowMs() > untilMs) break;
     evaluated++;
-    if (matches(requestViewOf(row, zone), responseViewOf(row))) {
+    const { isMatch, steps } = evaluateOne(matches, requestViewOf(row, zone), responseViewOf(row));
+    if (isMatch) {
       matched++;
       if (examples.length < EXAMPLES_MAX) examples.push(row);
     }
-    yield ROW_UNITS;
+    yield ROW_UNITS + Math.ceil(steps / STEPS_PER_UNIT);
   }
   return { evaluated, matched, examples };
+}
+
+function evaluateOne(
+  matches: Predicate,
+  request: RequestView,
+  response: ResponseView,
+): { readonly isMatch: boolean; readonly steps: number } {
+  const before = STEPS_MAX - STEPS_OF_ONE;
+  const spending: Spending = { steps: before, exhausted: null };
+  beginCharging(spending, "request");
+  let isMatch: boolean;
+  try {
+    isMatch = matches(request, response);
+  } catch (error) {
+    if (!isStepsSpent(error)) throw error;
+    const message = `the expression takes too many steps for the request ${request.ray_id}; shorten its regular expressions or test it with fewer of them`;
+    throw new PlatformError("ruleset_invalid", { message, source: "/expression" });
+  } finally {
+    endCharging(spending);
+  }
+  return { isMatch, steps: spending.steps - before };
 }
 
 const exampleOf = (row: RequestRow): ExpressionMatches["examples"][number] => ({

@@ -15,7 +15,7 @@ export interface MinifyAnswer {
 const port = parentPort;
 if (port === null) throw new Error("edge/minify/minify-thread.ts runs as a worker thread");
 
-/** One after the other, so that whoever takes too long is known. */
+/** Minifies one body at a time, so that the thread that started it knows which one takes too long. */
 let turn: Promise<void> = Promise.resolve();
 
 port.on("message", ({ id, task, body }: MinifyRequest) => {
