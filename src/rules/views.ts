@@ -11,8 +11,10 @@ export interface RequestView {
   readonly scheme: "http" | "https";
   /** Validated, lower case, no port. */
   readonly host: string;
-  /** Path without the query, as received or as a rewrite left it. */
+  /** Path without the query: normalized, if the zone wants that, or as a rewrite left it. */
   readonly path: string;
+  /** The path that the origin gets, which managed rules inspect; absent where it is `path`. */
+  readonly origin_path?: string | undefined;
   /** Query without the question mark; empty if there is none. */
   readonly query: string;
   readonly user_agent: string;
@@ -21,7 +23,7 @@ export interface RequestView {
   headers(name: string): readonly string[];
   /** Every header field in order of receipt, names as received. */
   header_fields?(): HeaderFields;
-  /** Path and query as received; absent where no rewrite has changed them. */
+  /** Path and query as received; absent where neither a rewrite nor normalization has changed them. */
   readonly received_path?: string | undefined;
   readonly received_query?: string | undefined;
   /** `HTTP/1.1` */

@@ -33,6 +33,7 @@ test("each editable setting changes the edge's settings", () => {
     sort_query_string_for_cache: "on",
     ssl: "strict",
     tls_1_3: "off",
+    url_normalization: { scope: "none", type: "rfc3986" },
     waf: "on",
     websockets: "off",
   };

@@ -32,6 +32,7 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   sort_query_string_for_cache: (value) => ({ sort_query_string_for_cache: value === "on" }),
   ssl: (value) => ({ ssl: value }),
   tls_1_3: (value) => ({ tls_1_3: value !== "off" }),
+  url_normalization: ({ scope, type }) => ({ url_normalization: { scope, type } }),
   // It turns on rules, which are separate entries.
   waf: () => ({}),
   websockets: (value) => ({ websockets: value === "on" }),
@@ -86,6 +87,7 @@ const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F],
   sort_query_string_for_cache: (value, modified_on) => ({ sort_query_string_for_cache: { value: onOff(value), modified_on } }),
   ssl: (value, modified_on) => ({ ssl: { value, modified_on } }),
   tls_1_3: (value, modified_on) => ({ tls_1_3: { value: onOff(value), modified_on } }),
+  url_normalization: (value, modified_on) => ({ url_normalization: { value, modified_on } }),
   websockets: (value, modified_on) => ({ websockets: { value: onOff(value), modified_on } }),
 };
 

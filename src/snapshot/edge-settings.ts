@@ -1,3 +1,5 @@
+import type { UrlNormalization } from "#rules/expression/request/normalize-path.ts";
+
 /**
  * The effect of a zone's settings on its traffic at the edge, every field with a value. Entries contain only the
  * differences from the defaults, because most zones keep most of them.
@@ -49,6 +51,8 @@ export interface EdgeSettings {
   readonly server_side_exclude: boolean;
   /** The label to which mobile devices are sent from the zone's apex and `www`; null if they are not. */
   readonly mobile_redirect: { readonly subdomain: string; readonly strip_uri: boolean } | null;
+  /** Whether rules, and origins too, get the normal form of paths. */
+  readonly url_normalization: UrlNormalization;
 }
 
 export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
@@ -70,4 +74,5 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   privacy_pass: false,
   server_side_exclude: false,
   mobile_redirect: null,
+  url_normalization: { scope: "incoming", type: "cloudflare" },
 };

@@ -37,6 +37,7 @@ import { ORGANIZATION_INVITE_ROUTES } from "#api/routes/access/organization-invi
 import { ORGANIZATION_ROUTES } from "#api/routes/access/organizations.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/rulesets/page-rules.ts";
 import { PAGE_SHIELD_ROUTES } from "#api/routes/zones/page-shield.ts";
+import { URL_NORMALIZATION_ROUTES } from "#api/routes/zones/url-normalization.ts";
 import { PREVIOUS_WAF_ROUTES } from "#api/routes/rulesets/previous-waf.ts";
 import { RATE_LIMIT_ROUTES } from "#api/routes/rulesets/rate-limits.ts";
 import { REQUEST_LOG_ROUTES } from "#api/routes/events/request-logs.ts";
@@ -108,6 +109,7 @@ export const RESOURCES: readonly Resource[] = [
       ...WAF_MIGRATION_ROUTES,
     ],
   },
+  { name: "URL normalization", routes: URL_NORMALIZATION_ROUTES },
   { name: "Page Shield", routes: PAGE_SHIELD_ROUTES },
   { name: "Security events and requests", routes: [...SECURITY_EVENT_ROUTES, ...REQUEST_LOG_ROUTES, ...LOGPUSH_ROUTES] },
   { name: "Analytics", routes: [...ZONE_DASHBOARD_ROUTES, ...GRAPHQL_ROUTES] },

@@ -19,11 +19,18 @@ storeTest("purges are numbered, and a zone keeps the newest until everything is 
     { kind: "purge", id, value: { count: 1, recent: [{ by: "tags", values: ["one"] }] } },
   ]);
   await control.cachePurges.purge(call(), zone, {
-    files: ["HTTP://WWW.one.example:80/A%20b?x=1#f", { url: "https://one.example", headers: { Origin: "https://b.example" } }],
+    files: [
+      "HTTP://WWW.one.example:80/A%20b?x=1#f",
+      { url: "https://one.example", headers: { Origin: "https://b.example" } },
+      "http://one.example/café?ä",
+    ],
   });
-  assert.deepEqual((await entry())?.recent[1], { by: "files", values: ["http://www.one.example/A%20b?x=1", "https://one.example/"] });
-  await control.cachePurges.purge(call(), zone, { prefixes: ["WWW.one.example/A", "one.example"] });
-  assert.deepEqual((await entry())?.recent[2], { by: "prefixes", values: ["www.one.example/A", "one.example/"] });
+  assert.deepEqual((await entry())?.recent[1], {
+    by: "files",
+    values: ["http://www.one.example/A%20b?x=1", "https://one.example/", "http://one.example/caf%C3%A9?%C3%A4"],
+  });
+  await control.cachePurges.purge(call(), zone, { prefixes: ["WWW.one.example/A", "one.example", "one.example/é"] });
+  assert.deepEqual((await entry())?.recent[2], { by: "prefixes", values: ["www.one.example/A", "one.example/", "one.example/%C3%A9"] });
 
   // A large purge drops earlier ones, and never itself.
   const hosts = Array.from({ length: 100 }, (_, i) => `h${i}.one.example`);

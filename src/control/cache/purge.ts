@@ -82,7 +82,7 @@ const READERS: Readonly<Record<PurgeSelector["by"], (text: string, serves: Serve
     const url = match && URL.parse(`${match[1]}://${match[2]}`);
     if (!match || !url || url.username !== "" || url.password !== "" || !serves(url.hostname)) return null;
     // The path exactly as written, because cached responses are distinguished by the visitor's spelling.
-    return `${url.protocol}//${url.host}${match[3] || "/"}${match[4] ?? ""}`;
+    return `${url.protocol}//${url.host}${inAscii(match[3] || "/")}${inAscii(match[4] ?? "")}`;
   },
   // linear: pumped
   tags: (text) => (/^[\x21-\x2b\x2d-\x7e]{1,1024}$/.test(text) ? text.toLowerCase() : null),
@@ -90,9 +90,12 @@ const READERS: Readonly<Record<PurgeSelector["by"], (text: string, serves: Serve
   prefixes: (text, serves) => {
     const slash = text.indexOf("/");
     const host = hostOf(slash < 0 ? text : text.slice(0, slash), serves);
-    return host === null || /[?#]/.test(text) ? null : `${host}${slash < 0 ? "/" : text.slice(slash)}`;
+    return host === null || /[?#]/.test(text) ? null : `${host}${slash < 0 ? "/" : inAscii(text.slice(slash))}`;
   },
 };
+
+/** The edge knows targets in this form. */
+const inAscii = (text: string): string => text.toWellFormed().replace(/[^\0-\x7f]+/g, encodeURIComponent);
 
 function hostOf(text: string, serves: Serves): string | null {
   const url = /^[^/?#@:\\]+$/.test(text) ? URL.parse(`http://${text}`) : null;

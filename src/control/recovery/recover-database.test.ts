@@ -67,7 +67,16 @@ const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
       },
       soa: { ...SOA_DEFAULTS, mname: "primary.own.example", rname: "dns.own.example", refresh: 1200 },
       edge: {
-        ...{ ssl: "strict", min_tls_version: "1.3", tls_1_3: false, http2: false, websockets: false, brotli: false, log_masking: "all" },
+        ...{
+          ssl: "strict",
+          min_tls_version: "1.3",
+          tls_1_3: false,
+          http2: false,
+          websockets: false,
+          brotli: false,
+          log_masking: "all",
+          url_normalization: { scope: "both", type: "rfc3986" } as const,
+        },
         ...{ ip_geolocation: false, always_use_https: true, development_mode_until_ms: 1_790_000_000_000, cache_level: "basic" },
         ...{ browser_cache_ttl: 0, sort_query_string_for_cache: true },
         security_header: { enabled: true, max_age: 60, include_subdomains: true, preload: false, nosniff: true },

@@ -2,6 +2,7 @@ import { listAt } from "#kernel/lists.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 import { canonicalIp } from "#kernel/net/ip.ts";
+import { urlNormalizationOf, viewedUrl } from "#control/open-zone/url-paths.ts";
 import type { RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import type { FieldChange } from "#rules/actions/field-change.ts";
 import type { Match } from "#rules/engine/compiled-rule.ts";
@@ -11,6 +12,7 @@ import type { RequestView, ResponseView } from "#rules/views.ts";
 export interface DescribedRequest extends RequestView {
   readonly fields: ReadonlyMap<string, readonly string[]>;
   path: string;
+  origin_path?: string | undefined;
   query: string;
   /** Applies a match as the edge would. */
   change(match: Match): void;
@@ -23,6 +25,7 @@ export function describeRequest(
   input: RuleTraceRequest,
   served: Pick<Partial<RequestView>, "zone_name" | "zone_plan" | "hostname_metadata">,
   nowMs: number,
+  normalization = urlNormalizationOf(undefined),
 ): DescribedRequest {
   const url = URL.parse(input.url);
   const host = url === null ? undefined : parseHostname(url.hostname, { underscores: true });
@@ -39,8 +42,7 @@ export function describeRequest(
     method: input.method ?? "GET",
     scheme: url.protocol === "https:" ? "https" : "http",
     host,
-    path: url.pathname,
-    query: url.search.slice(1),
+    ...viewedUrl(writtenPath(input.url), url.search.slice(1), normalization),
     user_agent: fields.get("user-agent")?.[0] ?? "",
     client_ip: ip,
     at_ms: nowMs,
@@ -54,11 +56,17 @@ export function describeRequest(
     },
     change(match) {
       const { uri } = match.action_parameters as RewriteParameters;
-      if (typeof uri?.path?.value === "string") this.path = uri.path.value;
+      if (typeof uri?.path?.value === "string") this.path = this.origin_path = uri.path.value;
       if (typeof uri?.query?.value === "string") this.query = uri.query.value;
       for (const change of match.changes) changeField(fields, change);
     },
   };
+}
+
+/** The path as it is written: a parsed URL would have no dot segments. */
+function writtenPath(url: string): string {
+  const path = /^[a-z]+:[/\\]{2}[^/\\?#]*([^?#]*)/i.exec(url.trim().toWellFormed())?.[1] ?? "";
+  return path === "" ? "/" : path.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
 interface RewriteParameters {

@@ -4,12 +4,15 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { EventMatch, SecurityEventRow } from "#events/rows/rows.ts";
 import type { ExceptionDraft, ExceptionRequest } from "#model/rulesets/exception.ts";
+import { urlNormalizationOf, viewedUrl } from "#control/open-zone/url-paths.ts";
 import { MASK } from "#rules/detectors/masking/mask.ts";
+import type { UrlNormalization } from "#rules/expression/request/normalize-path.ts";
 import { isRequestRuleset } from "#rules/managed/excepted-parts.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 
 /** Drafts of rules that exempt a request from a managed rule that matched wrongly. */
 export interface EventExceptions {
@@ -42,11 +45,12 @@ export function createEventExceptions({ store, reads }: EventExceptionsDeps): Ev
       const phase = isOfZone ? MANAGED : CUSTOM;
       const place = isOfZone ? ruleset : await entryPoint(store.read, { level: "zone", owner_id: zoneId }, CUSTOM);
       const notes = notesOf(event);
+      const normalization = urlNormalizationOf(await zoneRowById(store.read, zoneId));
       if (notes.length > 0) (call.notes ??= []).push(...notes);
       return {
         phase,
         ruleset_id: place?.id ?? null,
-        rule: { ...draftOf(event), ...(isOfZone ? { position: { before: event.deployed_by } } : {}) },
+        rule: { ...draftOf(event, normalization), ...(isOfZone ? { position: { before: event.deployed_by } } : {}) },
       };
     },
   };
@@ -74,8 +78,10 @@ async function findEvent(reads: EventExceptionsDeps["reads"], zoneId: string, id
 }
 
 /** A rule for this request only: its method, host and path, limited to the parts in which rules matched. */
-function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
-  const { ruleset_id, rule_id, matches, method, host, path } = event;
+function draftOf(event: SecurityEventRow, normalization: UrlNormalization): ExceptionDraft["rule"] {
+  const { ruleset_id, rule_id, matches, method, host } = event;
+  // Events have the path that the origin got.
+  const { path } = event.path.includes(MASK) ? event : viewedUrl(event.path, "", normalization);
   const found = matches.filter((match) => match.part !== undefined && !isMasked(match));
   if (found.length === 0 && matches.some(isMasked))
     throw new PlatformError("invalid_input", {

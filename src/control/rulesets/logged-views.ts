@@ -1,16 +1,23 @@
 import type { RequestRow } from "#events/rows/rows.ts";
+import { viewedUrl } from "#control/open-zone/url-paths.ts";
+import type { UrlNormalization } from "#rules/expression/request/normalize-path.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
+/** The zone of a row, as it is now. */
+export interface LoggedZone extends Pick<RequestView, "zone_name" | "zone_plan"> {
+  readonly normalization: UrlNormalization;
+}
+
 /** A row of the request log as rules see a request: what the log does not contain is missing. */
-export function requestViewOf(row: RequestRow, zone: Pick<RequestView, "zone_name" | "zone_plan">): RequestView {
+export function requestViewOf(row: RequestRow, { zone_name, zone_plan, normalization }: LoggedZone): RequestView {
   return {
-    ...zone,
+    zone_name,
+    zone_plan,
+    ...viewedUrl(row.path, row.query, normalization),
     ray_id: row.ray_id,
     method: row.method,
     scheme: row.scheme,
     host: row.host,
-    path: row.path,
-    query: row.query,
     user_agent: row.user_agent,
     client_ip: row.client_ip,
     headers: (name) => KEPT_HEADERS[name]?.(row) ?? [],

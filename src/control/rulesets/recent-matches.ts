@@ -1,7 +1,8 @@
 import { phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
+import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
 import { namedLists } from "#control/rulesets/named-lists.ts";
-import { RECORDED_FIELDS, requestViewOf, responseViewOf } from "#control/rulesets/logged-views.ts";
+import { type LoggedZone, RECORDED_FIELDS, requestViewOf, responseViewOf } from "#control/rulesets/logged-views.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { RequestRow } from "#events/rows/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -13,6 +14,7 @@ import { beginCharging, endCharging, isStepsSpent, type Spending, STEPS_MAX } fr
 import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
 import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 
 /** The recent requests that an unsaved expression would have matched. */
 export interface RecentMatches {
@@ -54,7 +56,8 @@ export const createRecentMatches = ({ store, clock, reads, slices }: RecentMatch
       where: [{ column: "zone_id", operator: "eq", value: scope.zone_id ?? "" }],
       limit: requests,
     });
-    const zone = { zone_name: zoneName, zone_plan: planOf(scope.plan ?? "").name };
+    const normalization = urlNormalizationOf(await zoneRowById(store.read, scope.zone_id ?? ""));
+    const zone = { zone_name: zoneName, zone_plan: planOf(scope.plan ?? "").name, normalization };
     const found = await slices.run(evaluate(rows, matches, zone, clock));
     const oldest = rows[found.evaluated - 1];
     return {
@@ -82,7 +85,7 @@ interface Found {
   readonly examples: readonly RequestRow[];
 }
 
-function* evaluate(rows: readonly RequestRow[], matches: Predicate, zone: Parameters<typeof requestViewOf>[1], clock: Clock): Work<Found> {
+function* evaluate(rows: readonly RequestRow[], matches: Predicate, zone: LoggedZone, clock: Clock): Work<Found> {
   const untilMs = clock.nowMs() + BUDGET_MS;
   const examples: RequestRow[] = [];
   let [evaluated, matched] = [0, 0];

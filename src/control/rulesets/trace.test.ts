@@ -194,3 +194,24 @@ storeTest("a trace ends where the edge stops a request whose rules exceed the st
   assert.deepEqual([results[0], results.at(-1)], ["not_matched", "exhausted"]);
   assert.deepEqual([trace.terminated_by?.action, trace.terminated_by?.rule_id], ["exhausted", rules[results.length - 1]?.id]);
 });
+
+storeTest("a trace and its rules see the path in the form that the zone chose", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: systemActor("test") } as const;
+  const rules = [
+    { action: "log", expression: 'raw.http.request.uri.path eq "//x/../adm%69n"' },
+    { action: "block", expression: 'http.request.uri.path eq "/admin"' },
+  ];
+  await control.rulesets.putEntryPoint(call(), zone, "http_request_firewall_custom", { rules });
+  const traced = async () => {
+    const trace = await control.ruleTraces.trace(zone, { url: "https://www.example.test//x/../adm%69n" });
+    return [trace.request.url, ...(trace.phases[0]?.steps ?? []).map(({ result }) => result)];
+  };
+  assert.deepEqual(await traced(), ["https://www.example.test//x/../adm%69n", "applied", "applied"]);
+  const choose = (value: object) => control.zoneSettings.edit(call(), id, [{ id: "url_normalization", value, pointer: "" }]);
+  await choose({ scope: "none", type: "cloudflare" });
+  assert.deepEqual(await traced(), ["https://www.example.test//x/../adm%69n", "applied", "not_matched"]);
+  await choose({ scope: "both", type: "cloudflare" });
+  assert.deepEqual(await traced(), ["https://www.example.test/admin", "applied", "applied"]);
+});

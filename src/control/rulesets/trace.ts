@@ -1,6 +1,7 @@
 import { listAt } from "#kernel/lists.ts";
 import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
 import { slotRows } from "#control/previous-waf/slot-rows.ts";
+import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import { namedLists } from "#control/rulesets/named-lists.ts";
@@ -69,7 +70,7 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
         ...(zone === undefined ? {} : { zone_plan: planOf(zone.plan).name }),
         hostname_metadata: Buffer.from(hostname?.custom_metadata ?? "").toString("latin1"),
       };
-      const request = describeRequest(input, served, clock.nowMs());
+      const request = describeRequest(input, served, clock.nowMs(), urlNormalizationOf(zone));
       const rulesets = await loadRulesets(store.read, compiledRows, scope, zone?.id ?? null);
       return { zone_name: zone?.name ?? null, ...follow(rulesets, request, input) };
     },
@@ -132,8 +133,8 @@ function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceReque
         terminated ??= { phase: phase.name, ruleset_id: match.ruleset_id, rule_id: match.rule.id, action: match.action };
     }
   }
-  const { method, scheme, host, path, query, fields } = request;
-  const url = `${scheme}://${host}${path}${query === "" ? "" : `?${query}`}`;
+  const { method, scheme, host, path, origin_path = path, query, fields } = request;
+  const url = `${scheme}://${host}${origin_path}${query === "" ? "" : `?${query}`}`;
   return {
     terminated_by: terminated,
     request: { method, url, headers: Object.fromEntries([...fields].map(([name, values]) => [name, [...values]])) },

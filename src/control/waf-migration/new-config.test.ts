@@ -122,7 +122,7 @@ test("SPEC 8: bypass rules and page rules become skip rules, and page rules that
     ],
   };
   const rules = newConfig(firewall, true);
-  const on = '(http.host wildcard r"example.com" and raw.http.request.uri strict wildcard r"/on/*")';
+  const on = '(http.host wildcard r"example.com" and http.request.uri strict wildcard r"/on/*")';
   assert.deepEqual(
     rules
       .filter(({ action }) => action === "skip")
@@ -131,7 +131,7 @@ test("SPEC 8: bypass rules and page rules become skip rules, and page rules that
       ["ip.src eq 192.0.2.1", "office", { ruleset: "current" }],
       [`(http.host wildcard r"example.com") and not ${on}`, "Page rule for example.com/*", { ruleset: "current" }],
       [
-        `(http.host wildcard r"example.com" and raw.http.request.uri strict wildcard r"/raw/*") and not ${on}`,
+        `(http.host wildcard r"example.com" and http.request.uri strict wildcard r"/raw/*") and not ${on}`,
         "Page rule for example.com/raw/*",
         { ruleset: "current" },
       ],

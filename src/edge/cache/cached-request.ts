@@ -23,7 +23,7 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedReque
   const { zone, method, cacheRule: rule } = exchange;
   if (zone === null || (method !== "GET" && method !== "HEAD")) return "DYNAMIC";
   if (rule?.cache === false) return "BYPASS";
-  if (rule?.cache !== true && !hasCachedExtension(exchange.path)) return "DYNAMIC";
+  if (rule?.cache !== true && !hasCachedExtension(exchange.origin_path)) return "DYNAMIC";
   // A name that is no longer proxied is not served, even if the cache still has responses for it.
   if (exchange.customHostname === null && !zone.names.addressRecords(exchange.host).some(({ proxied }) => proxied)) return "DYNAMIC";
   const { settings } = exchange;
@@ -35,10 +35,10 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedReque
   const { apart: custom, device, changes } = customKeyParts(exchange, ruledKey);
   const facts = requestFacts(exchange, ruledKey?.custom_key?.header?.exclude_origin === true);
   const apart = [originPart(exchange), facts.keyed, custom].filter((part) => part !== "").join("\n");
-  const key = primaryKey(zone.entry.id, exchange, query);
+  const { scheme, host, authority, origin_path: path } = exchange;
+  const key = primaryKey(zone.entry.id, { scheme, authority, path }, query);
   if (facts.hasPreconditions || key.length + apart.length > KEY_LENGTH_MAX) return "BYPASS";
   exchange.deviceType = device;
-  const { scheme, host, authority, path } = exchange;
   const port = authority.length === host.length ? null : Number(authority.slice(host.length + 1));
   const asked = { zoneId: zone.entry.id, key, apart, scheme, host, port, path, query, purges: 0 };
   return { asked: ruledQueryOf(ruledKey) === undefined ? asked : { ...asked, isQueryRuled: true }, facts, changes };

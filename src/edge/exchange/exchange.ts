@@ -7,6 +7,8 @@ import type { FieldChange } from "#rules/actions/field-change.ts";
 import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/engine/run.ts";
+import { normalizedPath, type UrlNormalization } from "#rules/expression/request/normalize-path.ts";
+import { joinUri } from "#rules/expression/request/request-parts.ts";
 import { rememberLast } from "#rules/text/memo.ts";
 import { type BodyView, type HeaderFields, NO_BODY_VIEW, type GeoView, type RequestView, type TlsView } from "#rules/views.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
@@ -55,7 +57,10 @@ export class Exchange implements RequestView, RuleRun {
   http_version = "HTTP/1.1";
   method = "";
   host = "";
+  /** As rules see it: normalized, if the zone wants that. */
   path = "";
+  /** As the origin, the cache and the request log see it. */
+  origin_path = "";
   query = "";
   user_agent = "";
   zone_name = "";
@@ -112,7 +117,7 @@ export class Exchange implements RequestView, RuleRun {
   loggedFields: LoggedFields | null = null;
   /** Edits of the request head by rules; null for none. */
   requestEdits: ResponseEdits | null = null;
-  /** Path and query as the client sent them; set when a rule rewrites them. */
+  /** Path and query as the client sent them; set when the path is normalized or a rule rewrites them. */
   received_path?: string;
   received_query?: string;
   /** Edits of the response head by settings and rules; null for none. */
@@ -176,6 +181,7 @@ export class Exchange implements RequestView, RuleRun {
     this.host = target.authority.host;
     this.authority = target.authority.port === null ? this.host : `${this.host}:${target.authority.port}`;
     this.path = target.path;
+    this.origin_path = target.path;
     this.query = target.query;
     this.originForm = target.originForm;
     this.hasLoop = head.loopIndex >= 0;
@@ -248,13 +254,25 @@ export class Exchange implements RequestView, RuleRun {
     return (touches(edits, name) ? this.lines() : this.received).match(pattern) ?? NONE;
   }
 
-  /** Rewrites path and query. */
-  rewriteUri(path: string, query: string): void {
+  normalizePath({ scope, type }: UrlNormalization): void {
+    if (scope === "none") return;
+    const path = normalizedPath(this.path, type);
+    if (path === this.path) return;
+    this.received_path = this.path;
+    this.received_query = this.query;
+    this.path = path;
+    if (scope === "incoming") return;
+    this.originForm = path + this.originForm.slice(this.origin_path.length);
+    this.origin_path = path;
+  }
+
+  /** Rewrites path, query or both, for rules and for the origin. */
+  rewriteUri(path: string | undefined, query: string | undefined): void {
     this.received_path ??= this.path;
     this.received_query ??= this.query;
-    this.path = path;
-    this.query = query;
-    this.originForm = query === "" ? path : `${path}?${query}`;
+    if (path !== undefined) this.path = this.origin_path = path;
+    if (query !== undefined) this.query = query;
+    this.originForm = joinUri(this.origin_path, this.query);
   }
 
   /** Changes request fields for later rules and for the origin. */

@@ -39,7 +39,7 @@ export function createAccessLog({ events, clock, metrics }: RecorderDeps): (exch
       method: exchange.method,
       scheme: exchange.scheme,
       host: exchange.host,
-      path: withoutPasswords(exchange.path),
+      path: withoutPasswords(exchange.origin_path),
       query: withoutSecrets(exchange.query),
       user_agent: exchange.user_agent,
       status: exchange.status,

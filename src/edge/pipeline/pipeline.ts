@@ -273,6 +273,7 @@ function findZone(exchange: Exchange, { zones, clearance, places, tap }: Pipelin
   exchange.places = places;
   exchange.tap = tap;
   exchange.settings = zone.settings;
+  exchange.normalizePath(zone.settings.url_normalization);
   exchange.zone_name = zone.entry.name;
   return null;
 }

@@ -22,7 +22,7 @@ export function rewriteUri(exchange: Exchange, match: Match): void {
   // `?` and `#` in a new path are part of it, as is `#` in a new query.
   const newPath = path?.startsWith("/") === true ? visibleBytes(path).replaceAll("?", "%3F").replaceAll("#", "%23") : undefined;
   const newQuery = query === undefined ? undefined : visibleBytes(query).replaceAll("#", "%23");
-  exchange.rewriteUri(newPath ?? exchange.path, newQuery ?? exchange.query);
+  exchange.rewriteUri(newPath, newQuery);
 }
 
 /** Changes the request for later phases and for the origin. */

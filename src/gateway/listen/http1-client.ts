@@ -1,3 +1,4 @@
+import { targetText } from "#wire/http/target.ts";
 import { Http1Connection } from "#wire/connections/http/http1-connection.ts";
 import type { RequestService } from "#wire/connections/http/request-service.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
@@ -51,7 +52,7 @@ export class Http1Client implements RequestService, AnswerOwner {
     const headers = requestHeaderObject(buffer, head);
     const request: ClientRequest = {
       method: head.method,
-      target: buffer.toString("latin1", head.targetStart, head.targetEnd),
+      target: targetText(buffer, head),
       minorVersion: head.minorVersion,
       headers,
       address: addressOf(this.owner, this.peer, headers),

@@ -1,3 +1,4 @@
+import { targetText } from "#wire/http/target.ts";
 import { networkOf } from "#kernel/net/network-of.ts";
 import { Http2Connection, type Http2Owner } from "#wire/connections/http/http2-connection.ts";
 import type { Http2Request } from "#wire/connections/http/http2-request.ts";
@@ -41,7 +42,7 @@ export class Http2Client implements RequestService, StreamAnswerOwner {
     const headers = requestHeaderObject(buffer, head);
     const request: ClientRequest = {
       method: head.method,
-      target: buffer.toString("latin1", head.targetStart, head.targetEnd),
+      target: targetText(buffer, head),
       minorVersion: head.minorVersion,
       headers,
       address: addressOf(this.owner, this.peer, headers),

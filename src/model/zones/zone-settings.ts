@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { documented } from "#model/documented.ts";
+import { UrlNormalization } from "./url-normalization.ts";
 import { INERT_SETTINGS, NO_EARLY_DATA } from "./inert-settings.ts";
 
 /** Settings of a zone's traffic (contract.md §9) that have an effect at the edge, one row each; `inert-settings.ts` has the others. */
@@ -91,6 +92,8 @@ export const EDITABLE_SETTINGS = {
   tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
     zrt: { value: "on", why: NO_EARLY_DATA },
   }),
+  /** With its own path in the API, `url_normalization`. */
+  url_normalization: setting(UrlNormalization, { scope: "incoming", type: "cloudflare" }),
   /** The previous WAF (docs/guides/waf-migration.md). */
   waf: setting(OnOff, "off"),
   websockets: setting(OnOff, "on"),

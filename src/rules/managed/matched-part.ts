@@ -1,3 +1,4 @@
+import { joinUri } from "#rules/expression/request/request-parts.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { BodyCause } from "#rules/body/body-causes.ts";
 
@@ -20,10 +21,10 @@ export function matchedPart(part: MatchedPart, request: RequestView): Matched {
 }
 
 function read(part: MatchedPart, request: RequestView): Matched {
-  const { path, query } = request;
+  const { received_path: path = request.path, received_query = request.query, query } = request;
   switch (part) {
     case "uri":
-      return { part: "http.request.uri", name: "", value: query === "" ? path : `${path}?${query}` };
+      return { part: "http.request.uri", name: "", value: joinUri(path, received_query) };
     case "path":
       return { part: "http.request.uri.path", name: "", value: path };
     case "query":

@@ -13,7 +13,7 @@ export interface ProtocolRow {
   readonly certainty: Certainty;
 }
 
-const ENCODED_PARTS = "http.request.uri";
+const ENCODED_PARTS = "raw.http.request.uri";
 
 export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   {
@@ -37,7 +37,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   {
     slug: "protocol-line-break",
     title: "A line break in the path",
-    expression: String.raw`lower(http.request.uri.path) matches r"%0[ad]"`,
+    expression: String.raw`lower(raw.http.request.uri.path) matches r"%0[ad]"`,
     shows: ["path"],
     paranoia: 1,
     score: 5,

@@ -9,12 +9,12 @@ test("host and path are matched separately, and a star matches within one of the
   for (const [pattern, expression] of [
     ["*", "true"],
     ["*/*", "true"],
-    ["example.com", '(http.host wildcard r"example.com" and raw.http.request.uri strict wildcard r"/")'],
+    ["example.com", '(http.host wildcard r"example.com" and http.request.uri strict wildcard r"/")'],
     ["example.com*", '(http.host wildcard r"example.com*")'],
     ["example.com/*", '(http.host wildcard r"example.com")'],
-    ["*example.com/a/*", '(http.host wildcard r"*example.com" and raw.http.request.uri strict wildcard r"/a/*")'],
-    ["https://example.com/", '(ssl and http.host wildcard r"example.com" and raw.http.request.uri strict wildcard r"/")'],
-    ["http://example.com:8080/x?y=*", '(not ssl and http.host wildcard r"example.com" and raw.http.request.uri strict wildcard r"/x?y=*")'],
+    ["*example.com/a/*", '(http.host wildcard r"*example.com" and http.request.uri strict wildcard r"/a/*")'],
+    ["https://example.com/", '(ssl and http.host wildcard r"example.com" and http.request.uri strict wildcard r"/")'],
+    ["http://example.com:8080/x?y=*", '(not ssl and http.host wildcard r"example.com" and http.request.uri strict wildcard r"/x?y=*")'],
     ["*://*.example.com/*", '(http.host wildcard r"*.example.com")'],
   ] as const) {
     assert.equal(urlPatternProblem(pattern), null, pattern);

@@ -8,20 +8,20 @@ export function urlExpression(pattern: string): string {
   const tests = [
     ...(scheme === "*" ? [] : [scheme === "https" ? "ssl" : "not ssl"]),
     ...(host === "*" ? [] : [`http.host wildcard r"${host}"`]),
-    ...(path === "*" || path === "/*" ? [] : [`raw.http.request.uri strict wildcard r"${path}"`]),
+    ...(path === "*" || path === "/*" ? [] : [`http.request.uri strict wildcard r"${path}"`]),
   ];
   return tests.length === 0 ? "true" : `(${tests.join(" and ")})`;
 }
 
 /**
- * The URLs that a lockdown protects: a pattern without a query covers each query, and a path also in percent-encoding, since origins
- * decode it.
+ * The URLs that a lockdown protects: a pattern without a query covers each query, and a path as rules see it, as received and decoded, since
+ * origins decode it.
  */
 export function lockedUrlExpression(pattern: string): string {
   const { scheme, host, path } = partsOf(pattern);
   if (path === "*" || path.includes("?")) return urlExpression(pattern);
   const around = urlExpression(`${scheme}://${host}/*`);
-  const places = ["raw.http.request.uri.path", "url_decode(raw.http.request.uri.path)"].map(
+  const places = ["http.request.uri.path", "raw.http.request.uri.path", "url_decode(raw.http.request.uri.path)"].map(
     (field) => `${field} strict wildcard r"${path}"`,
   );
   const locked = `(${places.join(" or ")})`;

@@ -24,7 +24,7 @@ export const TOKEN = byteClass(
 /** Characters of field values, including white space between them (RFC 9110 §5.5): no control characters except the tab. */
 export const FIELD_VALUE = byteClass((byte) => byte === TAB || (byte >= SPACE && byte !== 0x7f));
 
-/** Visible ASCII except the number sign, because request targets have no fragment (RFC 9112 §3.2). */
+/** Visible ASCII except the number sign, because request targets have no fragment (RFC 9112 §3.2). Other bytes are escaped where targets are read. */
 export const TARGET = byteClass((byte) => byte > SPACE && byte < 0x7f && byte !== 0x23);
 
 /** The value of a hexadecimal digit, or -1. */

@@ -70,8 +70,12 @@ export function parseRequestHead(buffer: Buffer, start: number, end: number, hea
   head.method = methodOf(buffer, start, i);
   head.targetStart = ++i;
   while (TARGET[buffer[i]!] === 1) i++;
+  let escapes = 0;
+  for (; buffer[i]! >= 0x80 || (escapes > 0 && TARGET[buffer[i]!] === 1); i++) if (buffer[i]! >= 0x80) escapes++;
   if (i === head.targetStart || buffer[i] !== SPACE) return 400;
-  if (i - head.targetStart > TARGET_BYTES_MAX) return 414;
+  // Each becomes an escape of three characters.
+  if (i - head.targetStart + 2 * escapes > TARGET_BYTES_MAX) return 414;
+  head.hasOctets = escapes > 0;
   head.targetEnd = i;
   const fault = parseVersion(buffer, i + 1, head);
   if (fault !== 0) return fault;

@@ -20,6 +20,8 @@ export class Head {
   method = "";
   targetStart = 0;
   targetEnd = 0;
+  /** The target has bytes beyond ASCII. */
+  hasOctets = false;
   /** 0 or 1: the major version is always 1. */
   minorVersion = 1;
   status = 0;

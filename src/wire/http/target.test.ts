@@ -85,3 +85,13 @@ test("RFC 9112 §3.2.2: the absolute form is parsed once", () => {
   assert.equal(target("GET http://example.com/a?b", "example.com")?.originForm, "/a?b");
   assert.equal(target("GET ftp://example.com/", "example.com"), null);
 });
+
+test("bytes beyond ASCII in a target become escapes, in each part of it but the host", () => {
+  const read = target("GET /caf\xc3\xa9/\xff?q=\x80%C3", "example.com");
+  assert.deepEqual([read?.path, read?.query, read?.originForm], ["/caf%C3%A9/%FF", "q=%80%C3", "/caf%C3%A9/%FF?q=%80%C3"]);
+  assert.equal(read?.lines, "Host: example.com\r\n");
+  assert.equal(target("GET http://example.com/\xe9", "example.com")?.originForm, "/%E9");
+  assert.equal(target("GET http://b\xfccher.example/", "example.com"), null);
+  assert.equal(target("GET /\xe9%zz", "example.com"), null);
+  assert.equal(target("GET /a", "example.com")?.path, "/a");
+});

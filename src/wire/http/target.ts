@@ -6,7 +6,7 @@ import { createStringInterner } from "./string-interner.ts";
 /** The target of a request in origin form, and its authority. */
 export interface RequestTarget {
   readonly authority: Authority;
-  /** Path as received; `*` for the whole server. */
+  /** Path as received, in ASCII; `*` for the whole server. */
   readonly path: string;
   /** Without the question mark. */
   readonly query: string;
@@ -29,7 +29,7 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   if (authority === null) return null;
   // Slices of one string are cheaper than separate strings.
   const all = latin1(buffer, targetStart, head.end - 2);
-  const text = all.slice(0, head.targetEnd - targetStart);
+  const text = escapedTarget(all.slice(0, head.targetEnd - targetStart), head);
   const lines = all.slice(head.fieldsStart - targetStart);
   if (buffer[targetStart] === SLASH) return split(authority, text, lines);
   if (text === "*") return head.method === "OPTIONS" ? { authority, path: "*", query: "", originForm: "*", lines } : null;
@@ -40,6 +40,15 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   const rest = text.slice(absolute[0].length);
   return split(authority, rest.startsWith("/") ? rest : `/${rest}`, lines);
 }
+
+/**
+ * The target of a request, with bytes beyond ASCII as escapes (RFC 3986 §2.1). Browsers send these, some other clients send the bytes, and
+ * servers that pass them on disagree about what they mean (ADR 0277).
+ */
+export const targetText = (buffer: Buffer, head: Head): string => escapedTarget(latin1(buffer, head.targetStart, head.targetEnd), head);
+
+const escapedTarget = (text: string, { hasOctets }: Head): string =>
+  hasOctets ? text.replace(/[\x80-\xff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`) : text;
 
 const recentHost = createStringInterner();
 

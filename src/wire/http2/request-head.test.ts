@@ -68,7 +68,7 @@ const REFUSED: readonly (readonly string[])[] = [
 test("the reader refuses heads that HTTP/1.1 would read differently", () => {
   for (const fields of REFUSED) assert.equal(read([...BASE, ...fields]), 400, fields.join(": "));
   const replaced = (name: string, value: string): string[] => BASE.map((text, i) => (BASE[i - 1] === name && i % 2 === 1 ? value : text));
-  for (const path of ["", "a", "/a b", "/a HTTP/1.1\r\nx: y", "http://evil.example.org/", "/a#b", "/\xff"])
+  for (const path of ["", "a", "/a b", "/a HTTP/1.1\r\nx: y", "http://evil.example.org/", "/a#b", "/\xff\x7f"])
     assert.equal(read(replaced(":path", path)), 400, path);
   for (const authority of ["", "a b", "www.example.com\r\nx: y"]) assert.equal(read(replaced(":authority", authority)), 400, authority);
   for (const method of ["", "GET /", "G\r\nT", "G(T"]) assert.equal(read(replaced(":method", method)), 400, method);
@@ -76,6 +76,16 @@ test("the reader refuses heads that HTTP/1.1 would read differently", () => {
   assert.equal(read(replaced(":method", "CONNECT")), 501);
   assert.equal(read([...BASE, "expect", "else"]), 417);
   assert.equal(read([...BASE, "x-a", "y".repeat(40_000)]), 431);
+});
+
+test("bytes beyond ASCII in a path become escapes, as in HTTP/1.1", () => {
+  const request = readRequestHead(
+    [":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/\xe9?\xff"],
+    "https",
+    true,
+  );
+  assert.ok(typeof request !== "number");
+  assert.equal(readTarget(request.buffer, request.head, "https")?.originForm, "/%E9?%FF");
 });
 
 test("an extended CONNECT for a WebSocket becomes a GET with an upgrade", () => {

@@ -21,6 +21,8 @@ const HEAD_TOO_LARGE = 431;
 const NOT_IMPLEMENTED = 501;
 
 const WORD = /^[\x21-\x7e]+$/;
+/** As in HTTP/1.1, bytes beyond ASCII become escapes later. */
+const TARGET_WORD = /^[\x21-\x7e\x80-\xff]+$/;
 
 /** As in the chunked coding, which passes them on. */
 const TRAILER_BYTES_MAX = 8192;
@@ -42,7 +44,7 @@ export function readRequestHead(request: RequestFields, scheme: string | null, e
   // Two servers in a row must never pick different hosts.
   if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return BAD_REQUEST;
   if (scheme !== null && request.scheme !== scheme) return BAD_REQUEST;
-  if (!WORD.test(method) || !WORD.test(path) || !WORD.test(authority)) return BAD_REQUEST;
+  if (!WORD.test(method) || !TARGET_WORD.test(path) || !WORD.test(authority)) return BAD_REQUEST;
   // An absolute target could name another host than the authority.
   if (!path.startsWith("/") && path !== "*") return BAD_REQUEST;
   const cookie = request.cookie === "" ? "" : `cookie: ${request.cookie}\r\n`;

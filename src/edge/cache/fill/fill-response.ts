@@ -206,7 +206,7 @@ export class FillResponse implements ResponseSink {
 
   private storing(nowMs: number) {
     const { exchange, hasAuthorization } = this.fill.request;
-    const { path, cacheRule: rule } = exchange;
+    const { origin_path: path, cacheRule: rule } = exchange;
     return { requestMs: this.fill.startedMs, responseMs: nowMs, hasAuthorization, targets: this.fill.owner.targets, rule, path };
   }
 }

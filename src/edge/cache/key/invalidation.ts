@@ -15,7 +15,7 @@ export function changedKeys(exchange: Exchange, fields: readonly ResponseField[]
     const keyed = cachedQuery(query, zone.settings, exchange.cacheRule?.cache_key);
     if (keyed !== null) keys.add(primaryKey(zone.entry.id, { scheme, authority, path }, keyed));
   };
-  add(exchange.path, exchange.query);
+  add(exchange.origin_path, exchange.query);
   for (const named of [...valuesOf(fields, "location"), ...valuesOf(fields, "content-location")]) {
     const url = URL.parse(named, `${base}${exchange.originForm}`);
     // Only the same origin: otherwise a site could invalidate another site's responses.

@@ -84,11 +84,11 @@ export const REQUEST_FIELDS: readonly Field[] = (
     integer("http.request.timestamp.sec", "Time of arrival in seconds of Unix time.", (request) =>
       request.at_ms === undefined ? undefined : Math.floor(request.at_ms / 1000),
     ),
-    text("http.request.uri", "Path and query.", uri),
+    text("http.request.uri", "Path and query; the path as in http.request.uri.path.", uri),
     lists("http.request.uri.args", "Query arguments by name, not decoded.", args),
     strings("http.request.uri.args.names", "Names of all query arguments, in order.", (request) => args(request).names),
     strings("http.request.uri.args.values", "Values of all query arguments, in order.", (request) => args(request).all),
-    text("http.request.uri.path", "The path.", (request) => request.path),
+    text("http.request.uri.path", "The path, normalized if the zone wants that.", (request) => request.path),
     text("http.request.uri.path.extension", "The part of the path's last segment after its last dot, in lower case.", (request) =>
       extensions(request.path),
     ),

@@ -16,7 +16,7 @@ import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /** A request as rules in SecLang see it. Values that programs may read in several ways are there in each of them. */
 export function transactionOf(request: RequestView): TransactionRequest {
-  const target = joinUri(request.path, request.query);
+  const target = joinUri(request.origin_path ?? request.path, request.query);
   const protocol = request.http_version ?? "HTTP/1.1";
   const body = bodyReading(request);
   return {

@@ -15,7 +15,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   const value: TakeValue = (text, target, part, name) => {
     if (text.length >= PIECE_BYTES_MIN) take(normalise(text), target, part, name);
   };
-  value(request.path, PATH, "http.request.uri.path", "");
+  value(request.origin_path ?? request.path, PATH, "http.request.uri.path", "");
   const args: Argument[] = [];
   if (request.query !== "") formArguments(request.query, "query", "", args);
   for (const argument of args) takeArgument(argument, value);
