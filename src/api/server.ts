@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
 import { createCallCounter, type DeprecatedCalls, type ShapedCalls } from "#deprecations/call-counter.ts";
@@ -10,6 +11,12 @@ import { createClientAddresses, type TrustedProxies } from "#kernel/net/client-a
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
+import {
+  admitConnection,
+  type ConnectionLimits,
+  type ConnectionPlaces,
+  createConnectionPlaces,
+} from "#kernel/process/connection-places.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createIdleConnections } from "./connection/idle-connections.ts";
 import { requestBytes } from "./connection/request-bytes.ts";
@@ -55,6 +62,8 @@ export interface ApiConfig {
   readonly hasOpenApi?: () => boolean;
   /** Whether the form of calls is recorded; by default it is. */
   readonly recordsCalls?: () => boolean;
+  /** Limits of connections; absent: `API_CONNECTIONS`. */
+  readonly connections?: ConnectionLimits;
   readonly bodyBytesMax?: number;
   /** The folder of the dashboard's built files, which are served at `/`. */
   readonly dashboard?: string;
@@ -79,6 +88,8 @@ export interface ApiDeps {
 export const BASE_PATH = "/client/v4";
 
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
+/** A client needs few connections: browsers open six, and follow events on some more. */
+export const API_CONNECTIONS: ConnectionLimits = { connectionsMax: 10_000, connectionsPerAddressMax: 500 };
 const HEADER_BYTES_MAX = 16 * 1024;
 /** Limit of a whole request; slow requests end long before (connection/slow-bodies.ts). */
 const REQUEST_TIMEOUT_MS = 60 * 60_000;
@@ -97,7 +108,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
   const limits = config.limits ?? LIMITS;
   const hasOpenApi = config.hasOpenApi ?? (() => true);
-  const app = createHttp(config, clock, (error, _request, reply) => {
+  const clients = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
+  const isShared = (address: string): boolean => clients?.trusts(address) === true;
+  const places = createConnectionPlaces({ metrics: deps.metrics, listener: "api", ...(config.connections ?? API_CONNECTIONS), isShared });
+  const app = createHttp(config, clock, places, (error, _request, reply) => {
     // The framework runs no hook and keeps no state for a URL that it cannot parse.
     addHeaders(reply);
     answer(toFailure(error), null, reply);
@@ -181,7 +195,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     vendorPrefix: config.vendorPrefix,
     limits,
   });
-  const clients = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
   const engine = createDeprecationEngine(deprecations);
   for (const route of deps.routes)
     addRoute(app, route, {
@@ -245,7 +258,7 @@ const withoutSchemas = (): never => {
   throw new Error("no route is given to the framework with a schema");
 };
 
-function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkErrors): FastifyInstance {
+function createHttp(config: ApiConfig, clock: Clock, places: ConnectionPlaces, frameworkErrors: FrameworkErrors): FastifyInstance {
   // Node would answer a missing Host without the envelope.
   const http = {
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -269,8 +282,16 @@ function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkE
     clientErrorHandler: answerBrokenRequest,
     // Clients append slashes to paths and double them (contract.md §3, "Input tolerance").
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    ...(config.tls ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key } } : { http }),
+    ...(config.tls
+      ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key, handshakeTimeout: HEADERS_TIMEOUT_MS } }
+      : { http }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
+  app.server.prependListener("connection", (socket: Socket) => {
+    const { remoteAddress = "" } = socket;
+    if (!admitConnection(places, remoteAddress, (closed) => socket.once("close", closed))) socket.destroy();
+  });
+  // Nothing can be sent before the handshake, so a response would never end the connection.
+  app.server.prependListener("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   app.server.on("checkExpectation", answerExpectation);
   app.server.on("request", watchAnswer);
   const bodies = createSlowBodies(clock);

@@ -11,7 +11,7 @@ import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import type { SessionLimits } from "#wire/http2/session.ts";
 import { WindowBudget } from "#wire/http2/window-budget.ts";
-import { createAdmission } from "#edge/limits/admission.ts";
+import { createConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "#edge/pipeline/origin-fetch.ts";
 import { serveHttp1 } from "#edge/http1/http1-visitor.ts";
@@ -122,7 +122,12 @@ export function createEdge(deps: EdgeDeps): Edge {
     clock: deps.clock,
   });
   const proxies = createCidrSet(config.proxyProtocolFrom);
-  const admission = createAdmission({ metrics, ...config.limits, isShared: (address) => context.visitors?.trusts(address) === true });
+  const admission = createConnectionPlaces({
+    metrics,
+    listener: "edge",
+    ...config.limits,
+    isShared: (address) => context.visitors?.trusts(address) === true,
+  });
   let listeners: readonly Listener[] = [];
 
   const serve = (transport: Transport, arrival: ConnectionInfo, protocol: string): void => {
@@ -233,7 +238,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
     ports: () => state.ports,
-    takeMemory: heldBodies.take,
+    memoryOf: heldBodies.share,
     report,
   });
   const origins = createOriginSelector({

@@ -1,3 +1,4 @@
+import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
@@ -39,7 +40,7 @@ export interface GuardrailModel {
 }
 
 /** Bounds of the memory and time that one client or provider can take. */
-export interface GatewayLimits {
+export interface GatewayLimits extends ConnectionLimits {
   /** Requests under way at once; more are answered 503. */
   readonly requestsMax: number;
   /** Largest request body; more is answered 413. */
@@ -48,6 +49,8 @@ export interface GatewayLimits {
   readonly requestBufferBytes: number;
   /** The same for a request whose body the gateway must inspect, send again or store an answer for. */
   readonly requestWholeBytesMax: number;
+  /** Bytes of request bodies in memory, of all requests together; a client or account may have as much as is free. */
+  readonly requestMemoryBytesMax: number;
   /** An answer up to this size is sent in one write; a larger one, or one of unknown length, is streamed. */
   readonly responseBufferBytes: number;
   /** Bytes that a slow client may be behind before the gateway stops reading from the provider. */
@@ -69,10 +72,13 @@ export interface GatewayLimits {
 }
 
 export const GATEWAY_LIMITS: GatewayLimits = {
+  connectionsMax: 50_000,
+  connectionsPerAddressMax: 4_000,
   requestsMax: 20_000,
   requestBytesMax: 100 * 1024 * 1024,
   requestBufferBytes: 1024 * 1024,
   requestWholeBytesMax: 25 * 1024 * 1024,
+  requestMemoryBytesMax: 512 * 1024 * 1024,
   responseBufferBytes: 64 * 1024,
   backlogBytesMax: 1024 * 1024,
   // A stream holds a connection for as long as it lasts.

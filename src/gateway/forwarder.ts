@@ -167,7 +167,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
 
   return {
     forward: async (req, answer, admitted) => {
-      const body = await bodies.read(req, wholeBytesMax(admitted));
+      const body = await bodies.read(req, admitted.gateway.account_id, wholeBytesMax(admitted));
       if (body.kind === "gone") return undefined;
       if (body.kind === "refused") return { name: body.reason };
       if (admitted.route.kind === "compat" && isModelList(req.method, admitted.path.rest)) {

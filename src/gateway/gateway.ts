@@ -1,3 +1,5 @@
+import { createClientAddresses } from "#kernel/net/client-addresses.ts";
+import { createConnectionPlaces } from "#kernel/process/connection-places.ts";
 import type { Duplex } from "node:stream";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { begins, CHAT } from "#kernel/process/heartbeat.ts";
@@ -123,8 +125,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     sendError(answer, { name: "aig_bad_request" }, [], true);
   };
   const { clock, onError: report = ignore } = deps;
+  const proxies = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
+  const isShared = (address: string): boolean => proxies?.trusts(address) === true;
+  const places = createConnectionPlaces({ metrics, listener: "gateway", ...config.limits, isShared });
   const front = createFront({
-    ...{ clock, loop, config, refuse: refuseMalformed, report },
+    ...{ clock, loop, config, places, refuse: refuseMalformed, report },
     onRequest: (req, answer) => (isMisdirected(req) ? refuse(req, answer, MISDIRECTED) : onRequest(req, answer)),
     onUpgrade: (req, socket, head) => {
       if (!isMisdirected(req)) return onUpgrade(req, socket, head);
@@ -138,7 +143,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     config.edgePort === undefined
       ? null
       : createFront({
-          ...{ clock, loop, refuse: refuseMalformed, report },
+          ...{ clock, loop, places: null, refuse: refuseMalformed, report },
           config: { host: "127.0.0.1", port: config.edgePort, limits: config.limits },
           onRequest: (req, answer) => onRequest(fromEdge(req), answer),
           onUpgrade: (req, socket, head) => onUpgrade(fromEdge(req), socket, head),

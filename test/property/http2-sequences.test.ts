@@ -229,6 +229,7 @@ test("the gateway's port follows the same rules, with the gateway's own response
   const front = createFront({
     clock: systemClock,
     loop: null,
+    places: null,
     config: { host: "127.0.0.1", port: 0, limits: GATEWAY_LIMITS, tls: { certificate: chain, key: privateKey } },
     onRequest: (req, answer) => {
       const onEnd = (): void => {

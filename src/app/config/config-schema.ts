@@ -86,6 +86,18 @@ export const CONFIG_KEYS = {
     doc: "PEM file with the certificate chain for the management API and the AI gateway. Empty: plain HTTP.",
   },
   "tls.key": { type: "text", default: "", reload: true, doc: "PEM file with the private key of tls.certificate." },
+  "api.connections_max": {
+    type: "count",
+    default: 10_000,
+    max: 10_000_000,
+    doc: "Maximum number of open client connections. The API closes further connections immediately. 0: no limit.",
+  },
+  "api.connections_per_address_max": {
+    type: "count",
+    default: 500,
+    max: 10_000_000,
+    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, except from api.trusted_proxies. The API closes further connections immediately. 0: no limit.",
+  },
   "api.rate_limit_requests": {
     type: "count",
     default: 1200,
@@ -194,7 +206,7 @@ export const CONFIG_KEYS = {
   "dns.primary_allow": {
     type: "networks",
     default: [],
-    doc: "Networks in which primaries of secondary zones may be, in addition to the Internet. While api.host is loopback, this machine and its network are allowed.",
+    doc: "Networks in which primaries of secondary zones, and secondaries that get NOTIFY messages, may be in addition to the Internet. While api.host is loopback, this machine and its network are allowed.",
   },
   "dns.dnssec_rollover_days": {
     type: "count",
@@ -446,7 +458,7 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 268_435_456,
     min: 1_048_576,
-    doc: "Memory for bodies of requests and responses that rules inspect, for all edge threads together, in bytes. When it is used up, the edge responds to such requests with 503.",
+    doc: "Memory for bodies of requests and responses that rules inspect, for all edge threads together, in bytes. When it is used up, the edge responds to such requests with 503; a client, and the zones of an account, get at most as much as is free.",
   },
   "edge.response_timeout_seconds": {
     type: "count",
@@ -471,6 +483,18 @@ export const CONFIG_KEYS = {
     type: "text",
     default: "",
     doc: "PROVIDER/MODEL of a Llama Guard model that checks prompts and responses for guardrails. Empty: guardrails cannot be turned on.",
+  },
+  "gateway.connections_max": {
+    type: "count",
+    default: 50_000,
+    max: 10_000_000,
+    doc: "Maximum number of open client connections. The gateway closes further connections immediately. 0: no limit.",
+  },
+  "gateway.connections_per_address_max": {
+    type: "count",
+    default: 4_000,
+    max: 10_000_000,
+    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, except from gateway.trusted_proxies. The gateway closes further connections immediately. 0: no limit.",
   },
   "gateway.guardrail_key": {
     type: "secret",

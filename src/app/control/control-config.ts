@@ -7,7 +7,7 @@ import { formatIp, type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
-import { edgeAddresses, retentionOf, trustedProxies } from "#app/planes/plane-configs.ts";
+import { edgeAddresses, retentionOf, connectionLimits, trustedProxies } from "#app/planes/plane-configs.ts";
 import { packageFolders } from "./package-folders.ts";
 import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 
@@ -111,6 +111,7 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
   return {
     vendorPrefix: vendor.prefix,
     trustedProxies: trustedProxies(api),
+    connections: connectionLimits(api),
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     recordsCalls: () => live.current().deprecations.record,

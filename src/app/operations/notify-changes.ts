@@ -1,3 +1,4 @@
+import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { createNotifySender, type NotifySender } from "#control/transfers/notify-sender.ts";
 import { createNotifySocket } from "#control/transfers/notify-socket.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -16,13 +17,22 @@ export interface AnnouncementsDeps {
   readonly metrics: MetricRegistry;
   readonly publisher: Publisher;
   readonly log: Log;
+  readonly operatorPorts: SharedArrayBuffer;
 }
 
 /** From now on, notifies other servers of changes in the zones that they transfer. */
-export async function startAnnouncements({ config, publisher, clock, log, ...deps }: AnnouncementsDeps): Promise<NotifySender> {
+export async function startAnnouncements({
+  config,
+  publisher,
+  clock,
+  log,
+  operatorPorts,
+  ...deps
+}: AnnouncementsDeps): Promise<NotifySender> {
   const notifier = createNotifySender({
     ...deps,
     socket: createNotifySocket({ host: config.dns.host, clock }),
+    isAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow, operatorPorts),
     settled: publisher.settled,
     log: (level, message, fields) => log[level](fields, message),
   });

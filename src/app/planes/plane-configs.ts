@@ -1,3 +1,4 @@
+import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
@@ -86,6 +87,11 @@ export const trustedProxies = (section: Pick<Config["edge"], "trusted_proxies" |
   field: section.client_address_header,
 });
 
+export const connectionLimits = (section: Pick<Config["api"], "connections_max" | "connections_per_address_max">): ConnectionLimits => ({
+  connectionsMax: section.connections_max,
+  connectionsPerAddressMax: section.connections_per_address_max,
+});
+
 function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
   const [provider = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
   return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
@@ -103,7 +109,11 @@ export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneF
   ...gatewayCacheDisk(config, files),
   providerAllow: config.gateway.provider_allow,
   spendJournal: files.spendJournal,
-  limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
+  limits: {
+    ...GATEWAY_LIMITS,
+    ...connectionLimits(config.gateway),
+    cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max,
+  },
 });
 
 /** Settings that can change while the gateway runs. */

@@ -129,7 +129,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     });
   const backups = createScheduledBackups({ clock, metrics, config: live.current });
   await state.withDatabase(async () => {
-    const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
+    const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log, operatorPorts });
     closing.add(() => announcements.close());
     await startControlJobs({ control, live, backups, store, clock, metrics, log, nodeId: nodeIdIn(files.nodeId) }, closing);
   });

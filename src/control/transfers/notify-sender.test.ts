@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type AddressPolicy, createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Delta, Op } from "#snapshot/entries.ts";
 import type { Store } from "#store/database/store.ts";
@@ -13,7 +14,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 const SECRET = Buffer.alloc(32, 5).toString("base64");
 
 /** A zone with two peers, one of them with a key, and a notifier whose messages go nowhere. */
-async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null = () => 0) {
+async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null = () => 0, isAllowed: AddressPolicy = () => true) {
   const made = await controlOver(store);
   const { control, sealer, account_id, call } = made;
   const { id } = await control.zones.create(call(), { name: "told.example", account: { id: account_id } });
@@ -40,8 +41,7 @@ async function fixture(store: Store, answer: (peer: NotifyPeer) => number | null
   const notifier = createNotifySender({
     store,
     sealer,
-    socket,
-    metrics,
+    ...{ socket, metrics, isAllowed },
     settled: () => new Promise<void>((resolve) => (release = resolve)),
     log: (_level, message) => logged.push(message),
   });
@@ -79,6 +79,15 @@ storeTest("peers with an address get a NOTIFY at the start, and for each change 
   await publish();
   release();
   assert.deepEqual(await heard(2), ALL);
+  notifier.close();
+});
+
+storeTest("a peer in a network that the server must not reach gets no NOTIFY, and the others do", async ({ store }) => {
+  const allowed = createAddressPolicy("0.0.0.0", ["192.0.2.2/32"], undefined);
+  const { notifier, heard, logged } = await fixture(store, () => 0, allowed);
+  await notifier.start();
+  assert.deepEqual(await heard(1), ALL.slice(1));
+  await eventually(() => logged.length === 1);
   notifier.close();
 });
 

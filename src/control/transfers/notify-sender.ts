@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { transferEntries } from "#control/transfers/entries.ts";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Delta, TransferPeerEntry } from "#snapshot/entries.ts";
@@ -25,6 +26,8 @@ export interface NotifySenderDeps {
   readonly sealer: Sealer;
   readonly socket: NotifySocket;
   readonly metrics: MetricRegistry;
+  /** Peers elsewhere get no message, because any account can enter any address. */
+  readonly isAllowed: AddressPolicy;
   /** Resolves when the local nameservers have applied the revision, or after the time. */
   settled(rev: number, timeoutMs: number): Promise<unknown>;
   log(level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -45,7 +48,7 @@ export function createNotifySender(deps: NotifySenderDeps): NotifySender {
   const { store, settled, log, socket, metrics } = deps;
   /** Peers of every zone that has or had some. */
   const peersOf = new Map<string, readonly TransferPeerEntry[]>();
-  const heard = (result: "acknowledged" | "refused" | "unanswered") =>
+  const heard = (result: "acknowledged" | "refused" | "unanswered" | "forbidden") =>
     metrics.counter("selvedge_dns_notify_total", "NOTIFY messages to other servers about a zone's changes", { result });
 
   const notices = createNotifyQueue<Notice>({
@@ -54,6 +57,14 @@ export function createNotifySender(deps: NotifySenderDeps): NotifySender {
       const key = peer.tsig && openTsigKey(peer.tsig, deps.sealer);
       // The zone was deleted or is not proved, or its key cannot be decrypted.
       if (!zone || !HANDED_OUT.has(zone.status) || key === undefined) return true;
+      if (!deps.isAllowed(peer.ip, peer.port)) {
+        heard("forbidden").value += 1;
+        log("warn", "a peer gets no NOTIFY messages, because its address is outside of the Internet and dns.primary_allow", {
+          zone: zone.name,
+          peer: peer.ip,
+        });
+        return true;
+      }
       const to = { address: peer.ip, port: peer.port, key: key ?? undefined };
       const rcode = await socket.notify(parseAbsoluteName(zone.name), to, timeoutMs);
       if (rcode === null) return false;

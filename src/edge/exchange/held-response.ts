@@ -1,3 +1,4 @@
+import type { MemoryShare } from "#kernel/fair-memory.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { sentText } from "#rules/body/read-body.ts";
@@ -20,16 +21,15 @@ export class HeldResponse {
   readonly buffer: Buffer;
   readonly head: Head;
   private readonly framing: Framing;
-  private readonly take: (bytes: number) => boolean;
+  private readonly memory: MemoryShare;
   private readonly bytes = new BodyBuffer(null, FIRST_PIECE_BYTES);
   private taken = 0;
 
-  /** `take` asks for memory, and gets negative numbers for what is returned. */
-  constructor(buffer: Buffer, head: Head, framing: Framing, take: (bytes: number) => boolean) {
+  constructor(buffer: Buffer, head: Head, framing: Framing, memory: MemoryShare) {
     this.buffer = Buffer.from(buffer.subarray(head.lineStart(buffer), head.end));
     this.head = head.copyFrom(head.lineStart(buffer));
     this.framing = framing;
-    this.take = take;
+    this.memory = memory;
   }
 
   /** True once rules have all of the body that they may see. */
@@ -41,7 +41,7 @@ export class HeldResponse {
   append(buffer: Buffer, start: number, end: number): boolean {
     this.bytes.append(buffer, start, end);
     const more = this.bytes.allocated - this.taken;
-    if (!this.take(more)) return false;
+    if (!this.memory.take(more)) return false;
     this.taken += more;
     return true;
   }
@@ -64,7 +64,7 @@ export class HeldResponse {
 
   /** Gives the memory back. */
   release(): void {
-    this.take(-this.taken);
+    this.memory.release();
     this.taken = 0;
   }
 

@@ -1,6 +1,9 @@
+import { FairMemory, type MemoryShare } from "#kernel/fair-memory.ts";
+import { networkOf } from "#kernel/net/network-of.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { BodyView } from "#rules/views.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 import { BodyBuffer } from "#edge/http/body-buffer.ts";
 
 /** Receives a request body after the rules accepted the request. */
@@ -10,23 +13,23 @@ export interface RequestBodySink {
   onRequestEnd(trailers: readonly Trailer[]): void;
 }
 
+/** The request with the body: neither an account's zones nor a client take the memory of the others. */
+type BodyOwner = Pick<Exchange, "zone" | "client_ip">;
+
 /** The memory that a thread's bodies share that are buffered for rules. */
 export interface RequestBuffers {
   /** `announced`: Content-Length, or -1 if unknown. */
-  open(announced: number): RequestBuffer;
-  /** Takes memory for something else that waits for rules; false if there is none left. Negative numbers return it. */
-  take(bytes: number): boolean;
+  open(announced: number, owner: BodyOwner): RequestBuffer;
+  /** Memory for something else that waits for rules. */
+  share(owner: BodyOwner): MemoryShare;
 }
 
 /** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
 export function createRequestBuffers(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
   const held = metrics.gauge("selvedge_edge_request_buffer_bytes", "Bytes of bodies buffered for rules");
-  const take = (bytes: number): boolean => {
-    if (bytes > 0 && held.value + bytes > bytesMax) return false;
-    held.value += bytes;
-    return true;
-  };
-  return { open: (announced) => new RequestBuffer(announced, eachBytesMax, take), take };
+  const memory = new FairMemory(bytesMax, held);
+  const share = ({ zone, client_ip }: BodyOwner): MemoryShare => memory.share(zone?.entry.account_id ?? "", networkOf(client_ip));
+  return { open: (announced, owner) => new RequestBuffer(announced, eachBytesMax, share(owner)), share };
 }
 
 const FIRST_PIECE_BYTES = 2048;
@@ -39,17 +42,17 @@ export class RequestBuffer implements BodyView {
   isSent = false;
   private readonly announced: number;
   private readonly shownBytesMax: number;
-  private readonly take: (bytes: number) => boolean;
+  private readonly memory: MemoryShare;
   private bytes: BodyBuffer | null;
   private taken = 0;
   private received = 0;
   private trailers: readonly Trailer[] | null = null;
   private text: string | null = null;
 
-  constructor(announced: number, shownBytesMax: number, take: (bytes: number) => boolean) {
+  constructor(announced: number, shownBytesMax: number, memory: MemoryShare) {
     this.announced = announced;
     this.shownBytesMax = shownBytesMax;
-    this.take = take;
+    this.memory = memory;
     // A client that only announces a body must not take up memory.
     this.bytes = new BodyBuffer(announced >= 0 && announced <= FIRST_PIECE_BYTES ? announced : null, FIRST_PIECE_BYTES);
   }
@@ -76,7 +79,7 @@ export class RequestBuffer implements BodyView {
     if (this.bytes === null) return false;
     this.bytes.append(buffer, start, end);
     const more = this.bytes.allocated - this.taken;
-    if (!this.take(more)) return false;
+    if (!this.memory.take(more)) return false;
     this.taken += more;
     if (!this.isReady) {
       this.received += end - start;
@@ -101,7 +104,7 @@ export class RequestBuffer implements BodyView {
   /** Frees the memory. The text that rules already decoded stays available. */
   release(): void {
     this.bytes = null;
-    this.take(-this.taken);
+    this.memory.release();
     this.taken = 0;
   }
 

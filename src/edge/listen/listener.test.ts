@@ -7,7 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
-import { createAdmission } from "#edge/limits/admission.ts";
+import { createConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { type ListenOptions, openListener } from "./listener.ts";
 import { PATIENCE_MS, eventually } from "../../../test/support/eventually.ts";
 
@@ -33,7 +33,7 @@ async function start(
     host: "127.0.0.1",
     port: 0,
     reusePort: false,
-    admission: createAdmission({ metrics: createMetrics(), isShared: () => false, ...limits }),
+    admission: createConnectionPlaces({ metrics: createMetrics(), listener: "edge", isShared: () => false, ...limits }),
     proxies: createCidrSet([]),
     proxyHeaderTimeoutMs: 10_000,
     onConnection: (transport) => {

@@ -5,7 +5,7 @@ import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { End, Transport } from "#wire/connections/transport/transport.ts";
-import type { Admission } from "#edge/limits/admission.ts";
+import type { ConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { acceptProxied } from "./proxy-protocol.ts";
 
 export interface ListenOptions {
@@ -16,7 +16,7 @@ export interface ListenOptions {
   readonly fd?: number | undefined;
   /** Null: Node.js accepts. */
   readonly loop: SocketLoop | null;
-  readonly admission: Admission;
+  readonly admission: ConnectionPlaces;
   /** Networks of load balancers: their connections begin with a PROXY header, even before TLS. */
   readonly proxies: CidrSet;
   readonly proxyHeaderTimeoutMs: number;

@@ -1,3 +1,4 @@
+import type { RequestBuffers } from "#edge/exchange/request-buffer.ts";
 import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import { NO_BODY } from "#wire/http/framing.ts";
 import { begins, REQUEST, RULES } from "#kernel/process/heartbeat.ts";
@@ -80,7 +81,7 @@ export interface PipelineDeps {
   readonly codecs: Pick<Codecs, "hasRoom">;
   readonly minifier: Pick<Minifier, "of">;
   /** Memory for responses that wait for rules. */
-  readonly takeMemory: (bytes: number) => boolean;
+  readonly memoryOf: RequestBuffers["share"];
   /** Receives exceptions that occur after the response was sent. */
   report(error: unknown): void;
 }
@@ -150,7 +151,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       if (judging.some(({ judges }) => judges)) {
         const view = responseView(exchange, buffer, head);
         if (framing !== NO_BODY && isHeldType(view.content_type) && wantsResponseBody(judging, exchange, exchange, view))
-          return new HeldResponse(buffer, head, framing, deps.takeMemory);
+          return new HeldResponse(buffer, head, framing, deps.memoryOf(exchange));
         const refused = judgeResponse(judging, exchange, view);
         if (refused !== null) return finishPage(exchange, refused);
       }

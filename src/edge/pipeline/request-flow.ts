@@ -172,7 +172,8 @@ export class RequestFlow implements ResponseSource {
 
   /** Buffers as much of the body as rules may read, then runs them. */
   private hold(buffer: Buffer, head: Head): void {
-    this.held = { body: this.edge.heldBodies.open(head.contentLength), ...keepRequestHead(buffer, head) };
+    if (this.exchange === null) return;
+    this.held = { body: this.edge.heldBodies.open(head.contentLength, this.exchange), ...keepRequestHead(buffer, head) };
     if (head.expectContinue) {
       this.visitor.sendInterim(CONTINUE.buffer, CONTINUE.head);
       this.visitor.flush();

@@ -36,6 +36,7 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
   const front = createFront({
     clock,
     loop: null,
+    places: null,
     config: {
       host: "127.0.0.1",
       port: 0,

@@ -3,6 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
+import { admitConnection, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import { drainConnections } from "#wire/connections/http/drain-connections.ts";
 import { createTimers } from "#kernel/timers.ts";
@@ -38,11 +39,13 @@ export interface FrontDeps extends Pick<FrontOwner, "onRequest" | "onUpgrade" | 
   readonly config: FrontConfig;
   /** Null: Node.js accepts the connections. */
   readonly loop: SocketLoop | null;
+  /** Null: another listener of this process has limited the clients. */
+  readonly places: ConnectionPlaces | null;
 }
 
 const BACKLOG = 1024;
 
-export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Front {
+export function createFront({ clock, config, loop, places, ...handlers }: FrontDeps): Front {
   const timers = createTimers(clock);
   const connections = new Set<OpenConnection>();
   const open = createOpenSet();
@@ -70,8 +73,14 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     transport.tls?.alpnProtocol === "h2" ? serveHttp2(owner, transport) : serveHttp1(owner, transport);
   const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
   // Includes connections without a request yet.
-  server.on("connection", (socket: Socket) => open.add(socket, (gone) => socket.once("close", gone)));
+  server.prependListener("connection", (socket: Socket) => {
+    const isAdmitted = places === null || admitConnection(places, socket.remoteAddress ?? "", (gone) => socket.once("close", gone));
+    if (!isAdmitted) return void socket.destroy();
+    open.add(socket, (gone) => socket.once("close", gone));
+  });
   const onConnection = (transport: Transport): void => {
+    const isAdmitted = places === null || admitConnection(places, transport.peer.address, (gone) => transport.whenClosed(gone));
+    if (!isAdmitted) return transport.destroy();
     open.add(transport, (gone) => transport.whenClosed(gone));
     welcome(transport);
   };
@@ -139,7 +148,7 @@ const contextOf = ({ certificate, key }: NonNullable<GatewayFront["tls"]>) => ({
 
 function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void): Server {
   const options = { allowHalfOpen: true, noDelay: true };
-  if (tls === undefined) return createServer(options, onConnection);
+  if (tls === undefined) return createServer(options, (socket) => void (socket.destroyed || onConnection(socket)));
   const secure = {
     ...options,
     ...contextOf(tls),

@@ -1,3 +1,5 @@
+import { FairMemory, type MemoryShare } from "#kernel/fair-memory.ts";
+import { networkOf } from "#kernel/net/network-of.ts";
 import type { Metric } from "#kernel/process/metrics.ts";
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
@@ -5,8 +7,14 @@ import type { GatewayLimits } from "#gateway/config.ts";
 
 /** A request's body: whole if it is small, otherwise its beginning and the stream of all of it. */
 export type RequestBody =
-  | { readonly kind: "whole"; readonly bytes: Buffer }
-  | { readonly kind: "stream"; readonly head: Buffer; readonly stream: CountedStream; readonly length: string | undefined }
+  | { readonly kind: "whole"; readonly bytes: Buffer; readonly memory?: MemoryShare }
+  | {
+      readonly kind: "stream";
+      readonly head: Buffer;
+      readonly stream: CountedStream;
+      readonly length: string | undefined;
+      readonly memory?: MemoryShare;
+    }
   | { readonly kind: "refused"; readonly reason: "aig_body_too_large" | "aig_overloaded" }
   /** The client left before it had sent everything. */
   | { readonly kind: "gone" };
@@ -20,26 +28,28 @@ export interface CountedStream extends AsyncIterable<Buffer> {
 export class BodyTooLargeError extends Error {}
 
 export interface BodyReader {
-  /** A body up to `wholeBytesMax` is read whole. Never rejects. Call `release` once the body is no longer needed. */
-  read(req: ClientRequest, wholeBytesMax: number): Promise<RequestBody>;
+  /**
+   * A body up to `wholeBytesMax` is read whole. Its memory counts for the client and for the account. Never rejects. Call
+   * `release` once the body is no longer needed.
+   */
+  read(req: ClientRequest, accountId: string, wholeBytesMax: number): Promise<RequestBody>;
   release(body: RequestBody): void;
 }
 
-/** Bytes of bodies that all requests together hold in memory. */
-const HELD_BYTES_MAX = 512 * 1024 * 1024;
-
 /** `held` is the gauge of the bytes in memory; it also enforces the bound. */
 export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReader {
-  const read = (req: ClientRequest, wholeBytesMax: number): Promise<RequestBody> => {
+  const memory = new FairMemory(limits.requestMemoryBytesMax, held);
+  const read = (req: ClientRequest, accountId: string, wholeBytesMax: number): Promise<RequestBody> => {
     if (Number(req.headers["content-length"] ?? 0) > limits.requestBytesMax)
       return Promise.resolve({ kind: "refused", reason: "aig_body_too_large" });
     return new Promise((resolve) => {
       const gathered = new GatheredBytes();
+      const share = memory.share(accountId, networkOf(req.address));
       let queue: BodyQueue | undefined;
       let isSettled = false;
       const settle = (body: RequestBody): void => {
         isSettled = true;
-        if (body.kind === "refused" || body.kind === "gone") held.value -= gathered.length;
+        if (body.kind === "refused" || body.kind === "gone") share.release();
         resolve(body);
       };
       req.take({
@@ -47,17 +57,16 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
           if (queue !== undefined) return queue.push(chunk);
           if (isSettled) return;
           gathered.push(chunk);
-          held.value += chunk.length;
-          if (held.value > HELD_BYTES_MAX) settle({ kind: "refused", reason: "aig_overloaded" });
+          if (!share.take(chunk.length)) settle({ kind: "refused", reason: "aig_overloaded" });
           else if (gathered.length > wholeBytesMax) {
             const head = gathered.joined();
             queue = new BodyQueue(head, req, limits.requestBytesMax);
-            settle({ kind: "stream", head, stream: queue, length: req.headers["content-length"] });
+            settle({ kind: "stream", head, stream: queue, length: req.headers["content-length"], memory: share });
           }
         },
         onEnd: () => {
           if (queue !== undefined) queue.end();
-          else if (!isSettled) settle({ kind: "whole", bytes: gathered.take() });
+          else if (!isSettled) settle({ kind: "whole", bytes: gathered.take(), memory: share });
         },
         onGone: () => {
           if (queue !== undefined) queue.fail();
@@ -67,7 +76,7 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
     });
   };
   const release = (body: RequestBody): void => {
-    held.value -= body.kind === "whole" ? body.bytes.length : body.kind === "stream" ? body.head.length : 0;
+    if (body.kind === "whole" || body.kind === "stream") body.memory?.release();
   };
   return { read, release };
 }

@@ -1,8 +1,8 @@
-import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { MetricRegistry } from "./metrics.ts";
 import { networkOf } from "#kernel/net/network-of.ts";
 
-/** Limits the open connections, in all and per address. */
-export interface Admission {
+/** Limits the open connections of a listener, in all and per address: each takes one of the process's file descriptors. */
+export interface ConnectionPlaces {
   /** Takes one of all places. Returns false if none is free. Give it back with `leave`. */
   enter(): boolean;
   leave(): void;
@@ -10,18 +10,23 @@ export interface Admission {
   hold(address: string): (() => void) | null;
 }
 
-interface AdmissionDeps {
-  readonly metrics: MetricRegistry;
-  /** Per thread; 0 means no limit. */
+/** Per thread; 0 means no limit. */
+export interface ConnectionLimits {
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
+}
+
+interface ConnectionPlacesDeps extends ConnectionLimits {
+  readonly metrics: MetricRegistry;
+  readonly listener: "edge" | "gateway" | "api";
   /** True if many visitors share the address, as behind a trusted proxy: then only the limit of all connections applies. */
   isShared(address: string): boolean;
 }
 
-export function createAdmission({ metrics, connectionsMax, connectionsPerAddressMax, isShared }: AdmissionDeps): Admission {
+export function createConnectionPlaces(deps: ConnectionPlacesDeps): ConnectionPlaces {
+  const { metrics, listener, connectionsMax, connectionsPerAddressMax, isShared } = deps;
   const refused = (limit: string) =>
-    metrics.counter("selvedge_edge_connections_refused_total", "Connections refused because of a limit", { limit });
+    metrics.counter(`selvedge_${listener}_connections_refused_total`, "Connections refused because of a limit", { limit });
   const [refusedByAll, refusedByAddress] = [refused("all"), refused("address")];
   const held = new Map<string, number>();
   let total = 0;
@@ -53,6 +58,17 @@ export function createAdmission({ metrics, connectionsMax, connectionsPerAddress
       return () => release(key);
     },
   };
+}
+
+/** Takes a place of both kinds until the connection has closed. Returns false if there is none: then it must be closed. */
+export function admitConnection(places: ConnectionPlaces, address: string, whenClosed: (closed: () => void) => void): boolean {
+  if (!places.enter()) return false;
+  whenClosed(places.leave);
+  // Sockets of both families report IPv4 addresses so.
+  const release = places.hold(address.startsWith("::ffff:") ? address.slice(7) : address);
+  if (release === null) return false;
+  whenClosed(release);
+  return true;
 }
 
 const noRelease = (): void => undefined;
