@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { placementOf, proofOps } from "#control/certificates/placement.ts";
+import { CORE_RULES_ID, coreRulesEntry } from "#control/rulesets/core-rules.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
 import { listOps } from "#control/lists/list-entries.ts";
@@ -95,6 +96,8 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
   yield await gatewayObjectOps(db);
   yield await tokenOps(db);
+  const core = await coreRulesEntry(db);
+  if (core !== null) yield [{ kind: "core_rules", id: CORE_RULES_ID, value: core }];
 }
 
 const hostnameOps = (rows: readonly CustomHostnameRow[]): Op[] =>

@@ -14,6 +14,7 @@ import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
 import { createBodyTee } from "./detection/body-tee.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { createThreadRules } from "#edge/zones/thread-rules.ts";
 import { createEdge } from "./edge.ts";
 
 /** The main thread's data for an edge worker. Ports are transferred. */
@@ -64,6 +65,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
       "fallback_origin",
       "purge",
       "gateway_domain",
+      "core_rules",
     ],
     trim: (record) => {
       record.rdata = "";
@@ -82,19 +84,28 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const timeSlices = await loadTimeSlices(voice.notNative);
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
   const tap = createBodyTee({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
-  useRuleMaterial(data.config.ruleMaterial);
+  const rules = createThreadRules({
+    replica,
+    given: data.config.ruleMaterial,
+    warn: (message, fields) => voice.log("warn", message, fields),
+  });
+  useRuleMaterial(rules.current());
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
     clock: systemClock,
     config: data.config,
   });
+  rules.onShared(() => edge.useRuleMaterial(rules.current()));
   voice.serve({
     metrics,
     neighbour: edge.neighbourAt,
     ticketKeys: edge.useTicketKeys,
     places: edge.usePlaces,
-    ruleMaterial: edge.useRuleMaterial,
+    ruleMaterial: (material) => {
+      rules.give(material);
+      edge.useRuleMaterial(rules.current());
+    },
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
     drain: async ({ timeoutMs, idleMs }) => {
       await edge.close(timeoutMs, idleMs);

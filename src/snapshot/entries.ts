@@ -34,6 +34,7 @@ export interface EntryTypes {
   readonly gateway_route: GatewayRouteEntry;
   readonly dlp_profile: DlpProfileEntry;
   readonly token: TokenEntry;
+  readonly core_rules: CoreRulesEntry;
 }
 
 export type EntryKind = keyof EntryTypes;
@@ -501,6 +502,20 @@ export interface TokenEntry {
   readonly expires_on: string | null;
   /** CIDR lists (SPEC 5, contract.md §1); an empty `allow` allows every address. */
   readonly addresses: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+}
+
+/**
+ * id = `owasp`. The Core Rule Set that control has compiled, for processes without control; those with control have it from its files.
+ * Without the entry such a process reads the files of its machine.
+ */
+export interface CoreRulesEntry {
+  /** SHA-256 of the files it was read from, hexadecimal; empty if control has none. */
+  readonly digest: string;
+  readonly version: string;
+  /** Of the compiled form; 0 without one. */
+  readonly format: number;
+  /** Base64 of zstd of the compiled form. */
+  readonly program: string;
 }
 
 /** One put (`value`) or delete (`null`). */

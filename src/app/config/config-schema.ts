@@ -414,7 +414,7 @@ export const CONFIG_KEYS = {
     type: "text",
     default: "",
     reload: true,
-    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install installed, otherwise Debian's modsecurity-crs; without the role control, first the copy in crs.last-good. none: use Selvedge's own rules. SIGHUP reads the files again.",
+    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install installed, otherwise Debian's modsecurity-crs; without the role control, first the one that control shares over the bus, and then the copy in crs.last-good. none: use Selvedge's own rules. SIGHUP reads the files again.",
   },
   "waf.rows_file": {
     type: "text",

@@ -29,6 +29,8 @@ import { createReload } from "#app/operations/reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
+import { systemCall } from "#control/call.ts";
+import { shareCoreRules } from "#control/rulesets/core-rules.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 
@@ -48,9 +50,17 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     files,
     followsControl: false,
     log,
-    onChanged: (material) => running.useRuleMaterial(material),
+    onChanged: (material) => {
+      running.useRuleMaterial(material);
+      share().catch((error: unknown) => log.error({ err: error }, "cannot tell nodes which Core Rule Set to use; SIGHUP tries again"));
+    },
   });
   closing.add(() => ruleFiles.close());
+  // Only nodes, which are on the bus, get it from the snapshot.
+  const share = async (): Promise<void> => {
+    if (config.bus.url !== "") await shareCoreRules({ store, clock }, systemCall("core-rules"), ruleFiles.material().coreRules);
+  };
+  await share();
   const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
   const metrics = createMetrics();
   let urlOfGateways = "";

@@ -48,6 +48,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
     material = now;
     useRuleMaterial(material);
   };
+  const follows = ({ waf }: Config): boolean => followsControl && waf.crs_directory === "";
   const use = (found: FoundCoreRules, now: Omit<RuleMaterial, "coreRules">): void => {
     // The same rules in another place need no new compilation.
     const coreRules = isSame(found.memory, material.coreRules) ? material.coreRules : found.memory;
@@ -55,7 +56,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
   };
   const found = findCoreRules(placesIn(config));
   logCoreRules(found, log);
-  use(found, { lists: filesIn.lists(config), rows: filesIn.rows(config) });
+  use(found, { followsControl: follows(config), lists: filesIn.lists(config), rows: filesIn.rows(config) });
 
   const ending = new AbortController();
   const readAgain = async (next: Config): Promise<void> => {
@@ -69,7 +70,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
         return before[kind];
       }
     };
-    const now = { lists: again("lists"), rows: again("rows") };
+    const now = { followsControl: follows(next), lists: again("lists"), rows: again("rows") };
     try {
       const core = await findInThread(placesIn(next), ending.signal);
       logCoreRules(core, log);
@@ -79,7 +80,7 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
       log.error({ err: error }, "cannot read the OWASP Core Rule Set again; the previous rules stay in use");
       useMaterial({ ...now, coreRules: before.coreRules });
     }
-    if (material.coreRules !== before.coreRules || material.lists !== before.lists || material.rows !== before.rows) onChanged(material);
+    if (MEMBERS.some((member) => material[member] !== before[member])) onChanged(material);
   };
   let waiting: Config | null = null;
   let running: Promise<void> | null = null;
@@ -103,6 +104,8 @@ export function openRuleFiles({ config, files, followsControl, log, onChanged }:
     close: () => ending.abort(),
   };
 }
+
+const MEMBERS = ["coreRules", "followsControl", "lists", "rows"] as const;
 
 function listsIn({ rules: { managed_lists_directory: directory } }: Config): object | null {
   if (directory === "") return null;

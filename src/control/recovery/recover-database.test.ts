@@ -109,6 +109,7 @@ const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
     },
     [id("e")]: { ...record, zone_id: id("3"), name: "three.example" },
   },
+  core_rules: { owasp: { digest: "ab", version: "OWASP_CRS/1", format: 2, program: "AA==" } },
   staged: {},
   release: {},
   dnssec: {

@@ -2,6 +2,8 @@ import type { EntryKind, PurgeEntry } from "#snapshot/entries.ts";
 import type { Position } from "#snapshot/feed.ts";
 import { streamSnapshot } from "#control/rebuild.ts";
 import { continueFrom } from "#store/database/history.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { putCoreRules } from "#store/rulesets/core-rules.ts";
 import { putPurges } from "#store/zones/cache-purges.ts";
 import { recoverAccounts, type RecoveredOwner, recoverTokens } from "./recovered-access.ts";
 import { recoverDnssec } from "./recovered-dnssec.ts";
@@ -62,6 +64,12 @@ const RECOVERIES: { readonly [K in EntryKind]: { readonly what: string; readonly
   gateway_route: { what: "gateway routes", recover: recoverRoutes },
   dlp_profile: { what: "DLP profiles", recover: recoverDlpProfiles },
   token: { what: "gateway tokens", recover: recoverTokens },
+  core_rules: {
+    what: "Core Rule Sets",
+    recover: each("core_rules", ({ db }, _id, entry, { clock }) =>
+      putCoreRules(db, { ...entry, modified_on: isoMicros(clock.nowMicros()) }),
+    ),
+  },
 };
 
 const KINDS = Object.keys(RECOVERIES) as EntryKind[];

@@ -82,6 +82,8 @@ export interface GatewayFront {
 export interface RuleMaterial {
   /** The compiled OWASP Core Rule Set. */
   readonly coreRules: SharedArrayBuffer | null;
+  /** Whether the Core Rule Set of the snapshot, which control shares, replaces it. */
+  readonly followsControl: boolean;
   /** Lists that rules name as `$cf.NAME`. */
   readonly lists: SharedArrayBuffer | null;
   /** Managed rules that the operator adds. */

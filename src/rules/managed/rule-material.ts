@@ -11,12 +11,14 @@ export interface CoreRulesHead {
   readonly digest: string;
   /** The version in its files: `OWASP_CRS/3.3.4`. */
   readonly version: string;
+  /** Of the compiled form. */
+  readonly format: number;
 }
 
 /** Addresses, blocks and ranges by the name of the list, without its prefix. */
 export type ManagedLists = Readonly<Record<string, readonly string[]>>;
 
-export const NO_RULE_MATERIAL: RuleMaterial = { coreRules: null, lists: null, rows: null };
+export const NO_RULE_MATERIAL: RuleMaterial = { coreRules: null, followsControl: false, lists: null, rows: null };
 
 let used = NO_RULE_MATERIAL;
 let core: CoreRuleSet | null = null;
@@ -48,15 +50,15 @@ const FORMAT = 2;
 const HEAD_BYTES_MAX = 1000;
 
 /** A compiled Core Rule Set, as stored on disk and sent to threads. */
-export const coreRulesBytes = (head: CoreRulesHead, program: Program): SharedArrayBuffer =>
+export const coreRulesBytes = (head: Omit<CoreRulesHead, "format">, program: Program): SharedArrayBuffer =>
   sharedText(`${JSON.stringify({ format: FORMAT, ...head })}\n${JSON.stringify(program)}`);
 
 /** Null if there is none, or if it has another format. */
 export function coreRulesHead(memory: SharedArrayBuffer): CoreRulesHead | null {
   try {
     const start = Buffer.from(new Uint8Array(memory, 0, Math.min(memory.byteLength, HEAD_BYTES_MAX))).toString("utf8");
-    const { format, digest, version: named } = JSON.parse(start.slice(0, start.indexOf("\n"))) as CoreRulesHead & { format: number };
-    return format === FORMAT ? { digest, version: named } : null;
+    const { format, digest, version: named } = JSON.parse(start.slice(0, start.indexOf("\n"))) as CoreRulesHead;
+    return format === FORMAT ? { digest, version: named, format } : null;
   } catch {
     return null;
   }

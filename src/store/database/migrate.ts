@@ -40,6 +40,7 @@ import { listItemsOutliveLists } from "#store/migrations/0186-list-items-outlive
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { accountFirewallObjects } from "#store/migrations/0247-account-firewall-objects.ts";
 import { leaseEpochs } from "#store/migrations/0250-lease-epochs.ts";
+import { coreRules } from "#store/migrations/0264-core-rules.ts";
 import { certificatePacks } from "#store/migrations/0254-certificate-packs.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
@@ -107,6 +108,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 250, name: "lease-epochs", statements: leaseEpochs },
   { version: 253, name: "audit-log-by-actor", statements: auditLogByActor },
   { version: 254, name: "certificate-packs", statements: certificatePacks },
+  { version: 264, name: "core-rules", statements: coreRules },
 ];
 
 /**

@@ -8,6 +8,7 @@ export interface Tables {
   nodes: NodesTable;
   revoked_node_keys: RevokedNodeKeysTable;
   leases: LeasesTable;
+  core_rules: CoreRulesTable;
   accounts: AccountsTable;
   users: UsersTable;
   memberships: MembershipsTable;
@@ -962,4 +963,16 @@ export interface LeasesTable {
   holder: string;
   until_ms: number;
   epoch: number;
+}
+/** At most one row, whose id is 1. */
+export interface CoreRulesTable {
+  id: number;
+  /** SHA-256 of the files, hexadecimal; empty if control has no Core Rule Set. */
+  digest: string;
+  version: string;
+  /** Of the compiled form: programs of other formats cannot read it. */
+  format: number;
+  /** Base64 of zstd of the compiled form. */
+  program: string;
+  modified_on: string;
 }
