@@ -16,7 +16,8 @@ const PACK_MS_MAX = 600_000;
 /** Files of packages that are not read at run time. */
 const LEFT_OUT =
   /\.(?:md|markdown|map|d\.[cm]?ts|flow)$|\/(?:test|tests|docs|examples|benchmarks?|\.github)$|node-linux-\w+\/(?:include|share|lib)$/;
-const KEPT = /\/(?:licen[sc]e|notice|copying)/i;
+/** The README of libvips names the licenses of the libraries in it. */
+const KEPT = /\/(?:licen[sc]e|notice|copying)|sharp-libvips-[\w-]+\/readme/i;
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
 

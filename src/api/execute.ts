@@ -5,6 +5,7 @@ import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
 import type { Facts, JsonObject, Query } from "#deprecations/effect-handler.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { formFileOf } from "./form-body.ts";
 import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
@@ -68,7 +69,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
-    const heads = { last_event_id: lastEventId, prefers_async: prefersAsync };
+    const heads = { last_event_id: lastEventId, prefers_async: prefersAsync, file: formFileOf(sent) };
     const asked = { control, edition, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<
       Route["handler"]
     >[0];

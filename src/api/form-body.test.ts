@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { readForm } from "./form-body.ts";
+import { formFileOf, readForm } from "./form-body.ts";
 
 const TYPE = { "content-type": "multipart/form-data; boundary=x" };
 const read = async (text: string, type = TYPE["content-type"], max = 1000): Promise<ReturnType<typeof readForm>> =>
@@ -22,6 +22,21 @@ test("fields are read with and without a file name, and the last of a name count
   });
   assert.deepEqual(await read("--x--"), {});
   assert.deepEqual(await read(`${part('name="a"', "1")}${part('name="a"', "2")}--x--\r\n`), { a: "2" });
+});
+
+test("a file of any bytes is kept as it is, with its name without folders, and other fields stay text", () => {
+  const bytes = Buffer.from([0xff, 0xd8, 0x0d, 0x0a, 0x2d, 0x2d, 0x00]);
+  const form = (name: string): Buffer =>
+    Buffer.concat([
+      Buffer.from(`--x\r\ncontent-disposition: form-data; name="${name}"; filename="C:\\a/b.jpg"\r\n\r\n`),
+      bytes,
+      Buffer.from("\r\n--x--"),
+    ]);
+  const fields = readForm(form("file"), TYPE, 1000, "file");
+  assert.deepEqual({ ...fields }, { file: "b.jpg" });
+  assert.deepEqual(formFileOf(fields), { name: "b.jpg", bytes });
+  assert.throws(() => readForm(form("other"), TYPE, 1000, "file"), refused("invalid_input"));
+  assert.equal(formFileOf({}), undefined);
 });
 
 test("a body that is not a form, not UTF-8, or too large is refused", async () => {

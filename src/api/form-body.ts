@@ -10,20 +10,43 @@ export const FORM_OVERHEAD_BYTES = 16 * 1024;
 
 export const isForm = (headers: IncomingHttpHeaders): boolean => /^\s*multipart\/form-data\s*(?:;|$)/i.test(headers["content-type"] ?? "");
 
+/** A file of a form that is not text. */
+export interface FormFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Files of forms, by the object of the form's fields. */
+const FILES = new WeakMap<object, FormFile>();
+
+/** The binary file of a form; undefined without one. In the fields, its name stands for it. */
+export const formFileOf = (fields: unknown): FormFile | undefined =>
+  typeof fields === "object" && fields !== null ? FILES.get(fields) : undefined;
+
 /**
  * The fields of a form (RFC 7578) as text; a file is its content, with or without a file name, and the last of several
- * fields of a name counts. Throws `invalid_input`, or `body_too_large` for a field beyond the limit.
+ * fields of a name counts. The field `binary` may have any bytes. Throws `invalid_input`, or `body_too_large` for a field beyond
+ * the limit.
  */
-export function readForm(bytes: Buffer, headers: IncomingHttpHeaders, fieldBytesMax: number): Readonly<Record<string, string>> {
-  if (!isUtf8(bytes)) throw unreadable("it is not UTF-8");
+export function readForm(
+  bytes: Buffer,
+  headers: IncomingHttpHeaders,
+  fieldBytesMax: number,
+  binary?: string,
+): Readonly<Record<string, string>> {
   const fields = new Map<string, string>();
-  for (const part of formParts(bytes, boundaryOf(headers["content-type"] ?? ""))) {
-    const name = nameOf(part.head);
-    if (part.value.length > fieldBytesMax)
+  let file: FormFile | undefined;
+  for (const { head, value } of formParts(bytes, boundaryOf(headers["content-type"] ?? ""))) {
+    const name = nameOf(head);
+    if (value.length > fieldBytesMax)
       throw new PlatformError("body_too_large", { message: `The field ${name.slice(0, 32)} is larger than ${fieldBytesMax} bytes.` });
-    fields.set(name, part.value.toString("utf8"));
+    if (name === binary) file = { name: fileNameOf(head), bytes: value };
+    else if (!isUtf8(value)) throw unreadable("it is not UTF-8");
+    fields.set(name, name === binary ? fileNameOf(head) : value.toString("utf8"));
   }
-  return Object.fromEntries(fields);
+  const all = Object.fromEntries(fields);
+  if (file !== undefined) FILES.set(all, file);
+  return all;
 }
 
 interface FormPart {
@@ -63,8 +86,18 @@ function boundaryOf(type: string): string {
   return boundary;
 }
 
+const dispositionOf = (head: string): string => /(?:^|\r\n)content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1] ?? "";
+
+/** Without folders, which some clients send. */
+function fileNameOf(head: string): string {
+  // linear: pumped
+  const [, quoted, plain] = /(?:^|[;\s])filename=(?:"([^"]*)"|([^\s;"]+))/i.exec(dispositionOf(head)) ?? [];
+  const name = quoted ?? plain ?? "";
+  return name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1);
+}
+
 function nameOf(head: string): string {
-  const disposition = /(?:^|\r\n)content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1] ?? "";
+  const disposition = dispositionOf(head);
   // linear: pumped
   const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition) ?? [];
   const name = quoted ?? plain;

@@ -1,5 +1,6 @@
 import { parseHostname } from "#kernel/net/hostname.ts";
 import { isId } from "#kernel/crypto/ids.ts";
+import { IMAGE_ID } from "#model/images/image.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** RFC 9562 §4. */
@@ -27,6 +28,9 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   // A name server is identified by its name.
   custom_ns_id: (text) => parseHostname(text) !== undefined,
   hostname: (text) => parseHostname(text) !== undefined,
+  image_id: (text) => IMAGE_ID.test(text),
+  variant_id: (text) => /^[A-Za-z0-9]{1,99}$/.test(text),
+  signing_key_name: (text) => /^[\w.-]{1,64}$/.test(text),
   setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),
   profile_id: (text) => /^[0-9a-f-]{36}$/.test(text),
   // Jobs that push logs have numbers.

@@ -54,13 +54,14 @@ export interface RequestDeps {
 export interface BodyConfig {
   /** Limit of one field of a form; null if the route accepts JSON. */
   readonly formFieldBytesMax: number | null;
+  readonly fileField?: string | undefined;
 }
 
-function bodyOptions({ body_type, limits }: Route, all: RouteLimits): { config: BodyConfig; bodyLimit?: number } {
+function bodyOptions({ body_type, file_field: fileField, limits }: Route, all: RouteLimits): { config: BodyConfig; bodyLimit?: number } {
   const bytesMax = limits ? all[limits].bodyBytesMax : null;
   if (body_type !== "multipart") return { config: { formFieldBytesMax: null }, ...(bytesMax === null ? {} : { bodyLimit: bytesMax }) };
   if (bytesMax === null) throw new Error("a route that accepts a form must name its limits");
-  return { config: { formFieldBytesMax: bytesMax }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
+  return { config: { formFieldBytesMax: bytesMax, fileField }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
 }
 
 /** A client that reads nothing of a long answer for this time counts as gone. */

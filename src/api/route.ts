@@ -9,6 +9,7 @@ import type { Query } from "#deprecations/effect-handler.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
+import type { FormFile } from "./form-body.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -46,6 +47,8 @@ export interface Req<P extends string, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly resolved: Resolved;
+  /** The file of the form, if the route names its field. */
+  readonly file: FormFile | undefined;
   /** `page` and `per_page` of the query, checked; the first page if the route does not page. */
   readonly page: PageRequest;
   /** The same if the route pages by cursor. */
@@ -93,7 +96,7 @@ export interface Answer {
 export type Paging = "one" | "list" | "page" | "cursor" | "raw";
 
 /** Limits that the operator sets for some routes only (ApiConfig.limits). */
-export type LimitName = "dns_import";
+export type LimitName = "dns_import" | "image_upload";
 
 /** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests are derived from it. */
 export interface Route<
@@ -125,6 +128,8 @@ export interface Route<
   readonly invalid_query?: ErrorName;
   /** `multipart`: the body is a form, whose fields are the strings of `body` (RFC 7578). Default: JSON. */
   readonly body_type?: "multipart";
+  /** The field of the form that is a file of any bytes, which the handler gets as `file`. */
+  readonly file_field?: string;
   /** Size of the body and frequency of the calls, if the route has separate limits. */
   readonly limits?: LimitName;
   /** Media type of the answer, if `paging` is `raw`. */

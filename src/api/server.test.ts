@@ -4,6 +4,7 @@ import { get } from "node:https";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
+import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { type Answer, type ApiServer, type Asking, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
 
@@ -329,7 +330,7 @@ test("the OpenAPI document is served without credentials", async () => {
 });
 
 const limited = (requests: number): NonNullable<Parameters<typeof startApi>[0]> => ({
-  limits: { dns_import: { bodyBytesMax: 2000, rateLimit: { requests, periodSeconds: 60 } } },
+  limits: { dns_import: { bodyBytesMax: 2000, rateLimit: { requests, periodSeconds: 60 } }, image_upload: IMAGE_UPLOAD_LIMIT },
 });
 const imported = async (own: ApiServer, asking: Asking): Promise<Answer> => {
   const [zone] = (await ask(own, "GET", "/zones")).body.result;

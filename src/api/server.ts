@@ -35,6 +35,7 @@ import { isForm, readForm } from "./form-body.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
 import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
 import { addRoute, type BodyConfig, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
@@ -101,7 +102,10 @@ const UNREAD_TIMEOUT_MS = 60_000;
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** dns.md, "Import". */
 const CONTENT_TOO_LARGE = 413;
-const LIMITS: RouteLimits = { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 3, periodSeconds: 60 } } };
+const LIMITS: RouteLimits = {
+  dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 3, periodSeconds: 60 } },
+  image_upload: IMAGE_UPLOAD_LIMIT,
+};
 
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
 export function createApi(deps: ApiDeps): FastifyInstance {
@@ -313,9 +317,9 @@ function createHttp(config: ApiConfig, clock: Clock, places: ConnectionPlaces, f
 }
 
 function readBody({ headers, routeOptions }: FastifyRequest, bytes: Buffer): unknown {
-  const { formFieldBytesMax = null } = routeOptions.config as Partial<BodyConfig>;
+  const { formFieldBytesMax = null, fileField } = routeOptions.config as Partial<BodyConfig>;
   if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
-  if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax);
+  if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax, fileField);
   // A body that is not JSON either is reported as such first, as everywhere.
   if (readJsonBody(bytes, headers) === undefined) return undefined;
   throw badHeader(6105, "Invalid Content-Type header, valid values are multipart/form-data");

@@ -49,6 +49,7 @@ import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
 import type { ServiceCertificate } from "#control/service-certificate.ts";
 import type { LogpushJobs } from "#control/logpush/jobs.ts";
+import type { ImageControl } from "#control/images/image-control.ts";
 import type { Members } from "#control/members/members.ts";
 import type { Notifications } from "#control/notifications/notifications.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
@@ -62,7 +63,7 @@ import type { Nodes } from "#control/nodes/nodes.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by resource. Created by `createControl` (control/create.ts). */
-export interface Control extends CustomHostnameControl, Members {
+export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly access: Access;
   /** The server's threads and whether they respond. */
   serverHealth(): Promise<ServerHealth>;

@@ -45,6 +45,7 @@ import { createProviderConfigs } from "#control/gateways/provider-configs.ts";
 import { createGatewayRoutes } from "#control/gateways/routes.ts";
 import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
+import { createImageControl, type ImagesConfig } from "#control/images/image-control.ts";
 import { createMembers } from "#control/members/members.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import { createFirewallTools } from "#control/firewall-tools/firewall-tools.ts";
@@ -152,6 +153,8 @@ export interface ControlDeps {
   readonly mailServer?: MailServer | undefined;
   /** Address of the dashboard for links in e-mails; absent: they have none. */
   readonly dashboardUrl?: string;
+  /** Where images are, and what an account may have; absent: nowhere, so that none can be uploaded. */
+  readonly images?: ImagesConfig;
   /** Whether a primary may have this address; default: public addresses only. */
   readonly primaryAllowed?: AddressPolicy;
   /** Whether webhooks and log destinations may have this address; default: public addresses only. */
@@ -175,6 +178,8 @@ export interface ControlDeps {
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
 const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const;
 const RECORDS_PER_ZONE_MAX = 1_000_000;
+
+const NO_IMAGES: ImagesConfig = { directory: "", url: () => "", perAccountMax: 0, accountBytesMax: 0 };
 
 export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
@@ -316,5 +321,6 @@ export function createControl(deps: ControlDeps): Control {
     }),
     sensitiveData: createSensitiveData({ store, clock, sealer }),
     dlpProfiles: createDlpProfiles({ store, clock }),
+    ...createImageControl({ store, clock, sealer, allowed, config: deps.images ?? NO_IMAGES }),
   };
 }

@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup as lookUp } from "node:dns";
 import type { LookupFunction } from "node:net";
+import type { Dispatcher } from "undici";
 import { classifyIp, isGlobalAddress } from "#kernel/net/ip-class.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
@@ -8,11 +9,14 @@ import { isHttpPort } from "./outbound-ports.ts";
 /** Whether the address and port may be connected to; called for every address immediately before connecting. */
 export type OutboundAddressAllowed = (address: string, port: number) => boolean;
 
-export interface OutboundMessage {
+export interface OutboundMessage extends OutboundRequest {
   readonly method: "POST" | "PUT";
+  readonly body: string | Uint8Array;
+}
+
+interface OutboundRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
   /** From the first packet to the end of the response, in milliseconds. */
   readonly totalMs: number;
   /** Aborts the request. */
@@ -44,10 +48,41 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
  * Sends one request and returns the status of the response. Does not follow redirects. Rejects with a reason for the
  * account (`outboundFault`), or with the abort reason.
  */
-export async function sendOutbound(
-  { method, url, headers, body, totalMs, signal: early }: OutboundMessage,
+export const sendOutbound = (message: OutboundMessage, allowed: OutboundAddressAllowed): Promise<number> =>
+  exchange(message, allowed, async (statusCode, answer) => {
+    await answer.dump({ limit: ANSWER_BYTES_MAX });
+    return statusCode;
+  });
+
+/** Reads a file; null if the response is not a 200 or has more bytes. Rejects like `sendOutbound`. */
+export const fetchOutbound = (
+  message: OutboundRequest & { readonly bytesMax: number },
   allowed: OutboundAddressAllowed,
-): Promise<number> {
+): Promise<Buffer | null> =>
+  exchange({ ...message, method: "GET" }, allowed, async (statusCode, answer) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    if (statusCode === 200)
+      for await (const piece of answer as AsyncIterable<Buffer>) {
+        length += piece.length;
+        if (length > message.bytesMax) return null;
+        pieces.push(piece);
+      }
+    return statusCode === 200 ? Buffer.concat(pieces) : null;
+  });
+
+async function exchange<T>(
+  {
+    method,
+    url,
+    headers,
+    body,
+    totalMs,
+    signal: early,
+  }: OutboundRequest & { readonly method: "GET" | "POST" | "PUT"; readonly body?: string | Uint8Array },
+  allowed: OutboundAddressAllowed,
+  read: (statusCode: number, answer: Dispatcher.ResponseData["body"]) => Promise<T>,
+): Promise<T> {
   const address = addressIn(url);
   // For a literal address, `lookup` is not called.
   if (address !== undefined && !allowed(address, portOf(url))) throw new Error(`this server sends no requests to ${address}`);
@@ -64,9 +99,8 @@ export async function sendOutbound(
   try {
     const limit = AbortSignal.timeout(totalMs);
     const signal = early === undefined ? limit : AbortSignal.any([limit, early]);
-    const { statusCode, body: answer } = await request(url, { method, headers, body, dispatcher, signal });
-    await answer.dump({ limit: ANSWER_BYTES_MAX });
-    return statusCode;
+    const answer = await request(url, { method, headers, body: body ?? null, dispatcher, signal });
+    return await read(answer.statusCode, answer.body);
   } catch (error) {
     early?.throwIfAborted();
     throw new Error(outboundFault(error, { isGlobal, totalMs }), { cause: error });

@@ -503,6 +503,16 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     spec: "SPEC 9, 2022-10-11",
   },
   {
+    id: "images-direct-upload-v1",
+    date: "2022-07-01",
+    routes: ["POST /accounts/:account_id/images/v1/direct_upload"],
+    effect: { kind: "endpoint_gone" },
+    replacement: "POST /accounts/{account_id}/images/v2/direct_upload",
+    was: "A URL for one upload could be created without metadata, access policy and identifier of the image.",
+    why: "The later endpoint takes them when it creates the URL, so that whoever uploads cannot choose them.",
+    spec: "SPEC 9, 2022-07-01",
+  },
+  {
     id: "zone-analytics",
     date: "2021-03-01",
     routes: ["GET /zones/:zone_id/analytics/dashboard", "GET /zones/:zone_id/analytics/colos"],

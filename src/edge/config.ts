@@ -30,6 +30,8 @@ export interface EdgeConfig {
   readonly doh: { readonly hosts: readonly string[]; readonly port: number };
   /** Port for requests to gateways' host names; 0 while it is unknown. */
   readonly gatewayPort: number;
+  /** Port at which control of this machine has images; 0 while it is unknown. */
+  readonly imagesPort: number;
   /** Networks of load balancers, whose connections begin with a PROXY header. */
   readonly proxyProtocolFrom: readonly string[];
   /** HTTP proxies in front of the edge, which name the visitor in a header field. */

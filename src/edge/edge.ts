@@ -28,6 +28,7 @@ import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import { createDohRoute, type DohRoute } from "#edge/origin/doh-route.ts";
 import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-route.ts";
+import { createImageRoute, type ImageRoute } from "#edge/origin/image-route.ts";
 import type { OnInvalidRule } from "#edge/zones/entry-points.ts";
 import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import { serveHttp2 } from "#edge/http2/http2-visitor.ts";
@@ -107,7 +108,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     metrics.counter("selvedge_edge_geoip_errors_total", "GeoIP lookups that failed because of a corrupt database"),
   );
   const gateways = createGatewayRoute({ replica: deps.replica, zones, port: config.gatewayPort });
-  const context = createContext(deps, { zones, doh, gateways, places }, state);
+  const images = createImageRoute(config.imagesPort);
+  const context = createContext(deps, { zones, doh, gateways, images, places }, state);
   const { connections, timers } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open visitor connections");
   const certificates = createCertificates({
@@ -165,7 +167,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     });
 
   return {
-    neighbourAt: (name, port) => (name === "doh" ? doh : gateways).moveTo(port),
+    neighbourAt: (name, port) => ({ doh, gateway: gateways, images })[name].moveTo(port),
     useTicketKeys: tlsFront.useTicketKeys,
     usePlaces: places.use,
     useRuleMaterial: (material) => {
@@ -208,10 +210,11 @@ interface Lookups {
   readonly zones: Zones;
   readonly doh: DohRoute;
   readonly gateways: GatewayRoute;
+  readonly images: ImageRoute;
   readonly places: Geoip;
 }
 
-function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups, state: EdgeState): EdgeContext {
+function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places }: Lookups, state: EdgeState): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const timers = createTimers(clock);
@@ -234,7 +237,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const pipeline = createPipeline({
     codecs,
     minifier,
-    ...{ zones, doh, gateways, clearance, challenges, places, tap: deps.tap },
+    ...{ zones, doh, gateways, images, clearance, challenges, places, tap: deps.tap },
     acmeChallenges: createAcmeChallenges(deps.replica),
     loopName: config.vendorPrefix,
     ports: () => state.ports,

@@ -86,6 +86,7 @@ const edge = createEdge({
     ticketKeys: [],
     doh: { hosts: [], port: 0 },
     gatewayPort: 0,
+    imagesPort: 0,
     proxyProtocolFrom: [],
     trustedProxies: { networks: [], field: "x-forwarded-for" },
     limits: EDGE_LIMITS,

@@ -1,4 +1,5 @@
 import { EVALUATION_TYPES } from "#model/gateways/gateway-dataset.ts";
+import { TINY_GIF } from "../support/planted-images.ts";
 import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 
 /** A call of a route that shows that it works. */
@@ -6,7 +7,7 @@ export interface RouteFixture {
   readonly body?: object;
   readonly query?: string;
   /** Sent instead of a body, as a form of several parts. */
-  readonly form?: Readonly<Record<string, string>>;
+  readonly form?: Readonly<Record<string, string | File>>;
   /** The HTTP status, if it differs from the route's own because of the planted objects. */
   readonly status?: number;
   /** Called with the first account's own token instead of the first token. */
@@ -219,6 +220,25 @@ export const routeFixtures = (
   "dns-records-list": {},
   "dns-records-create": { body: { type: "A", name: "new", content: "192.0.2.78", ttl: 1 } },
   "dns-records-export": {},
+  "images-list": { query: "?page=1&per_page=10&creator=planted" },
+  "images-list-after": { query: "?per_page=10&sort_order=asc" },
+  "images-create": { form: { file: new File([TINY_GIF], "fixture.gif"), metadata: '{"a":1}' } },
+  "images-stats": {},
+  "images-direct-upload-create": { form: { id: "fixture", requireSignedURLs: "true" } },
+  "images-direct-upload-create-v1": { body: {}, status: 410 },
+  "images-get": {},
+  "images-edit": { body: { requireSignedURLs: true } },
+  "images-delete": {},
+  "images-blob": {},
+  "image-variants-list": {},
+  "image-variants-create": { body: { id: "fixture", options: { fit: "cover", width: 10, height: 10, metadata: "none" } } },
+  "image-variants-get": {},
+  "image-variants-get-flat": {},
+  "image-variants-edit": { body: { options: { width: 20 } } },
+  "image-variants-delete": {},
+  "image-keys-list": {},
+  "image-keys-create": { status: 409 },
+  "image-keys-delete": {},
   "dns-records-import": { form: { file: "imported 300 IN A 192.0.2.80\n", proxied: "false" } },
   "dns-records-imports-list": {},
   "dns-records-imports-get": {},

@@ -26,7 +26,7 @@ describe("the route table", () => {
       assert.ok(value, `test/support/planted.ts plants nothing for :${name} of ${route.path}`);
       return value;
     });
-  const bodyOf = (route: Route): { body?: object; form?: Readonly<Record<string, string>> } => {
+  const bodyOf = (route: Route): { body?: object; form?: Readonly<Record<string, string | File>> } => {
     const { body, form } = routeFixtures(server.account_id)[route.id] ?? {};
     return form ? { form } : body ? { body } : {};
   };
@@ -180,7 +180,8 @@ describe("the route table with valid requests", () => {
       if (answer.status === 204) return assert.equal(answer.text, "");
       const shape = Compile(route.result);
       if (route.paging === "raw") {
-        assert.equal(answer.headers.get("content-type")?.split(";")[0], route.media_type);
+        const type = answer.headers.get("content-type")?.split(";")[0] ?? "";
+        assert.ok(type === route.media_type || (route.media_type?.endsWith("/*") && type.startsWith(route.media_type.slice(0, -1))), type);
         return assert.deepEqual(shape.Errors(answer.text), []);
       }
       const items: unknown[] = route.paging === "one" ? [answer.body.result] : answer.body.result;

@@ -15,6 +15,8 @@ import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
+import { IMAGE_UPLOAD_LIMIT } from "#api/images/image-uploads.ts";
+import type { ImageLimits } from "#control/images/images.ts";
 import { copySqliteDatabase } from "./sqlite.ts";
 
 export interface ApiServer {
@@ -55,11 +57,13 @@ export interface ApiServerOptions {
   readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
   readonly dashboardUrl?: string;
   readonly records?: NonNullable<ControlDeps["records"]>;
+  readonly images?: Partial<ImageLimits>;
 }
 
 /** For tests that send no e-mail: the address has no listener. */
 export const SILENT_MAIL_SERVER = { host: "127.0.0.1", port: 1, username: "", password: "", from: "edge@example.com" } as const;
 
+export const IMAGES_URL = "http://images.example";
 export const OWNER_EMAIL = "owner@example.com";
 export const OWNER_KEY = "0123456789abcdef0123456789abcdef01234";
 
@@ -85,6 +89,10 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     webhookAllowed: () => true,
     primaryAllowed: () => true,
     vendorPrefix: "svc",
+    images: {
+      ...{ perAccountMax: 100, accountBytesMax: 100_000_000, ...options.images },
+      ...{ directory: join(directory, "images"), url: () => IMAGES_URL },
+    },
     // The address has no listener, so that no test uses the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
     ...(options.records ? { records: options.records } : {}),
@@ -109,7 +117,10 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       date: options.date ?? { asOf: null, negotiate: false },
       rateLimit: options.rateLimit ?? { requests: 0, periodSeconds: 300 },
       failureLimit: options.failureLimit ?? { requests: 0, periodSeconds: 300 },
-      limits: options.limits ?? { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 0, periodSeconds: 60 } } },
+      limits: options.limits ?? {
+        dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 0, periodSeconds: 60 } },
+        image_upload: IMAGE_UPLOAD_LIMIT,
+      },
       ...(options.tls ? { tls: options.tls } : {}),
       ...(options.dashboard ? { dashboard: options.dashboard } : {}),
       ...(options.docs ? { docs: options.docs } : {}),
@@ -134,6 +145,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       await app.close();
       await between?.();
       control.access.close();
+      control.imageProcessor.close();
       await store.close();
       rmSync(directory, { recursive: true, force: true });
     },

@@ -24,6 +24,7 @@ import { destinationContext } from "#control/logpush/pusher.ts";
 import { LOG_DATASET, type LogpushSettings } from "#model/events/logpush.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
+import { plantImages } from "./planted-images.ts";
 import { plantFirewallTools } from "./planted-firewall-tools.ts";
 
 /** One object of every kind that belongs to the first account, and a stranger with another account. */
@@ -145,6 +146,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const session = await made("POST", "/user/sessions", { label: "planted browser" });
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
   const logpushJob = await plantLogpush(server);
+  const images = await plantImages(server);
   const stranger = await plantStranger(server);
   return {
     params: (path) => {
@@ -191,6 +193,9 @@ export async function plant(server: ApiServer): Promise<Planted> {
         invite_id: ABSENT,
         accelerator_id: ABSENT,
         script_id: ABSENT,
+        image_id: images.image_id,
+        variant_id: "planted",
+        signing_key_name: "planted",
         account_member_id: membership.id,
         account_role_id: ROLES[0].id,
         role_id: ABSENT,
@@ -208,6 +213,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       };
     },
     secrets: [
+      images.image_id,
+      images.key,
       zone.id,
       record.id,
       "192.0.2.77",

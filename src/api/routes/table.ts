@@ -28,6 +28,8 @@ import { GATEWAY_DYNAMIC_ROUTES } from "#api/routes/gateways/gateway-dynamic-rou
 import { GATEWAY_PROVIDER_ROUTES } from "#api/routes/gateways/gateway-providers.ts";
 import { GATEWAY_LOG_ROUTES } from "#api/routes/gateways/gateway-logs.ts";
 import { GATEWAY_ROUTES } from "#api/routes/gateways/gateways.ts";
+import { IMAGE_ROUTES } from "#api/routes/images/images.ts";
+import { IMAGE_VARIANT_ROUTES } from "#api/routes/images/image-variants.ts";
 import { GRAPHQL_ROUTES } from "#api/routes/events/graphql.ts";
 import { MEMBERSHIP_ROUTES } from "#api/routes/access/memberships.ts";
 import { LOGPUSH_ROUTES } from "#api/routes/events/logpush.ts";
@@ -117,6 +119,7 @@ export const RESOURCES: readonly Resource[] = [
   { name: "Notifications", routes: NOTIFICATION_ROUTES },
   { name: "AI gateways", routes: [...GATEWAY_ROUTES, ...GATEWAY_DOMAIN_ROUTES, ...GATEWAY_PROVIDER_ROUTES, ...GATEWAY_DYNAMIC_ROUTES] },
   { name: "AI gateway logs", routes: [...GATEWAY_LOG_ROUTES, ...GATEWAY_DATASET_ROUTES] },
+  { name: "Images", routes: [...IMAGE_ROUTES, ...IMAGE_VARIANT_ROUTES] },
   { name: "Access applications", routes: ACCESS_APP_ROUTES },
 ];
 

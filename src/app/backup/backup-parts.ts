@@ -19,6 +19,7 @@ export const BACKUP_PARTS: readonly BackupPart[] = [
   { path: "seal.key", kind: "file", isNeeded: true },
   { path: "gateway/spend.journal", kind: "file", isNeeded: false },
   { path: "gateway-logs", kind: "directory", isNeeded: false },
+  { path: "images", kind: "directory", isNeeded: false },
   { path: "crs", kind: "directory", isNeeded: false },
 ];
 

@@ -584,6 +584,25 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "API key of the first user, for clients that send X-Auth-Email and X-Auth-Key. Empty: no key.",
   },
+  "images.url": {
+    type: "site",
+    default: "",
+    doc: "Beginning of the URLs of images and uploads, such as https://images.example.com, a name of a zone. Empty: the address of the management API.",
+  },
+  "images.per_account_max": {
+    type: "count",
+    default: 100_000,
+    min: 0,
+    max: 10_000_000,
+    doc: "Largest number of images of an account.",
+  },
+  "images.account_bytes_max": {
+    type: "count",
+    default: 10_737_418_240,
+    min: 0,
+    max: 1_000_000_000_000_000,
+    doc: "Largest number of bytes of all images of an account.",
+  },
   "notifications.smtp_host": {
     type: "text",
     default: "",
@@ -600,7 +619,7 @@ export const CONFIG_KEYS = {
   "notifications.webhook_allow": {
     type: "networks",
     default: [],
-    doc: "Networks in which webhooks and log destinations may be, in addition to the Internet. While api.host is loopback, this machine and its network are allowed.",
+    doc: "Networks in which webhooks, log destinations and the sources of images may be, in addition to the Internet. While api.host is loopback, this machine and its network are allowed.",
   },
   "runtime.native": {
     type: "native",

@@ -1,4 +1,5 @@
 import type { ApiConfig } from "#api/server.ts";
+import { IMAGE_UPLOAD_LIMIT } from "#api/images/image-uploads.ts";
 import type { OrderingConfig } from "#control/certificates/create.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
@@ -115,7 +116,7 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     recordsCalls: () => live.current().deprecations.record,
-    limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
+    limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit }, image_upload: IMAGE_UPLOAD_LIMIT },
     ...(dashboard === undefined ? {} : { dashboard }),
     ...(docs === undefined ? {} : { docs }),
     ...live.tls(),

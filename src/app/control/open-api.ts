@@ -11,6 +11,8 @@ import { listenerPort } from "#app/operations/addresses.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import { closeHttp } from "#app/operations/close-http.ts";
 import type { Closing } from "#app/operations/disposables.ts";
+import type { ImageHandler } from "#api/images/image-handler.ts";
+import { addImages } from "./image-server.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
 import { apiConfig } from "./control-config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
@@ -38,6 +40,7 @@ export interface ApiParts {
   readonly transport: TransportNotices;
   readonly stalls: Pick<Stalls, "list">;
   readonly inherited: Pick<InheritedSockets, "take"> | undefined;
+  readonly images: ImageHandler;
   /** Nodes on other machines; null without a bus. */
   fleet(): ApiFleet | null;
 }
@@ -64,7 +67,7 @@ export interface OpenedApi {
 /** The management API, with metrics and health; they do not listen yet. */
 export function openApi(
   { config, clock, log, operatorPorts }: ComposeDeps,
-  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, fleet }: ApiParts,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, images, fleet }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -99,6 +102,7 @@ export function openApi(
   // A proxy on this machine that is reachable from outside would also pass them on, under another name.
   const isPrivate = isLoopbackHost(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
+  addImages(api, images);
   addJoining(api, async (token, publicKey) => fleet()?.join(token, publicKey) ?? null);
   closing.addDraining((drainMs, idleMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs, idleMs));
   let listening: readonly OpenSocket[] = [];

@@ -36,12 +36,14 @@ export async function openControl(
     metrics,
     urlOfGateways,
     nameserver,
+    urlOfApi,
     serverHealth,
     heardNodes,
   }: {
     readonly metrics: MetricRegistry;
     urlOfGateways(): string;
     nameserver(): string | undefined;
+    urlOfApi(): string;
     serverHealth(): Promise<ServerHealth>;
     heardNodes(): ReadonlyMap<string, SeenReport>;
   },
@@ -62,6 +64,12 @@ export async function openControl(
     logSegments: logSegmentsOf(files.events),
     readLogBatch: batches.read,
     ...controlConfig(config),
+    images: {
+      directory: files.images,
+      url: () => config.images.url || urlOfApi(),
+      perAccountMax: config.images.per_account_max,
+      accountBytesMax: config.images.account_bytes_max,
+    },
     parentServers: { isAllowed: createAddressPolicy(config.dns.host, [], operatorPorts) },
     primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow, operatorPorts),
     webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow, operatorPorts),

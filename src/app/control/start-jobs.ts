@@ -65,6 +65,7 @@ const ownDuties = (control: Control, backups: ScheduledBackups): readonly Job[] 
   removeAbandonedImports(control.zoneFiles),
   watchSecurityEvents(control.notifications.watch),
   pushLogs(control.logpush.pusher),
+  forgetEnded("image-files", { forget: control.imageSweep.removeFiles }),
   backUp(backups),
 ];
 
@@ -78,6 +79,7 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),
   removeLeftovers(control.removals),
+  forgetEnded("image-drafts", control.imageSweep),
   sendNotifications(control.notifications.deliveries),
   forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
   forgetEnded("invitations", control.invitations),

@@ -43,7 +43,7 @@ export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rate
 export const edgeConfig = (
   config: Config,
   bound: Bound,
-  { doh, gateway }: Readonly<Record<PeerName, number>>,
+  { doh, gateway, images }: Readonly<Record<PeerName, number>>,
 ): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "ruleMaterial"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
@@ -55,6 +55,7 @@ export const edgeConfig = (
   resolvers: config.dns.resolvers,
   doh: { hosts: config.dns.name_servers, port: doh },
   gatewayPort: gateway,
+  imagesPort: images,
   proxyProtocolFrom: config.edge.proxy_protocol_from,
   trustedProxies: trustedProxies(config.edge),
   cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),

@@ -15,6 +15,8 @@ export interface PlaneFiles {
   /** Directory of the OWASP Core Rule Set that the operator has installed, and the file of the last compiled one. */
   readonly coreRules: string;
   readonly lastCoreRules: string;
+  /** Directory of the files of images. */
+  readonly images: string;
   /** Directory with a subdirectory for each edge thread. */
   readonly cache: string;
 }
@@ -28,5 +30,6 @@ export const planeFiles = (dataDir: string): PlaneFiles => ({
   spendJournal: join(dataDir, "gateway", "spend.journal"),
   coreRules: join(dataDir, "crs"),
   lastCoreRules: join(dataDir, "crs.last-good"),
+  images: join(dataDir, "images"),
   cache: join(dataDir, "cache"),
 });

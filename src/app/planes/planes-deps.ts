@@ -67,6 +67,8 @@ export interface PlanesDeps {
   onNotified(zoneId: string, from: string): void;
   /** Called for each zone with other addresses at its apex that other servers transfer. */
   onReaddressed(zoneId: string, addresses: string): void;
+  /** Port at which this process has images; absent: they are on another machine. */
+  readonly imagesPort?: number;
   readonly stalls: Stalls;
   /** Called with the parts that use Node.js in the threads, and why. */
   readonly onNotNative: OnMissing;

@@ -15,6 +15,7 @@ import { startControlJobs } from "#app/control/start-jobs.ts";
 import { createFeedSource } from "#app/control/feed-source.ts";
 import { nodeIdIn } from "#app/control/node-id.ts";
 import type { Fleet } from "#app/fleet/fleet.ts";
+import { openImageServer } from "#app/control/image-server.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
@@ -65,16 +66,19 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const metrics = createMetrics();
   let urlOfGateways = "";
   let nameserver = "";
+  let urlOfApi = "";
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
   let fleet: Fleet | null = null;
   const asked = {
     metrics,
     urlOfGateways: () => urlOfGateways,
     nameserver: () => nameserver || undefined,
+    urlOfApi: () => urlOfApi,
     serverHealth: () => serverHealth(store, running),
     heardNodes: () => fleet?.heard ?? new Map(),
   };
   const { control, reader, batches } = await openControl(deps, state, asked, closing);
+  const images = await openImageServer({ control, log, operatorPorts }, closing);
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
   reportLocalDuties({ config, isNode: false, log, metrics });
@@ -90,6 +94,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       files,
       early,
       ruleMaterial: ruleFiles.material,
+      imagesPort: images.port,
       operatorPorts,
       metrics,
       hasZones,
@@ -120,6 +125,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       transport,
       stalls,
       inherited,
+      images: images.handler,
       fleet: () => fleet,
     },
     closing,
@@ -144,6 +150,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     await startControlJobs({ control, live, backups, store, clock, metrics, log, nodeId: nodeIdIn(files.nodeId) }, closing);
   });
   const addresses = planeAddresses(config, await api.listen(), planes.ports);
+  urlOfApi = new URL(addresses.api).origin;
   // The monotonic scale begins with the process, so this includes loading the program.
   const took_ms = Math.round(clock.monotonicMs());
   const run = { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() };

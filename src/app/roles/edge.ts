@@ -26,7 +26,7 @@ const EDGE_SOCKETS = ["http", "https"] as const;
 
 /** Adds each started one to `workers`. */
 export function createEdgeWorkers(
-  { config, files, log, ruleMaterial, operatorPorts, inherited }: PlanesDeps,
+  { config, files, log, ruleMaterial, operatorPorts, inherited, imagesPort = 0 }: PlanesDeps,
   sinks: Sinks,
   serve: Serve,
   workers: PlaneWorker[],
@@ -39,7 +39,7 @@ export function createEdgeWorkers(
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
   });
   /** 0 until they listen; edges that have started by then are notified. */
-  const neighbours: Record<PeerName, number> = { doh: 0, gateway: 0 };
+  const neighbours: Record<PeerName, number> = { doh: 0, gateway: 0, images: imagesPort };
   return {
     start: (name, siblings, sockets) => {
       const worker = serve({

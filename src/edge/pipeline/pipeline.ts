@@ -27,6 +27,7 @@ import { chooseMinified } from "#edge/minify/choose-minified.ts";
 import type { Minifier } from "#edge/minify/minifier.ts";
 import { chooseExclusion } from "#edge/exclusion/exclusion.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
+import type { ImageRoute } from "#edge/origin/image-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";
 import type { AcmeChallenges } from "#edge/stages/acme-challenge.ts";
@@ -70,6 +71,7 @@ export interface PipelineDeps {
   readonly tap: Pick<BodyTee, "takes" | "begin">;
   readonly doh: DohRoute;
   readonly gateways: GatewayRoute;
+  readonly images: Pick<ImageRoute, "originOf">;
   /** Name in CDN-Loop, with which the edge detects loops (RFC 8586). */
   readonly loopName: string;
   /** Available once the edge listens. */
@@ -116,6 +118,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),
   { name: "exclusion", run: chooseExclusion },
   { name: "body", run: (exchange) => (exchange.body === undefined && readsBodyLater(exchange) ? NEEDS_BODY : null) },
+  { name: "images", run: passToImages },
 ];
 
 interface ResponseStage {
@@ -257,6 +260,13 @@ function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | n
   if (origin === "refused") return plainPage(exchange, "misdirected");
   exchange.ownOrigin = origin;
   if (origin !== null) exchange.cacheRule = { read_timeout: GATEWAY_READ_TIMEOUT_SECONDS };
+  return null;
+}
+
+/** Passes requests for images to control, after all rules of the zone. A signature counts for its URL only, so such responses are not shared. */
+function passToImages(exchange: Exchange, { images }: PipelineDeps): null {
+  exchange.ownOrigin = images.originOf(exchange);
+  if (exchange.ownOrigin !== null) exchange.cacheRule = { cache: !/(?:^|&)sig=/.test(exchange.query) };
   return null;
 }
 

@@ -192,7 +192,7 @@ export class RequestFlow implements ResponseSource {
 
   private answer(exchange: Exchange, page: Page | null, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): void {
     if (page !== null) return this.visitor.sendPage(page);
-    if (upgrade === "" && exchange.ownOrigin === null) {
+    if (upgrade === "" && (exchange.ownOrigin === null || exchange.cacheRule?.cache === true)) {
       const cached = this.edge.cache.read(exchange, hasBody);
       if (cached !== null && this.fromCache(exchange, buffer, head, cached)) return;
     }

@@ -15,6 +15,7 @@ export const testEdgeConfig = (): EdgeConfig => ({
   resolvers: [],
   doh: { hosts: [], port: 0 },
   gatewayPort: 0,
+  imagesPort: 0,
   ticketKeys: [],
   proxyProtocolFrom: [],
   trustedProxies: { networks: [], field: "x-forwarded-for" },

@@ -94,7 +94,7 @@ export interface RuleMaterial {
 export type SinkName = "events" | "detector";
 
 /** Services that planes offer each other over loopback. */
-export type PeerName = "doh" | "gateway";
+export type PeerName = "doh" | "gateway" | "images";
 
 export interface WorkerHandlers {
   readonly metrics: MetricRegistry;

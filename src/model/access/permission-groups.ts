@@ -53,6 +53,8 @@ const ROWS = [
   { id: "74e1036f577a48528b78d2413b40538d", name: "Dynamic URL Redirects Write", scopes: ZONE },
   { id: "4ec32dfcb35641c5bb32d5ef1ab963b4", name: "Firewall Services Read", scopes: ZONE },
   { id: "43137f8d07884d3198dc0ee77ca6e79b", name: "Firewall Services Write", scopes: ZONE },
+  { id: "3b94c49258ec4573b06d51d99b6416c0", name: "Images Read", scopes: ACCOUNT },
+  { id: "618ec6c64a3a42f8b08bdcb147ded4e4", name: "Images Write", scopes: ACCOUNT },
   { id: "6a315a56f18441e59ed03352369ae956", name: "Logs Read", scopes: ACCOUNT },
   { id: "c4a30cd58c5d42619c86a3c36c441e2d", name: "Logs Read", scopes: ZONE },
   { id: "96163bd1b0784f62b3e44ed8c2ab1eb6", name: "Logs Write", scopes: ACCOUNT },

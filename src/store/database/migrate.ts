@@ -44,6 +44,7 @@ import { coreRules } from "#store/migrations/0264-core-rules.ts";
 import { certificatePacks } from "#store/migrations/0254-certificate-packs.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
+import { images } from "#store/migrations/0271-images.ts";
 import { invitations } from "#store/migrations/0248-invitations.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 253, name: "audit-log-by-actor", statements: auditLogByActor },
   { version: 254, name: "certificate-packs", statements: certificatePacks },
   { version: 264, name: "core-rules", statements: coreRules },
+  { version: 271, name: "images", statements: images },
 ];
 
 /**
