@@ -31,13 +31,20 @@ export function roleOf({ name, type }: Pick<ResourceRecord, "name" | "type">, zo
   return type === TYPE.NS && keyOf(name) === zone ? "apex" : "record";
 }
 
-/** The record in stored form. Throws TransferError if a zone here cannot contain it. */
-export function copiedRecord(record: ResourceRecord, zone: NameKey, proxied: boolean): PreparedRecord {
+/** Throws TransferError if a zone here cannot contain the record. */
+export function assertServable(record: ResourceRecord, zone: NameKey): void {
+  const fail = (problem: string): never => {
+    throw new TransferError(`${formatName(record.name).toLowerCase()} ${problem}`);
+  };
+  const type = typeName(record.type);
+  if (recordTypeOf(type) === undefined) fail(`has a record of type ${type}, which this server cannot serve`);
+  if (record.type === TYPE.CNAME && keyOf(record.name) === zone) fail("is the zone's name and has a CNAME record");
+}
+
+/** The record in stored form. */
+export function copiedRecord(record: ResourceRecord, proxied: boolean): PreparedRecord {
   const type = typeName(record.type);
   const name = formatName(record.name).toLowerCase();
-  if (recordTypeOf(type) === undefined) throw new TransferError(`${name} has a record of type ${type}, which this server cannot serve`);
-  if (record.type === TYPE.CNAME && keyOf(record.name) === zone)
-    throw new TransferError(`${name} is the zone's name and has a CNAME record`);
   const { content, data, priority } = describe(type, record.rdata);
   return {
     name,

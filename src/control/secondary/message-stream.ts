@@ -1,9 +1,10 @@
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { isGlobalAddress } from "#kernel/net/ip-class.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
+import { type AheadMemory, type ReadAhead, readAhead } from "./read-ahead.ts";
 
 export interface StreamLimits {
   /** Milliseconds for connecting, and between two arrivals of data. */
@@ -25,6 +26,7 @@ const LENGTH_BYTES = 2;
 export async function openMessageStream(
   to: { readonly address: string; readonly port: number },
   limits: StreamLimits,
+  memory: AheadMemory,
   signal: AbortSignal,
 ): Promise<MessageStream> {
   const socket = connect({ host: to.address, port: to.port, noDelay: true });
@@ -36,6 +38,8 @@ export async function openMessageStream(
   socket.setTimeout(limits.idleTimeoutMs, () =>
     fail(isGlobal || hasAnswered ? `no response within ${limits.idleTimeoutMs / 1000} s` : SILENT),
   );
+  /** A paused socket receives nothing, whatever its server does. */
+  const onPause = (paused: boolean): void => void socket.setTimeout(paused ? 0 : limits.idleTimeoutMs);
   const total = setTimeout(() => fail(`not complete within ${limits.totalTimeoutMs / 1000} s`), limits.totalTimeoutMs);
   const abort = (): void => fail("the server is shutting down");
   signal.addEventListener("abort", abort, { once: true });
@@ -44,7 +48,7 @@ export async function openMessageStream(
     signal.removeEventListener("abort", abort);
     socket.destroy();
   };
-  // The reader gets errors through the iterator; between two reads, this listener prevents an uncaught error.
+  // The reader gets errors with the bytes; before it begins, this listener prevents an uncaught error.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect", { signal });
@@ -52,7 +56,7 @@ export async function openMessageStream(
     close();
     throw told(error);
   }
-  const messages = read(socket, limits.bytesMax);
+  const messages = read(readAhead(socket, memory, onPause), limits.bytesMax);
   return {
     send: (message) => {
       const length = Buffer.alloc(LENGTH_BYTES);
@@ -73,10 +77,10 @@ export async function openMessageStream(
   };
 }
 
-async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, undefined> {
+async function* read(source: ReadAhead, bytesMax: number): AsyncGenerator<Buffer, undefined> {
   const pending = new PendingBytes();
   let received = 0;
-  for await (const chunk of socket as AsyncIterable<Buffer>) {
+  for (let chunk = await source.next(); chunk; chunk = await source.next()) {
     received += chunk.length;
     if (received > bytesMax) throw new TransferError(`the response is longer than ${bytesMax} bytes`);
     // Appended bytes are never overwritten, so messages stay valid.
@@ -99,7 +103,6 @@ const lengthOf = (bytes: Buffer): number => (bytes.length < LENGTH_BYTES ? Numbe
 /** Translates a connection error for the zone's status. */
 function explained(error: unknown): unknown {
   const { code, name } = error as NodeJS.ErrnoException;
-  if (code === "ERR_STREAM_PREMATURE_CLOSE") return new TransferError(CLOSED);
   if (name === "AbortError") return new TransferError("the server is shutting down");
   return typeof code === "string" && /^E[A-Z]+$/.test(code)
     ? new TransferError(`the connection failed: ${REASONS.get(code) ?? code}`)
@@ -113,8 +116,7 @@ const SILENT = "it sent no DNS response: nothing listens there, it uses another 
 function silent(error: unknown): unknown {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (name === "AbortError") return explained(error);
-  const isClosed = code === "ERR_STREAM_PREMATURE_CLOSE" || message === SHORT;
-  return isClosed || (typeof code === "string" && /^E[A-Z]+$/.test(code)) ? new TransferError(SILENT) : error;
+  return message === SHORT || (typeof code === "string" && /^E[A-Z]+$/.test(code)) ? new TransferError(SILENT) : error;
 }
 
 const SHORT = "a message is shorter than a DNS header";

@@ -73,10 +73,11 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
   });
 
   return {
-    applied: async (source, peer, method, { apex, changes }) => {
+    applied: async (source, peer, method, plan) => {
+      const { apex, changes, added } = plan;
       const call = deps.call();
       const { zone } = source;
-      const count = (changes.deletes?.length ?? 0) + (changes.rows?.length ?? 0) + (changes.prepared?.length ?? 0);
+      const count = changes.deletes.length + changes.rows.length + added.size;
       const options = { kind: "transfer", reason: `serial ${apex.serial} from ${peer.label} by ${method}` } as const;
       /** Everything except the records. False if the zone was changed meanwhile. */
       const conclude = async (unit: Unit): Promise<boolean> => {
@@ -97,13 +98,13 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       };
       const atOnce = async (unit: Unit): Promise<boolean> => {
         if (!(await conclude(unit))) return false;
-        await changer.changeWithin(unit, call, zone, changes, options);
+        await changer.changeWithin(unit, call, zone, { ...changes, prepared: [...added.prepared()] }, options);
         return true;
       };
       const applied =
         count <= AT_ONCE_MAX
           ? await commit(deps, call, atOnce, { timeoutMs: changeTimeoutMs(count) })
-          : (await changer.changeInPieces(call, zone, transferPieces(changes), { ...options, finishing: conclude })) !== null;
+          : (await changer.changeInPieces(call, zone, transferPieces(plan), { ...options, finishing: conclude })) !== null;
       if (applied) report({ zone: zone.name, result: "transferred", peer: peer.label, method, serial: apex.serial, changes: count });
       return applied;
     },
@@ -139,19 +140,20 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
 }
 
 /** Deletions first, so that the zone never contains more records than the primary's two versions. */
-async function* transferPieces({ deletes = [], rows = [], prepared = [] }: TransferPlan["changes"]): AsyncGenerator<RecordChanges> {
-  const parts = { deletes, rows, prepared };
-  let piece: { -readonly [K in keyof typeof parts]: (typeof parts)[K][number][] } = { deletes: [], rows: [], prepared: [] };
+async function* transferPieces({ changes, added }: TransferPlan): AsyncGenerator<RecordChanges> {
+  const parts = { deletes: changes.deletes, rows: changes.rows, prepared: added.prepared() };
+  const empty = (): Record<keyof typeof parts, unknown[]> => ({ deletes: [], rows: [], prepared: [] });
+  let piece = empty();
   let size = 0;
   for (const part of ["deletes", "rows", "prepared"] as const)
     for (const change of parts[part]) {
-      (piece[part] as unknown[]).push(change);
+      piece[part].push(change);
       if (++size < CHUNK_CHANGES) continue;
-      yield piece;
-      piece = { deletes: [], rows: [], prepared: [] };
+      yield piece as RecordChanges;
+      piece = empty();
       size = 0;
     }
-  if (size > 0) yield piece;
+  if (size > 0) yield piece as RecordChanges;
 }
 
 async function setExpired(unit: Unit, deps: OutcomesDeps, { zone }: ZoneSource, expired: boolean): Promise<void> {

@@ -15,14 +15,31 @@ import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { typeCode } from "#wire/dns/record-types.ts";
 import { type Transfer, TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
 import { apexOf } from "./transferred-apex.ts";
-import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf, storedTtl, typeName } from "./copied-record.ts";
+import {
+  assertServable,
+  copiedRecord,
+  keyOfRecord,
+  keyOfRow,
+  type RecordKey,
+  recordKey,
+  roleOf,
+  storedTtl,
+  typeName,
+} from "./copied-record.ts";
 import { netDifference } from "./net-difference.ts";
 import { createTransferredSets } from "./transferred-sets.ts";
 
 /** The changes that make the zone equal to its primary's. */
 export interface TransferPlan {
   readonly apex: PrimaryApex;
-  readonly changes: Pick<RecordChanges, "deletes" | "rows" | "prepared">;
+  readonly changes: Required<Pick<RecordChanges, "deletes" | "rows">>;
+  readonly added: AddedRecords;
+}
+
+/** New records. Their stored form takes more memory than all else of them, so it is made where they are written. */
+export interface AddedRecords {
+  readonly size: number;
+  prepared(): Iterable<PreparedRecord>;
 }
 
 export interface PlanContext {
@@ -49,17 +66,24 @@ const WITHOUT_SERVERS = "the zone has no NS records at its name, so it is not wh
 /** Plans a complete replacement. Throws TransferError if a record cannot be stored. */
 export async function planFull(scene: PlanContext, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
-  const wanted = new LargeMap<ResourceRecord>();
+  /** Positions in `records`; a new record's is also in `isNew`. */
+  const wanted = new LargeMap<number>();
+  const isNew = new Uint8Array(records.length);
   const nameServers = new LargeMap<ResourceRecord>();
   const sets = createTransferredSets();
+  let at = -1;
   await inTicks(records, SLICE, (record) => {
+    at += 1;
     const role = roleOf(record, zone);
     if (role === "none") return;
-    const held = role === "apex" ? nameServers : wanted;
     const key = keyOfRecord(record);
+    const held = role === "apex" ? nameServers : wanted;
     // Duplicate records count once (RFC 2181 §5).
     if (!held.has(key)) sets.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
-    held.set(key, record);
+    if (role === "apex") return nameServers.set(key, record);
+    isNew[wanted.get(key) ?? at] = 0;
+    isNew[at] = 1;
+    wanted.set(key, at);
   });
   const deletes: { id: string }[] = [];
   const ttls = new LargeMap<number>();
@@ -69,13 +93,20 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
       if (isOwnAlias(row, scene.zone.name)) continue;
       if (row.proxied === 1) proxied.add(`${row.name} ${row.type}`);
       const key = keyOfRow(row);
-      const record = wanted.get(key);
-      if (!record) deletes.push({ id: row.id });
-      else if (row.ttl !== storedTtl(record.ttl)) ttls.set(row.id, storedTtl(record.ttl));
+      const position = wanted.get(key);
+      const record = position === undefined ? undefined : records[position];
+      if (position === undefined || !record) {
+        deletes.push({ id: row.id });
+        continue;
+      }
+      if (row.ttl !== storedTtl(record.ttl)) ttls.set(row.id, storedTtl(record.ttl));
+      isNew[position] = 0;
       wanted.delete(key);
     }
     await setImmediate();
   }
+  // In their order of arrival, in which neighbours have neighbouring names, so that they share pages of the indexes.
+  const added = records.values().filter((_, position) => isNew[position] === 1);
   const rows: DnsRecordRow[] = [];
   for (const ids of chunksOf(ttls.keys(), SLICE))
     for (const row of await recordsByIds(scene.db, scene.zone.id, ids)) rows.push({ ...row, ttl: ttls.get(row.id) ?? row.ttl });
@@ -87,7 +118,7 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
     servers.map(({ rdata }) => rdata),
     nsTtl,
   );
-  return { apex, changes: { deletes, rows, prepared: await copied(wanted.values(), soa, proxied) } };
+  return { apex, changes: { deletes, rows }, added: await addedRecords(added, soa, proxied) };
 }
 
 /** Plans the application of differences. Throws OutOfStepError, and TransferError as `planFull`. */
@@ -140,20 +171,30 @@ export async function planDifferences(
   if (servers.size === 0) throw new TransferError(WITHOUT_SERVERS);
   return {
     apex: apexOf(soa, servers.values(), nsTtl),
-    changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) },
+    changes: { deletes, rows: changed },
+    added: await addedRecords(added, soa, proxied),
   };
 }
 
-/** New records; proxied if others of their name and type are, so that the setting survives a change of address. */
-async function copied(records: Iterable<ResourceRecord>, soa: ResourceRecord, proxied: ReadonlySet<string>): Promise<PreparedRecord[]> {
+/**
+ * New records; proxied if others of their name and type are, so that the setting survives a change of address. Throws
+ * TransferError if a zone here cannot contain one.
+ */
+async function addedRecords(records: Iterable<ResourceRecord>, soa: ResourceRecord, proxied: ReadonlySet<string>): Promise<AddedRecords> {
   const zone = keyOf(soa.name);
-  const prepared: PreparedRecord[] = [];
-  for (const record of records) {
-    const override = proxied.size > 0 && proxied.has(`${formatName(record.name).toLowerCase()} ${typeName(record.type)}`);
-    prepared.push(copiedRecord(record, zone, override));
-    if (prepared.length % SLICE === 0) await setImmediate();
-  }
-  return prepared;
+  const added: ResourceRecord[] = [];
+  await inTicks(records, SLICE, (record) => {
+    assertServable(record, zone);
+    added.push(record);
+  });
+  const isProxied = ({ name, type }: ResourceRecord): boolean =>
+    proxied.size > 0 && proxied.has(`${formatName(name).toLowerCase()} ${typeName(type)}`);
+  return {
+    size: added.length,
+    prepared: function* () {
+      for (const record of added) yield copiedRecord(record, isProxied(record));
+    },
+  };
 }
 
 /** A CNAME at the apex is an override, because no primary can have one. */

@@ -9,6 +9,8 @@ import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primary.ts";
 import { createRecordBudget } from "./record-budget.ts";
+import { openMessageStream } from "./message-stream.ts";
+import type { AheadMemory } from "./read-ahead.ts";
 import { connectPrimary, type PrimaryLimits } from "./primary-client.ts";
 import { settled } from "../../../test/support/eventually.ts";
 import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
@@ -69,7 +71,8 @@ test("one tick reads only a part of any amount of received data", async (t) => {
   primary.recordsAtOnce = 100;
   t.after(() => primary.close());
   const turns = itemsPerTurn();
-  const counting = { lease: () => ({ take: turns.add, release: () => undefined }) };
+  const ahead = { take: () => true, release: () => undefined };
+  const counting = { lease: () => ({ take: turns.add, ahead, release: () => undefined }) };
   const limits = { ...LIMITS, bytesMax: 10_000_000, recordsMax: 30_000 };
   const deps = { limits, budget: counting, accountId: "account", primaryAllowed: () => true, nowSeconds: () => 1_780_000_000 };
   const to = { address: "127.0.0.1", port: primary.port, key: null };
@@ -78,6 +81,35 @@ test("one tick reads only a part of any amount of received data", async (t) => {
   connection.close();
   assert.equal(transfer.kind === "full" && transfer.records.length, 20_000);
   assert.ok(turns.most() < 600, `${turns.most()} records in one turn`);
+});
+
+test("a primary can send everything before the first byte is read, and a lack of memory only pauses it", async (t) => {
+  const [messages, messageBytes] = [600, 0xffff];
+  const sent = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    const message = Buffer.alloc(2 + messageBytes);
+    message.writeUInt16BE(messageBytes);
+    for (let i = 1; i < messages; i++) socket.write(message);
+    // Called once the system has taken all of it: far more than the buffers of two sockets have room for.
+    socket.end(message, () => sent.resolve());
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const to = { address: "127.0.0.1", port: (server.address() as AddressInfo).port };
+  const limits = { ...LIMITS, bytesMax: 100_000_000 };
+  const read = async (ahead: AheadMemory, before: () => Promise<void>): Promise<number> => {
+    const stream = await openMessageStream(to, limits, ahead, new AbortController().signal);
+    await before();
+    let bytes = 0;
+    for (let i = 0; i < messages; i++) bytes += (await stream.next()).length;
+    await assert.rejects(stream.next(), TransferError);
+    stream.close();
+    return bytes;
+  };
+  const lease = createRecordBudget(1).lease("account");
+  assert.equal(await read(lease.ahead, () => sent.promise), messages * messageBytes);
+  const refusing = { take: () => false, release: (bytes: number) => assert.equal(bytes, 0) };
+  assert.equal(await read(refusing, async () => {}), messages * messageBytes);
 });
 
 test("bytes, records and time are limited", async (t) => {

@@ -55,8 +55,8 @@ export async function connectPrimary(
   if (!primaryAllowed(primary.address, primary.port))
     throw new TransferError("this server sends no queries to its address (dns.primary_allow)");
   if (key === undefined) throw new TransferError("this server cannot decrypt its TSIG key: enter the secret again");
-  const stream = await openMessageStream(primary, limits, signal);
   const lease = budget.lease(accountId);
+  const stream = await openMessageStream(primary, limits, lease.ahead, signal);
 
   const ask = (type: number, authorities: readonly ResourceRecord[]): AnswerReader => {
     const question: Question = { name: zone, type, class: CLASS.IN };

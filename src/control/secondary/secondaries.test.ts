@@ -600,6 +600,9 @@ storeTest("a transfer of thousands of records is written in chunks, and the plan
     clock.advance(10_000);
     await notified();
     assert.deepEqual([await follow(), await serial()], [[1, 2_601], 2]);
+    const written = [...plane.entries("record")].filter(([, { name }]) => name.startsWith("h"));
+    const ids = written.toSorted(([, a], [, b]) => Number(/\d+/.exec(a.name)) - Number(/\d+/.exec(b.name))).map(([id]) => id);
+    assert.ok(ids.join() === ids.toSorted().join(), "identifiers of a transfer ascend as it is written, so that they share pages");
 
     // Most change their TTL, some go, some come.
     const changed = hosts(2_500, "192.0.2.7").map((line) => line.replace(" 300 ", " 600 "));

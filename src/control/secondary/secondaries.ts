@@ -51,8 +51,8 @@ export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
   /** Concurrent checks; those of one account are at most half of them. */
   readonly zonesAtOnce: number;
   /**
-   * Records that running transfers hold together. One takes 300 bytes when it is read and 550 when its change is planned; the
-   * process grows by up to 1.5 KB for it, since its garbage stays for a while.
+   * Records that running transfers hold together. One takes 300 bytes when it is read; the process grows by more, since
+   * its garbage stays for a while.
    */
   readonly recordsAtOnceMax: number;
   /** Limit of records of an unproved zone. */

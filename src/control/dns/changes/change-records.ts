@@ -16,7 +16,7 @@ import type { DnsRecord } from "#model/dns/dns-record.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
-import { importOfRecord } from "#store/dns/dns-imports.ts";
+import { importedRecordId, importOfRecord } from "#store/dns/dns-imports.ts";
 import { recordsByIds, recordsNamed, writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store, Unit } from "#store/database/store.ts";
@@ -102,12 +102,16 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
   };
 
   const writePiece = async (unit: Unit, change: LargeChange, prepared: PreparedChanges, options: ChunkedChangeOptions): Promise<void> => {
-    const { zone } = change;
+    const { zone, counts } = change;
     const row = await zoneRowById(unit.db, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    const planned = planSteps(prepared, existing, { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared) });
+    // Ascending identifiers come next to each other in the index; each random one changes a page of its own.
+    let created = counts.created;
+    const nextId = (): string => importedRecordId(change.row.id, created++);
+    const context = { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared), nextId };
+    const planned = planSteps(prepared, existing, context);
     const changes = outcome(await judged(unit, zone, planned, { ...row, recordCount: row.record_count }, options));
     await countImported(unit.db, zone.id, addedBy(changes));
     await deps.large.write(unit, change, changes);

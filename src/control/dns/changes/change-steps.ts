@@ -48,6 +48,8 @@ interface StepContext {
   readonly now: string;
   /** The doubtful names that the zone has. */
   readonly namesInUse: ReadonlySet<string>;
+  /** Identifier of a new record; absent: a random one. */
+  readonly nextId?: () => string;
 }
 
 export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRef, policy: RecordPolicy): Promise<PreparedChanges> {
@@ -151,9 +153,9 @@ const judgedBefore = <Row extends RecordContentRow>(row: Row): Partial<PreparedR
 const changedRow = (row: DnsRecordRow, to: Checked, now: string): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, ...noteTimes(to, row, now), modified_on: now };
 
-const newRow = (post: Checked | Doubtful, { zone, now, namesInUse }: StepContext): DnsRecordRow | PlatformError => {
+const newRow = (post: Checked | Doubtful, { zone, now, namesInUse, nextId = newId }: StepContext): DnsRecordRow | PlatformError => {
   const to = "otherwise" in post ? (namesInUse.has(post.record.name) ? post.record : post.otherwise) : post;
-  return to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
+  return to instanceof PlatformError ? to : createdRow(nextId(), to, zone.id, now);
 };
 
 export const createdRow = (id: string, record: PreparedRecord, zone_id: string, now: string): DnsRecordRow => ({
