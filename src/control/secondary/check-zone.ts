@@ -1,6 +1,7 @@
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import { importOfZone } from "#store/dns/dns-imports.ts";
 import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store } from "#store/database/store.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
@@ -38,6 +39,9 @@ export interface CheckZoneDeps {
 const UNPROVED_EVERY_MS = 3_600_000;
 const waitsForProof = ({ zone }: ZoneSource): boolean => zone.status === "pending" || zone.status === "initializing";
 
+/** Interval of checks while another large change of the zone is written, or taken back after its process has ended. */
+const OTHER_CHANGE_EVERY_MS = 2_000;
+
 /** Attempts to plan a transfer while others change the zone. */
 const PLANS_MAX = 3;
 /** Factor for transferred records that are not stored: SOA records, signatures and other records of signing. */
@@ -64,15 +68,18 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),
   });
 
+  const later = async (zoneId: string, next_check_ms: number): Promise<"done"> => {
+    await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms }));
+    return "done";
+  };
   const askPeers = async (zoneId: string, signal: AbortSignal, first: string | undefined): Promise<"done" | "stopped"> => {
     const reasons: string[] = [];
     let source = await read(zoneId, first);
     // Also applies to a NOTIFY, a request of its owner and a shorter interval in its SOA.
     const soonestMs = source !== undefined && waitsForProof(source) ? (source.state.checked_ms ?? 0) + UNPROVED_EVERY_MS : 0;
-    if (soonestMs > clock.nowMs()) {
-      await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: soonestMs }));
-      return "done";
-    }
+    if (soonestMs > clock.nowMs()) return later(zoneId, soonestMs);
+    // Its primaries are not to blame for it.
+    if (source && (await importOfZone(store.read, zoneId))) return later(zoneId, clock.nowMs() + OTHER_CHANGE_EVERY_MS);
     let plans = 1;
     for (let at = 0; ;) {
       const peer = source?.peers[at];

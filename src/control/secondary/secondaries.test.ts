@@ -4,6 +4,7 @@ import { rebuildSnapshot } from "#control/rebuild.ts";
 import { type Op, opWeight, type SerialEntry, type ZoneEntry } from "#snapshot/entries.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
 import { insertAccount } from "#store/access/accounts.ts";
+import { beginImport, endImport } from "#store/dns/dns-imports.ts";
 import type { Store } from "#store/database/store.ts";
 import { updateZone } from "#store/zones/zones.ts";
 import { RCODE } from "#wire/dns/codes.ts";
@@ -620,6 +621,27 @@ storeTest("a transfer of thousands of records is written in chunks, and the plan
     const whole = createSnapshotState();
     whole.replace(plane.rev, ops);
     assert.deepEqual(dump(plane), dump(whole));
+  } finally {
+    await primary.close();
+  }
+});
+
+storeTest("a zone whose earlier transfer is still taken back is checked again soon, and no failure is counted", async ({ store }) => {
+  const primary = await startFakePrimary([version(1)]);
+  try {
+    const { zone, notified, serial, clock, check, status } = await secondaryOver(store, primary);
+    const left = { zone_id: zone.id, id: "0123456789abcdef", kind: "transfer", touched_on: "2026-05-01T00:00:00Z" };
+    await store.write(({ db }) => beginImport(db, left));
+    primary.versions = [version(2)];
+    const asked = primary.asked.length;
+    clock.advance(10_000);
+    await notified();
+    assert.deepEqual([await serial(), primary.asked.length], [1, asked]);
+    assert.deepEqual([(await status()).status, (await status()).last_error], ["ok", null]);
+    await store.write(({ db }) => endImport(db, left));
+    clock.advance(2_000);
+    await check();
+    assert.equal(await serial(), 2);
   } finally {
     await primary.close();
   }
