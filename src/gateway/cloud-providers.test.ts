@@ -95,7 +95,7 @@ test("Converse: the whole OpenAI request is translated and signed for the region
     }),
   );
   const answer = await client.chat.completions.create({
-    model: "aws-bedrock/eu.anthropic.claude-sonnet-4-20250514-v1:0",
+    model: "aws-bedrock/eu.anthropic.claude-opus-4-5-20251101-v1:0",
     max_tokens: 64,
     temperature: 1.5,
     stop: "END",
@@ -120,7 +120,7 @@ test("Converse: the whole OpenAI request is translated and signed for the region
     response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
   });
   const [{ url, headers, body }] = provider.seen as [(typeof provider.seen)[number]];
-  assert.equal(url, "/model/eu.anthropic.claude-sonnet-4-20250514-v1%3A0/converse");
+  assert.equal(url, "/model/eu.anthropic.claude-opus-4-5-20251101-v1%3A0/converse");
   assert.match(headers.authorization ?? "", /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/bedrock\/aws4_request/);
   assert.deepEqual(JSON.parse(body), {
     messages: [
@@ -154,7 +154,7 @@ test("Converse: the whole OpenAI request is translated and signed for the region
   });
   assert.equal(answer.choices[0]?.message.content, "4 °C");
   assert.deepEqual([answer.usage?.prompt_tokens, answer.usage?.prompt_tokens_details?.cached_tokens], [12, 4]);
-  assert.deepEqual([rows[0]?.model, rows[0]?.tokens_in, rows[0]?.tokens_cache_read], ["eu.anthropic.claude-sonnet-4-20250514-v1:0", 12, 4]);
+  assert.deepEqual([rows[0]?.model, rows[0]?.tokens_in, rows[0]?.tokens_cache_read], ["eu.anthropic.claude-opus-4-5-20251101-v1:0", 12, 4]);
   assert.ok((rows[0]?.cost ?? 0) > 0);
 });
 

@@ -185,7 +185,7 @@ describe("chat completions translated to generated content", () => {
       frequencyPenalty: 0.2,
       responseMimeType: "application/json",
       responseJsonSchema: { type: "object" },
-      thinkingConfig: { thinkingBudget: 0 },
+      thinkingConfig: { thinkingBudget: 128 },
     });
     assert.deepEqual(toolConfig, { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["weather"] } });
   });

@@ -1,4 +1,5 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** A whole message as a chat completion; undefined if the body is not a message. */
@@ -15,9 +16,22 @@ export function anthropicAnswer(body: Json, facts: AnswerFacts): Json | undefine
     .map(({ id, name, input }) => toolCall(textOf(id) ?? "", textOf(name) ?? "", JSON.stringify(input ?? {})));
   return completionOf(
     { ...facts, id: textOf(body["id"]) ?? facts.id, model: textOf(body["model"]) ?? facts.model },
-    [{ text: joined("text", "text"), reasoning: joined("thinking", "thinking"), calls, finish: anthropicFinish(body["stop_reason"]) }],
+    [
+      {
+        text: joined("text", "text"),
+        reasoning: joined("thinking", "thinking"),
+        calls,
+        finish: anthropicFinish(body["stop_reason"]),
+        more: thinkingMembers(blocks.flatMap(thoughtOf)),
+      },
+    ],
     anthropicCounts(objectOf(body["usage"]) ?? {}),
   );
+}
+
+function thoughtOf({ type, thinking, signature, data }: Json): readonly Thought[] {
+  if (type === "thinking") return [{ kind: "signed", text: textOf(thinking) ?? "", signature: textOf(signature) ?? "" }];
+  return type === "redacted_thinking" ? [{ kind: "hidden", data: textOf(data) ?? "" }] : [];
 }
 
 const FINISHES: Readonly<Record<string, FinishReason>> = {

@@ -1,4 +1,6 @@
-import { type AnswerFormat, type Chat, type Part, withJsonInstruction, type ToolChoice, type Turn } from "./chat.ts";
+import { type AnswerFormat, type Chat, withJsonInstruction, type ToolChoice, type Turn } from "./chat.ts";
+import type { Part } from "./parts.ts";
+import { thinkingBlock } from "./thoughts.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
 /** The dialect requires a bound, OpenAI's does not; every model of the provider accepts this one. */
@@ -31,11 +33,11 @@ export function anthropicRequest(asked: Chat, model: string): Json {
 }
 
 /** Older models, which reject the effort field. */
-const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
+export const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
 const THINKING_TOKENS_MIN = 1024;
 
 /** Thinking tokens count toward the answer's bound and must be fewer: a client's bound stays, the gateway's default is raised. */
-function limitsOf({ body, tokensMax }: Chat): Json {
+export function limitsOf({ body, tokensMax }: Chat): Json {
   const thinking = body.object("thinking");
   const budget = thinking?.["budget_tokens"];
   if (typeof budget !== "number") return { max_tokens: tokensMax ?? TOKENS_MAX_DEFAULT, ...(thinking === undefined ? {} : { thinking }) };
@@ -63,16 +65,23 @@ function messagesOf(turns: readonly Turn[]): readonly Json[] {
 }
 
 function turnBlocks(turn: Turn): readonly Json[] {
+  if (turn.role === "tool") return [resultOf(turn.callId, turn.parts)];
   const blocks = blocksOf(turn.parts);
   if (turn.role === "user") return blocks;
-  if (turn.role === "tool") return [{ type: "tool_result", tool_use_id: turn.callId, ...(blocks.length === 0 ? {} : { content: blocks }) }];
-  return [...blocks, ...turn.calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input }))];
+  const calls = turn.calls.map(({ id, name, input, cacheControl }) => ({ type: "tool_use", id, name, input, ...markOf(cacheControl) }));
+  return [...turn.thoughts.map(thinkingBlock), ...blocks, ...calls];
 }
 
-const blockOf = (part: Part): Json => ({
-  ...unmarked(part),
-  ...(part.cacheControl === undefined ? {} : { cache_control: part.cacheControl }),
-});
+/** The provider caches up to a whole result, so the last mark inside it is the result's. */
+function resultOf(callId: string, parts: readonly Part[]): Json {
+  const blocks = blocksOf(parts.map((part) => ({ ...part, cacheControl: undefined })));
+  const mark = parts.findLast(({ cacheControl }) => cacheControl !== undefined)?.cacheControl;
+  return { type: "tool_result", tool_use_id: callId, ...(blocks.length === 0 ? {} : { content: blocks }), ...markOf(mark) };
+}
+
+const markOf = (cacheControl: Json | undefined): Json => (cacheControl === undefined ? {} : { cache_control: cacheControl });
+
+const blockOf = (part: Part): Json => ({ ...unmarked(part), ...markOf(part.cacheControl) });
 
 function unmarked(part: Part): Json {
   if (part.kind === "text") return { type: "text", text: part.text };
@@ -97,7 +106,7 @@ const toolOf = ({ name, description, parameters, cacheControl }: Chat["tools"][n
   name,
   ...(description === undefined ? {} : { description }),
   input_schema: { type: "object", properties: {}, ...parameters },
-  ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
+  ...markOf(cacheControl),
 });
 
 const CHOICES: Readonly<Record<Exclude<ToolChoice["kind"], "one">, string>> = { auto: "auto", none: "none", required: "any" };

@@ -2,6 +2,7 @@ import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { anthropicCounts, anthropicError, anthropicFinish } from "./anthropic-answer.ts";
 import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -27,6 +28,7 @@ export class AnthropicStream implements StreamTranslator {
   #isStopped = false;
   #callCount = 0;
   readonly #calls = new Map<unknown, Call>();
+  readonly #thoughts = new StreamedThoughts();
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
@@ -59,6 +61,7 @@ export class AnthropicStream implements StreamTranslator {
   blockStart(event: Json): StreamStep {
     const block = objectOf(event["content_block"]) ?? {};
     if (block["type"] === "text" && textOf(block["text"])) return this.#piece({ content: block["text"] });
+    if (block["type"] === "redacted_thinking") return this.#piece(this.#thoughts.hidden(event["index"], textOf(block["data"]) ?? ""));
     if (block["type"] !== "tool_use") return NO_CHUNKS;
     if (this.#callCount >= BLOCKS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
     const call = { index: this.#callCount++, input: JSON.stringify(block["input"] ?? {}), hasArguments: false };
@@ -70,7 +73,8 @@ export class AnthropicStream implements StreamTranslator {
   blockDelta(event: Json): StreamStep {
     const delta = objectOf(event["delta"]) ?? {};
     if (delta["type"] === "text_delta") return this.#piece({ content: textOf(delta["text"]) ?? "" });
-    if (delta["type"] === "thinking_delta") return this.#piece({ reasoning_content: textOf(delta["thinking"]) ?? "" });
+    if (delta["type"] === "thinking_delta") return this.#piece(this.#thoughts.text(event["index"], textOf(delta["thinking"]) ?? ""));
+    if (delta["type"] === "signature_delta") return this.#piece(this.#thoughts.signature(event["index"], textOf(delta["signature"]) ?? ""));
     const call = delta["type"] === "input_json_delta" ? this.#calls.get(event["index"]) : undefined;
     const text = textOf(delta["partial_json"]) ?? "";
     if (call === undefined || text === "") return NO_CHUNKS;

@@ -1,4 +1,5 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** An answer of Converse as a chat completion; undefined if the body is not one. */
@@ -17,9 +18,18 @@ export function bedrockAnswer(body: Json, facts: AnswerFacts): Json | undefined 
   });
   return completionOf(
     facts,
-    [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]) }],
+    [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]), more: thinkingMembers(blocks.flatMap(thoughtOf)) }],
     bedrockCounts(objectOf(body["usage"]) ?? {}),
   );
+}
+
+/** Only models that sign their thoughts want them back. */
+function thoughtOf(block: Json): readonly Thought[] {
+  const content = objectOf(block["reasoningContent"]) ?? {};
+  const data = textOf(content["redactedContent"]);
+  if (data !== undefined) return [{ kind: "hidden", data }];
+  const { text, signature } = objectOf(content["reasoningText"]) ?? {};
+  return typeof signature === "string" ? [{ kind: "signed", text: textOf(text) ?? "", signature }] : [];
 }
 
 const FINISHES: Readonly<Record<string, FinishReason>> = {

@@ -1,4 +1,7 @@
-import { type Chat, type Part, withJsonInstruction, type Tool, type ToolChoice, type Turn } from "./chat.ts";
+import { limitsOf, WITHOUT_EFFORT } from "./anthropic-request.ts";
+import { type Chat, withJsonInstruction, type Tool, type ToolChoice, type Turn } from "./chat.ts";
+import type { Part } from "./parts.ts";
+import type { Thought } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
 
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
@@ -6,14 +9,15 @@ export function bedrockRequest(asked: Chat, model: string): Json {
   const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   const blocks = createBlocks();
+  const { tokensMax, thinking } = thinkingOf(chat);
   const inference = {
-    ...(chat.tokensMax === undefined ? {} : { maxTokens: chat.tokensMax }),
+    ...(tokensMax === undefined ? {} : { maxTokens: tokensMax }),
     // OpenAI's range ends at 2, this one at 1.
     ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
     ...(chat.topP === undefined ? {} : { topP: chat.topP }),
     ...(chat.stop.length === 0 ? {} : { stopSequences: chat.stop }),
   };
-  const more = furtherFields(chat, model);
+  const more = { ...furtherFields(chat, model), ...(thinking === undefined ? {} : { thinking }) };
   const tools = toolConfigOf(chat);
   return {
     messages: messagesOf(chat.turns, blocks),
@@ -23,6 +27,14 @@ export function bedrockRequest(asked: Chat, model: string): Json {
     ...(chat.format?.kind === "schema" ? { outputConfig: outputOf(chat.format.schema) } : {}),
     ...(Object.keys(more).length === 0 ? {} : { additionalModelRequestFields: more }),
   };
+}
+
+/** Thinking tokens count toward the answer's bound, as at Anthropic itself; without thinking, the model's default is the bound. */
+function thinkingOf(chat: Chat): { readonly tokensMax?: number | undefined; readonly thinking?: unknown } {
+  if (!chat.body.has("thinking")) return { tokensMax: chat.tokensMax };
+  const { max_tokens, thinking } = limitsOf(chat);
+  const hasBudget = objectOf(thinking)?.["budget_tokens"] !== undefined;
+  return { tokensMax: hasBudget ? (max_tokens as number) : chat.tokensMax, thinking };
 }
 
 type Blocks = (part: Part) => readonly Json[];
@@ -42,10 +54,33 @@ function messagesOf(turns: readonly Turn[], blocks: Blocks): readonly Json[] {
 }
 
 function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
-  if (turn.role === "tool") return [{ toolResult: { toolUseId: turn.callId, content: resultOf(turn.parts, blocks) } }];
+  if (turn.role === "tool") {
+    // Results themselves have no cache points.
+    const content = resultOf(unmarked(turn.parts), blocks);
+    return [{ toolResult: { toolUseId: turn.callId, content } }, ...cachePoints(...turn.parts)];
+  }
   const content = turn.parts.flatMap(blocks);
   if (turn.role === "user") return content;
-  return [...content, ...turn.calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }))];
+  const calls = turn.calls.flatMap((call) => [
+    { toolUse: { toolUseId: call.id, name: call.name, input: call.input } },
+    ...cachePoints(call),
+  ]);
+  return [...turn.thoughts.map(thoughtBlock), ...content, ...calls];
+}
+
+const thoughtBlock = (thought: Thought): Json => ({
+  reasoningContent:
+    thought.kind === "signed" ? { reasoningText: { text: thought.text, signature: thought.signature } } : { redactedContent: thought.data },
+});
+
+const unmarked = (parts: readonly Part[]): readonly Part[] => parts.map((part) => ({ ...part, cacheControl: undefined }));
+
+/** The provider caches up to a point, which is a block behind the marked one; the last mark decides how long. */
+function cachePoints(...marked: readonly { readonly cacheControl?: Json | undefined }[]): readonly Json[] {
+  const mark = marked.findLast(({ cacheControl }) => cacheControl !== undefined)?.cacheControl;
+  if (mark === undefined) return [];
+  const ttl = mark["ttl"];
+  return [{ cachePoint: { type: "default", ...(typeof ttl === "string" ? { ttl } : {}) } }];
 }
 
 /** A result that is a JSON object is sent as JSON. */
@@ -53,7 +88,8 @@ function resultOf(parts: readonly Part[], blocks: Blocks): readonly Json[] {
   const [only] = parts;
   const json = parts.length === 1 && only?.kind === "text" ? objectOf(parsedJson(only.text)) : undefined;
   if (json !== undefined) return [{ json }];
-  return parts.length === 0 ? [{ text: "(no result)" }] : parts.flatMap(blocks);
+  const content = parts.flatMap(blocks);
+  return content.length === 0 ? [{ text: "(no result)" }] : content;
 }
 
 const IMAGES: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
@@ -73,20 +109,21 @@ const VIDEOS: Readonly<Record<string, string>> = { "video/mp4": "mp4", "video/qu
 /** Writes the blocks of one request: each document in it needs a unique name. */
 function createBlocks(): Blocks {
   let documents = 0;
-  return (part) => {
-    if (part.kind === "text")
-      return [{ text: part.text }, ...(part.cacheControl === undefined ? [] : [{ cachePoint: { type: "default" } }])];
+  const blockOf = (part: Part): Json => {
+    if (part.kind === "text") return { text: part.text };
     if (part.kind !== "bytes") throw new UntranslatableError("messages: this provider accepts files and images only as data, not as URLs");
     const { mediaType, data } = part;
     const source = { bytes: data };
     const image = IMAGES[mediaType];
-    if (image !== undefined) return [{ image: { format: image, source } }];
+    if (image !== undefined) return { image: { format: image, source } };
     const video = VIDEOS[mediaType];
-    if (video !== undefined) return [{ video: { format: video, source } }];
+    if (video !== undefined) return { video: { format: video, source } };
     const format = DOCUMENTS[mediaType];
     if (format === undefined) throw new UntranslatableError(`messages: content of type ${mediaType} cannot be sent to this provider`);
-    return [{ document: { format, name: documentName(part.name, ++documents), source } }];
+    return { document: { format, name: documentName(part.name, ++documents), source } };
   };
+  // The provider rejects texts of white space only.
+  return (part) => (part.kind === "text" && part.text.trim() === "" ? [] : [blockOf(part), ...cachePoints(part)]);
 }
 
 /** A name may have only letters, digits, single spaces, hyphens and brackets. */
@@ -107,7 +144,10 @@ function toolConfigOf(chat: Chat): Json | undefined {
     return undefined;
   }
   if (tools.length === 0) return undefined;
-  return { tools: tools.map(toolOf), ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }) };
+  return {
+    tools: tools.flatMap((tool) => [toolOf(tool), ...cachePoints(tool)]),
+    ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
+  };
 }
 
 const toolOf = ({ name, description, parameters }: Tool): Json => ({
@@ -125,15 +165,19 @@ const outputOf = (schema: Json): Json => ({
   textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: JSON.stringify(schema) } } },
 });
 
-/** By the maker of the model: the field that sets the thinking effort. */
-const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [
-  [/(?:^|[./])anthropic\./, (effort) => (effort === "none" ? {} : { output_config: { effort: effort === "minimal" ? "low" : effort } })],
+/** By the maker of the model: the field that sets the thinking effort. Models of other makers have none, and reject fields they do not know. */
+const EFFORTS: readonly (readonly [RegExp, (effort: string, model: string) => Json])[] = [
   [
-    /(?:^|[./])amazon\.nova/,
+    /(?:^|[./])anthropic\./,
+    (effort, model) =>
+      effort === "none" || WITHOUT_EFFORT.test(model) ? {} : { output_config: { effort: effort === "minimal" ? "low" : effort } },
+  ],
+  [
+    /(?:^|[./])amazon\.nova-(?!micro|lite|pro|premier)/,
     (effort) =>
       effort === "none" ? {} : { reasoningConfig: { type: "enabled", maxReasoningEffort: effort === "minimal" ? "low" : effort } },
   ],
-  [/./, (effort) => ({ reasoning_effort: effort })],
+  [/(?:^|[./])openai\./, (effort) => ({ reasoning_effort: effort })],
 ];
 
 /** Fields that Converse passes to the model unchanged. */
@@ -142,9 +186,8 @@ function furtherFields({ body, effort, parallelToolCalls, tools }: Chat, model: 
   if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)
     throw new UntranslatableError("parallel_tool_calls: this model cannot be prevented from calling several tools at once");
   return {
-    ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort)),
+    ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort, model)),
     ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
-    ...(body.has("thinking") ? { thinking: body.object("thinking") } : {}),
     ...(parallelToolCalls === false && tools.length > 0 ? { tool_choice: { type: "auto", disable_parallel_tool_use: true } } : {}),
   };
 }

@@ -2,6 +2,7 @@ import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { bedrockCounts, bedrockError, bedrockFinish } from "./bedrock-answer.ts";
 import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunkOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -19,6 +20,7 @@ export class BedrockStream implements StreamTranslator {
   #usage: Json = {};
   #callCount = 0;
   readonly #calls = new Map<unknown, Call>();
+  readonly #thoughts = new StreamedThoughts();
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
@@ -55,13 +57,19 @@ export class BedrockStream implements StreamTranslator {
     const delta = objectOf(event["delta"]) ?? {};
     const text = textOf(delta["text"]);
     if (text !== undefined) return this.#piece({ content: text });
-    const thought = textOf(objectOf(delta["reasoningContent"])?.["text"]);
-    if (thought !== undefined) return this.#piece({ reasoning_content: thought });
+    const thought = objectOf(delta["reasoningContent"]);
+    if (thought !== undefined) return this.#thought(event["contentBlockIndex"], thought);
     const input = textOf(objectOf(delta["toolUse"])?.["input"]) ?? "";
     const call = this.#calls.get(event["contentBlockIndex"]);
     if (call === undefined || input === "") return NO_CHUNKS;
     call.hasArguments = true;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: input } }] });
+  }
+
+  #thought(block: unknown, { text, signature, redactedContent }: Json): StreamStep {
+    if (typeof text === "string") return this.#piece(this.#thoughts.text(block, text));
+    if (typeof signature === "string") return this.#piece(this.#thoughts.signature(block, signature));
+    return typeof redactedContent === "string" ? this.#piece(this.#thoughts.hidden(block, redactedContent)) : NO_CHUNKS;
   }
 
   blockStop(event: Json): StreamStep {

@@ -1,3 +1,5 @@
+import { type Part, readAnswerImages, readContent, signatureIn, type TextPart, withMark } from "./parts.ts";
+import { readThoughts, type Thought } from "./thoughts.ts";
 import { type Json, Reader, UntranslatableError, objectOf, parsedJson } from "#gateway/http/json.ts";
 
 /** A chat completion request of OpenAI's shape, read once; every dialect is written from it. */
@@ -25,26 +27,18 @@ export interface Chat {
 
 export type Turn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
-  | { readonly role: "assistant"; readonly parts: readonly Part[]; readonly calls: readonly ToolCall[] }
+  | AssistantTurn
   | { readonly role: "tool"; readonly callId: string; readonly name: string; readonly parts: readonly Part[] };
 
-export interface TextPart {
-  readonly kind: "text";
-  readonly text: string;
-  /** A marker for the provider's prompt cache, which clients add to parts. */
-  readonly cacheControl?: Json | undefined;
+export interface AssistantTurn {
+  readonly role: "assistant";
+  /** Thoughts of the model before it said its parts. */
+  readonly thoughts: readonly Thought[];
+  readonly parts: readonly Part[];
+  readonly calls: readonly ToolCall[];
+  /** The provider's signature of its text. */
+  readonly signature?: string | undefined;
 }
-
-export type Part =
-  | TextPart
-  /** `data` is base64. */
-  | ({ readonly kind: "bytes"; readonly mediaType: string; readonly data: string; readonly name?: string | undefined } & Marked)
-  /** At `http(s)://`, or in Google's storage at `gs://`. */
-  | ({ readonly kind: "link"; readonly url: string } & Marked)
-  /** A file that the provider already has. */
-  | ({ readonly kind: "file"; readonly id: string } & Marked);
-
-type Marked = Pick<TextPart, "cacheControl">;
 
 export interface ToolCall {
   readonly id: string;
@@ -52,6 +46,7 @@ export interface ToolCall {
   readonly input: Json;
   /** The provider's signature of its call, which must be sent back. */
   readonly signature?: string | undefined;
+  readonly cacheControl?: Json | undefined;
 }
 
 export interface Tool {
@@ -101,14 +96,15 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
   const names = new Map<string, string>();
   for (const message of messages) {
     const role = message.text("role");
-    const parts = withMark(readContent(message), message.object("cache_control"));
+    const mark = message.object("cache_control");
+    const parts = withMark(readContent(message), mark);
     if (role === "system" || role === "developer") {
       for (const part of parts) if (part.kind === "text") system.push(part);
     } else if (role === "user") turns.push({ role, parts });
     else if (role === "assistant") {
-      const calls = message.readers("tool_calls").map(readCall);
-      for (const { id, name } of calls) names.set(id, name);
-      turns.push({ role, parts, calls });
+      const turn = readAnswer(message, mark);
+      for (const { id, name } of turn.calls) names.set(id, name);
+      turns.push(turn);
     } else if (role === "tool") {
       const callId = message.text("tool_call_id");
       const name = names.get(callId);
@@ -120,6 +116,19 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
   return turns.length === 0 ? { system: [], turns: [{ role: "user", parts: system }] } : { system, turns };
 }
 
+/** A mark on the message applies to its last block, which is a call if it has calls. */
+function readAnswer(message: Reader, mark: Json | undefined): AssistantTurn {
+  const calls = message.readers("tool_calls").map(readCall);
+  const said = [...readContent(message), ...readAnswerImages(message)];
+  return {
+    role: "assistant",
+    thoughts: readThoughts(message),
+    parts: calls.length === 0 ? withMark(said, mark) : said,
+    calls: calls.map((call, i) => (mark !== undefined && i === calls.length - 1 ? { ...call, cacheControl: mark } : call)),
+    signature: signatureIn(message),
+  };
+}
+
 /** Asks the model for JSON in a system message, for a dialect without a field for `json_object`. */
 export function withJsonInstruction(chat: Chat): Chat {
   if (chat.format?.kind !== "json") return chat;
@@ -128,75 +137,12 @@ export function withJsonInstruction(chat: Chat): Chat {
 
 const JSON_ASKED = "Answer with one JSON object and nothing else: no words before or after it, and no code fence.";
 
-function readContent(message: Reader): readonly Part[] {
-  const content = message.raw("content");
-  const refusal = message.optionalText("refusal");
-  const said: readonly Part[] = refusal === undefined ? [] : [{ kind: "text", text: refusal }];
-  if (content === undefined) return said;
-  if (typeof content === "string") return [...textParts(content), ...said];
-  return [...message.readers("content").flatMap(readPart), ...said];
-}
-
-/** A mark on a message applies to its last part: the provider caches up to there. */
-function withMark(parts: readonly Part[], cacheControl: Json | undefined): readonly Part[] {
-  return cacheControl === undefined ? parts : parts.map((part, i) => (i === parts.length - 1 ? { ...part, cacheControl } : part));
-}
-
-/** Providers reject empty texts; a message with tool calls may have one. */
-const textParts = (text: string): readonly TextPart[] => (text === "" ? [] : [{ kind: "text", text }]);
-
-/** Readers of content parts, by kind. */
-const PART_READERS: Readonly<Record<string, (part: Reader) => readonly Part[]>> = {
-  text: (part) => textParts(part.text("text")),
-  refusal: (part) => textParts(part.text("refusal")),
-  image_url: (part) => {
-    const image = part.reader("image_url");
-    return [readAddress(image, "url")];
-  },
-  input_audio: (part) => {
-    const audio = part.reader("input_audio");
-    const format = audio.text("format");
-    return [{ kind: "bytes", mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format}`, data: audio.text("data") }];
-  },
-  file: (part) => {
-    const file = part.reader("file");
-    const id = file.optionalText("file_id");
-    if (id !== undefined) return [{ kind: "file", id }];
-    const name = file.optionalText("filename");
-    const found = readAddress(file, "file_data");
-    return [found.kind === "bytes" ? { ...found, name } : found];
-  },
-};
-
-function readPart(part: Reader): readonly Part[] {
-  const type = part.text("type");
-  const read = Object.hasOwn(PART_READERS, type) ? PART_READERS[type] : undefined;
-  return read === undefined
-    ? part.refuse("type", `content of type ${type} cannot be sent to this provider`)
-    : withMark(read(part), part.object("cache_control"));
-}
-
-/** RFC 2397 with base64, which clients use to embed files. */
-// linear: pumped
-const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,/i;
-
-function readAddress(from: Reader, key: string): Part {
-  const url = from.text(key);
-  // Only the beginning of a long image is matched.
-  const head = DATA_URL.exec(url.slice(0, 256));
-  if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
-  if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "link", url };
-  return from.refuse(key, "must be an http(s) URL or a data URL with a media type and base64");
-}
-
 function readCall(call: Reader): ToolCall {
   if ((call.optionalText("type") ?? "function") !== "function") call.refuse("type", "this provider accepts only function calls");
   const made = call.reader("function");
   const text = made.optionalText("arguments") ?? "";
   const input = (text.trim() === "" ? {} : objectOf(parsedJson(text))) ?? made.refuse("arguments", "must be a JSON object in a string");
-  const google = objectOf(objectOf(call.raw("extra_content"))?.["google"]);
-  const signature = google?.["thought_signature"];
-  return { id: call.text("id"), name: made.text("name"), input, signature: typeof signature === "string" ? signature : undefined };
+  return { id: call.text("id"), name: made.text("name"), input, signature: signatureIn(call), cacheControl: call.object("cache_control") };
 }
 
 function readTool(tool: Reader): Tool {

@@ -35,16 +35,22 @@ export interface ChoiceContent {
   readonly calls: readonly Json[];
   readonly finish: FinishReason;
   readonly refusal?: string | undefined;
+  /** Members of the message that OpenAI's API does not have. */
+  readonly more?: Json | undefined;
 }
 
 export const toolCall = (id: string, name: string, args: string, signature?: string): Json => ({
   id,
   type: "function",
   function: { name, arguments: args },
-  ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+  ...signatureMembers(signature),
 });
 
-const choiceOf = (index: number, { text, reasoning, calls, finish, refusal }: ChoiceContent): Json => ({
+/** Where Google's own OpenAI-compatible endpoint has a signature. */
+export const signatureMembers = (signature: string | undefined): Json =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+
+const choiceOf = (index: number, { text, reasoning, calls, finish, refusal, more }: ChoiceContent): Json => ({
   index,
   message: {
     role: "assistant",
@@ -52,6 +58,7 @@ const choiceOf = (index: number, { text, reasoning, calls, finish, refusal }: Ch
     refusal: refusal ?? null,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...more,
   },
   logprobs: null,
   finish_reason: finish,

@@ -8,6 +8,7 @@ import {
   sumOf,
   toolCall,
 } from "./completion.ts";
+import { googleImages, groundingMembers, textSignature } from "./google-extras.ts";
 import { type Json, countOf, listOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** Generated content as a chat completion; undefined if the body is not one. */
@@ -34,7 +35,10 @@ function choiceOf(candidate: Json, facts: AnswerFacts, index: number): ChoiceCon
       .map((part) => textOf(part["text"]) ?? "")
       .join("");
   const calls = parts.filter((part) => objectOf(part["functionCall"]) !== undefined).map((part, i) => googleCall(part, facts, index, i));
-  return { text: texts(false), reasoning: texts(true), calls, finish: googleFinish(candidate["finishReason"], calls.length > 0) };
+  const text = texts(false);
+  const images = googleImages(parts, 0);
+  const more = { ...(images.length === 0 ? {} : { images }), ...groundingMembers(candidate, text, textSignature(parts)) };
+  return { text, reasoning: texts(true), calls, finish: googleFinish(candidate["finishReason"], calls.length > 0), more };
 }
 
 export const googleParts = (candidate: Json): readonly Json[] => objectsOf(objectOf(candidate["content"])?.["parts"]);

@@ -1,21 +1,28 @@
-import type { Chat, Part, ToolChoice, Turn } from "./chat.ts";
-import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
+import type { AssistantTurn, Chat, ToolChoice, Turn } from "./chat.ts";
+import type { Part } from "./parts.ts";
+import { type Json, objectOf, parsedJson, type Reader } from "#gateway/http/json.ts";
 
 /** A chat completion request as a request to generate content. */
 export function googleRequest(chat: Chat, model: string): Json {
   const generation = generationConfig(chat, model);
   const choice = chat.toolChoice;
+  const cached = extrasOf(chat.body)?.["cached_content"];
   const declarations = chat.tools.map(({ name, description, parameters }) => ({
     name,
     ...(description === undefined ? {} : { description }),
     ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
   }));
+  const tools = [
+    ...(declarations.length === 0 ? [] : [{ functionDeclarations: declarations }]),
+    ...(chat.body.has("web_search_options") ? [{ googleSearch: {} }] : []),
+  ];
   return {
-    contents: contentsOf(chat.turns),
+    contents: contentsOf(chat.turns, model),
     ...(chat.system.length === 0 ? {} : { systemInstruction: { parts: chat.system.map(partOf) } }),
-    ...(declarations.length === 0 ? {} : { tools: [{ functionDeclarations: declarations }] }),
+    ...(tools.length === 0 ? {} : { tools }),
     ...(declarations.length === 0 || choice === undefined ? {} : { toolConfig: { functionCallingConfig: callingConfig(choice) } }),
     ...(Object.keys(generation).length === 0 ? {} : { generationConfig: generation }),
+    ...(typeof cached === "string" ? { cachedContent: cached } : {}),
     ...(chat.body.has("safety_settings") ? { safetySettings: chat.body.list("safety_settings") } : {}),
   };
 }
@@ -26,7 +33,8 @@ function generationConfig(chat: Chat, model: string): Json {
   const presencePenalty = body.number("presence_penalty");
   const frequencyPenalty = body.number("frequency_penalty");
   const topK = body.number("top_k");
-  const thinkingConfig = effort === undefined || !Object.hasOwn(THINKING_TOKENS, effort) ? undefined : thinkingOf(effort, model);
+  const thinkingConfig = ownThinking(body) ?? (effort === undefined ? undefined : thinkingOf(effort, model));
+  const modalities = body.list("modalities") ?? [];
   return {
     ...(chat.tokensMax === undefined ? {} : { maxOutputTokens: chat.tokensMax }),
     ...(chat.temperature === undefined ? {} : { temperature: chat.temperature }),
@@ -39,6 +47,7 @@ function generationConfig(chat: Chat, model: string): Json {
     ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
     ...(format === undefined ? {} : { responseMimeType: "application/json" }),
     ...(format?.kind === "schema" ? { responseJsonSchema: format.schema } : {}),
+    ...(modalities.includes("image") ? { responseModalities: ["TEXT", "IMAGE"] } : {}),
     ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
   };
 }
@@ -56,18 +65,43 @@ const LEVELS: Readonly<Record<string, readonly [flash: string, others: string]>>
   xhigh: ["high", "high"],
 };
 
+/** From the third generation on, with levels instead of budgets, and files inside the results of tools. */
+const isThird = (model: string): boolean => /gemini-[3-9]/.test(model);
+
+/** Others reject the field: earlier generations, and models of the second for images and speech. */
+const isThinking = (model: string): boolean =>
+  isThird(model) || (/gemini-2[.]5|-latest|thinking/.test(model) && !/-image|-tts/.test(model));
+
 /** A request for thinking also asks for the thoughts, if the provider reveals them. */
-function thinkingOf(effort: string, model: string): Json {
+function thinkingOf(effort: string, model: string): Json | undefined {
+  if (!Object.hasOwn(THINKING_TOKENS, effort) || !isThinking(model)) return undefined;
   const thoughts = effort === "none" ? {} : { includeThoughts: true };
-  if (!/gemini-[3-9]/.test(model)) return { thinkingBudget: THINKING_TOKENS[effort], ...thoughts };
-  return { thinkingLevel: LEVELS[effort]?.[model.includes("flash") ? 0 : 1], ...thoughts };
+  if (isThird(model)) return { thinkingLevel: LEVELS[effort]?.[model.includes("flash") ? 0 : 1], ...thoughts };
+  // This model always thinks, with at least so many tokens.
+  const least = model.includes("2.5-pro") ? 128 : 0;
+  return { thinkingBudget: Math.max(least, THINKING_TOKENS[effort] ?? 0), ...thoughts };
 }
 
-function contentsOf(turns: readonly Turn[]): readonly Json[] {
+/** Members that Google's own OpenAI-compatible endpoint reads from `extra_body`. */
+const extrasOf = (body: Reader): Json | undefined => objectOf(body.object("extra_body")?.["google"]) ?? objectOf(body.raw("google"));
+
+/** Thinking in Google's terms, or in Anthropic's, in which clients of both write it. */
+function ownThinking(body: Reader): Json | undefined {
+  const own = objectOf(extrasOf(body)?.["thinking_config"]);
+  if (own !== undefined) return Object.fromEntries(Object.entries(own).map(([name, value]) => [camelCase(name), value]));
+  const thinking = body.object("thinking");
+  if (thinking?.["type"] === "disabled") return { thinkingBudget: 0 };
+  const budget = thinking?.["budget_tokens"];
+  return typeof budget === "number" ? { thinkingBudget: budget, includeThoughts: true } : undefined;
+}
+
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function contentsOf(turns: readonly Turn[], model: string): readonly Json[] {
   const contents: { readonly role: "user" | "model"; readonly parts: Json[] }[] = [];
   for (const turn of turns) {
     const role = turn.role === "assistant" ? "model" : "user";
-    const parts = turnParts(turn);
+    const parts = turnParts(turn, model);
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     // Results of parallel calls must be adjacent.
@@ -77,35 +111,43 @@ function contentsOf(turns: readonly Turn[]): readonly Json[] {
   return contents;
 }
 
-function turnParts(turn: Turn): readonly Json[] {
-  if (turn.role === "tool") return [{ functionResponse: { id: turn.callId, name: turn.name, response: responseOf(turn.parts) } }];
-  const parts = turn.parts.map(partOf);
-  if (turn.role === "user") return parts;
-  const calls = turn.calls.map(({ id, name, input, signature }) => ({
-    functionCall: { id, name, args: input },
-    ...(signature === undefined ? {} : { thoughtSignature: signature }),
-  }));
-  return [...parts, ...calls];
+function turnParts(turn: Turn, model: string): readonly Json[] {
+  if (turn.role === "tool") return resultParts(turn, model);
+  if (turn.role === "user") return turn.parts.map(partOf);
+  const calls = turn.calls.map(({ id, name, input, signature }) => ({ functionCall: { id, name, args: input }, ...signed(signature) }));
+  return [...saidParts(turn), ...calls];
 }
 
-/** The dialect requires an object: the result itself if it is one, otherwise an object that holds its text. */
-function responseOf(parts: readonly Part[]): Json {
-  const text = parts.map((part) => (part.kind === "text" ? part.text : refuseResult())).join("");
-  return objectOf(parsedJson(text)) ?? { output: text };
+const signed = (signature: string | undefined): Json => (signature === undefined ? {} : { thoughtSignature: signature });
+
+/** The signature of a text belongs to its last part. */
+function saidParts({ parts, signature }: AssistantTurn): readonly Json[] {
+  const last = parts.findLastIndex(({ kind }) => kind === "text");
+  const said = parts.map((part, i) => ({ ...partOf(part), ...signed(i === last ? signature : part.signature) }));
+  return last < 0 && signature !== undefined ? [...said, { text: "", ...signed(signature) }] : said;
 }
 
-function refuseResult(): never {
-  throw new UntranslatableError("messages: this provider accepts only text as a tool's result");
+/** Models from the third generation take files inside a result, as data; for others, and for links, files follow the result. */
+function resultParts({ callId, name, parts }: Extract<Turn, { role: "tool" }>, model: string): readonly Json[] {
+  const text = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+  // The dialect requires an object: the result itself if it is one, otherwise an object that holds its text.
+  const response = objectOf(parsedJson(text)) ?? { output: text };
+  const isInside = ({ kind }: Part): boolean => kind === "bytes" && isThird(model);
+  const files = parts.filter(({ kind }) => kind !== "text");
+  const inside = files.filter(isInside).map(partOf);
+  const behind = files.filter((part) => !isInside(part)).map(partOf);
+  return [{ functionResponse: { id: callId, name, response, ...(inside.length === 0 ? {} : { parts: inside }) } }, ...behind];
 }
 
 function partOf(part: Part): Json {
   if (part.kind === "text") return { text: part.text };
   if (part.kind === "bytes") return { inlineData: { mimeType: part.mediaType, data: part.data } };
-  if (part.kind === "file") return { fileData: { fileUri: part.id } };
-  const type = mediaTypeOf(part.url);
-  return { fileData: { ...(type === undefined ? {} : { mimeType: type }), fileUri: part.url } };
+  const uri = part.kind === "file" ? part.id : part.url;
+  const type = part.mediaType ?? mediaTypeOf(uri);
+  return { fileData: { ...(type === undefined ? {} : { mimeType: type }), fileUri: uri } };
 }
 
+/** By the ending of a name; the provider wants to know it for files in Google Storage. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -113,11 +155,25 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webp: "image/webp",
   gif: "image/gif",
   heic: "image/heic",
+  heif: "image/heif",
   pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  html: "text/html",
+  csv: "text/csv",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
+  m4a: "audio/mp4",
+  mp4: "video/mp4",
+  mov: "video/quicktime",
+  mpeg: "video/mpeg",
+  webm: "video/webm",
 };
 
 function mediaTypeOf(url: string): string | undefined {
-  const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? "";
+  const ending = /\.([a-z0-9]{2,4})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(MEDIA_TYPES, ending) ? MEDIA_TYPES[ending] : undefined;
 }
 

@@ -1,14 +1,23 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
-import { type AnswerFacts, chunkOf, errorOf, type FinishReason, usageChunkOf } from "./completion.ts";
+import { type AnswerFacts, chunkOf, errorOf, type FinishReason, signatureMembers, usageChunkOf } from "./completion.ts";
 import type { StreamStep, StreamTranslator } from "./dialect.ts";
 import { googleBlock, googleCall, googleCounts, googleError, googleFacts, googleFinish, googleParts } from "./google-answer.ts";
+import { googleImages, groundingMembers } from "./google-extras.ts";
 import { type Json, countOf, objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** One candidate of the answer. */
 interface Choice {
   calls: number;
+  images: number;
+  /** For the places of citations, which follow the text. */
+  text: string;
   finish: FinishReason | undefined;
 }
+
+const NEW_CHOICE: Choice = { calls: 0, images: 0, text: "", finish: undefined };
+
+/** Longer than any grounded answer; citations behind it end here. */
+const TEXT_CHARACTERS_MAX = 1_000_000;
 
 /** No model returns more candidates. */
 const CHOICES_MAX = 64;
@@ -39,7 +48,7 @@ export class GoogleStream implements StreamTranslator {
 
   end(): readonly Json[] | undefined {
     const choices = [...this.#choices];
-    if (this.#isBlocked && choices.length === 0) choices.push([0, { calls: 0, finish: "content_filter" }]);
+    if (this.#isBlocked && choices.length === 0) choices.push([0, { ...NEW_CHOICE, finish: "content_filter" }]);
     if (choices.length === 0 || choices.some(([, { finish }]) => finish === undefined)) return undefined;
     const last = choices.map(([index, { finish = "stop" }]) => chunkOf(this.#facts, index, {}, finish));
     return this.#facts.includeUsage ? [...last, usageChunkOf(this.#facts, googleCounts(this.#last))] : last;
@@ -51,13 +60,15 @@ export class GoogleStream implements StreamTranslator {
     const pieces: Json[] = [];
     if (choice === undefined) {
       if (this.#choices.size >= CHOICES_MAX) return [];
-      this.#choices.set(index, (choice = { calls: 0, finish: undefined }));
+      this.#choices.set(index, (choice = { ...NEW_CHOICE }));
       pieces.push(chunkOf(this.#facts, index, { role: "assistant", content: "", refusal: null }));
     }
     for (const part of googleParts(candidate)) {
       const delta = this.#delta(part, index, choice);
       if (delta !== undefined) pieces.push(chunkOf(this.#facts, index, delta));
     }
+    const grounding = groundingMembers(candidate, choice.text);
+    if (Object.keys(grounding).length > 0) pieces.push(chunkOf(this.#facts, index, grounding));
     if (textOf(candidate["finishReason"]) !== undefined) choice.finish = googleFinish(candidate["finishReason"], choice.calls > 0);
     return pieces;
   }
@@ -67,8 +78,14 @@ export class GoogleStream implements StreamTranslator {
       const at = choice.calls++;
       return { tool_calls: [{ index: at, ...googleCall(part, this.#facts, index, at) }] };
     }
+    const images = googleImages([part], choice.images);
+    choice.images += images.length;
+    if (images.length > 0) return { images };
     const text = textOf(part["text"]) ?? "";
-    if (text === "") return undefined;
-    return part["thought"] === true ? { reasoning_content: text } : { content: text };
+    // Only the last part of a text is signed.
+    const signature = part["text"] === undefined ? undefined : textOf(part["thoughtSignature"]);
+    if (part["thought"] === true) return text === "" ? undefined : { reasoning_content: text };
+    if (choice.text.length < TEXT_CHARACTERS_MAX) choice.text += text;
+    return text === "" && signature === undefined ? undefined : { content: text, ...signatureMembers(signature) };
   }
 }

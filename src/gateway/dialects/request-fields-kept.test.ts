@@ -60,7 +60,7 @@ test("prompt cache marks are kept on tools, messages, parts and results, and bla
   assert.deepEqual(sent["messages"], [
     { role: "user", content: [image] },
     { role: "assistant", content: [{ type: "tool_use", id: "c", name: "f", input: {} }] },
-    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ type: "text", text: "done", cache_control: MARK }] }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ type: "text", text: "done" }], cache_control: MARK }] },
   ]);
 });
 
