@@ -1,7 +1,7 @@
 import { alertLooksBusy, alertLooksQuiet } from "./alert-looks.ts";
 import { apiCreates } from "./api-creates.ts";
 import type { Benchmark } from "./benchmark.ts";
-import { detectionScan } from "./detection-scan.ts";
+import { detectionScan, detectionTypes } from "./detection-scan.ts";
 import { detectionTap } from "./detection-tap.ts";
 import { dnsBatch } from "./dns-batch.ts";
 import { dnsFuzz } from "./dns-fuzz.ts";
@@ -65,6 +65,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsFuzz,
   edgeProxy,
   detectionScan,
+  detectionTypes,
   detectionTap,
   edgeRequests,
   edgeEvents,

@@ -117,8 +117,14 @@ const NAMES_OF_NUMBERS: ReadonlySet<string> = new Set(
 const ENDS_OF_SENTENCES = /(?:is|number)$/;
 const NUMBER_NAME_BYTES_MAX = 24;
 
+/** The last two letters of the names and words: scripts have thousands of other letters before digits. */
+const ENDS_OF_NAMES = new Uint8Array(2 ** 10);
+for (const name of [...NAMES_OF_NUMBERS, "is", "number"])
+  ENDS_OF_NAMES[((name.charCodeAt(name.length - 2) & 31) << 5) | (name.charCodeAt(name.length - 1) & 31)] = 1;
+
 /** Whether all letters before `at` are one of these names, or end with such a word. */
 export function isBehindName(view: Buffer, at: number): boolean {
+  if (ENDS_OF_NAMES[(((view[at - 2] ?? 0) & 31) << 5) | ((view[at - 1] ?? 0) & 31)] === 0) return false;
   let start = at;
   while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
   const name = view.toString("latin1", start, at).toLowerCase();

@@ -28,6 +28,8 @@ export interface FiledLiteral {
 /** Literals by three of their bytes. */
 export interface LiteralIndex {
   readonly grams: readonly Gram[];
+  /** 1 for each byte that a literal repeats thrice, if all such literals count only at the start of a word. */
+  readonly isRun: Uint8Array;
   /** The literals whose three bytes may be at the place; the caller compares the rest. */
   at(bytes: Uint8Array, place: number): readonly FiledLiteral[];
 }
@@ -56,7 +58,11 @@ export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
     listAt(lists, key).push({ literal, behind, following });
     return { bytes, following, group };
   });
-  return { grams, at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE };
+  const isRun = Uint8Array.from({ length: 256 }, (_, byte) => {
+    const filed = lists.get(keyOf(new Uint8Array(GRAM_BYTES).fill(byte), 0)) ?? NONE;
+    return filed.length > 0 && filed.every(({ literal, behind }) => literal.word && behind === 0) ? 1 : 0;
+  });
+  return { grams, isRun, at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE };
 }
 
 const keyOf = (bytes: Uint8Array, place: number): number =>

@@ -95,6 +95,15 @@ const ORDINARY = [
   "id: 6f1e2d3c-4b5a-6978-8695-a4b3c2d1e0f9, h264 mp4 utf8 x86 b64 s3 ec2 k8s i18n",
 ].join("\n");
 
+test("the enabled detectors look at no digits of fractions", () => {
+  const { prefilter } = compileDetectors(ENABLED);
+  const drawing = "opacity:.5318136012499991;d:.123456789-.123456789,.987654321,(-.123456)";
+  const bytes = prefilter.input.write(drawing);
+  assert.equal(prefilter.run(0, bytes, bytes), 0);
+  const cards = prefilter.input.write("4716461583322103 x.4716461583322103 _.4716461583322103");
+  assert.equal(prefilter.run(0, cards, cards), 3);
+});
+
 test("the enabled detectors look at few positions of an ordinary text", () => {
   const { prefilter } = compileDetectors(ENABLED);
   const bytes = prefilter.input.write(ORDINARY);

@@ -1,7 +1,7 @@
 import { GRAM_BYTES } from "./gram-groups.ts";
 import { FORM_BYTES, MASK_SET_BYTES, type NumberForms } from "./number-forms.ts";
 import { SPELLED_STARTS } from "#rules/detectors/checks/separators.ts";
-import { bytes16, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
+import { bytes16, choose, type Code, constant, get, i32, I32, loopWhile, moduleOf, set, V128, when } from "./wasm.ts";
 
 /**
  * Finds the few positions of a text where a number or a literal may begin, sixteen bytes at a time. It misses none; a
@@ -219,14 +219,32 @@ const isForm: Code = i32.and(
 );
 
 /**
- * A position is a number if its digits have the positions of one of ours, may have them with wide separators, or are part
- * of one long word.
+ * A position is a number if its digits have the positions of one of ours; otherwise if they may have them with wide separators, or if it
+ * begins a long word.
  */
-const isNumber: Code = i32.or(
-  isForm,
-  i32.or(
-    i32.and(i32.atLeast(i32.ones(get(COUNT)), get(SPACED)), i32.isZero(i32.isZero(windowOf(WIDE)))),
-    i32.and(i32.equal(windowOf(WORDS), constant(WINDOW_MASK)), i32.isZero(isSet(GRAM))),
+const isNumberOtherwise: Code = i32.or(
+  i32.and(i32.atLeast(i32.ones(get(COUNT)), get(SPACED)), i32.isZero(i32.isZero(windowOf(WIDE)))),
+  isSet(WORDS),
+);
+/** Whether any number of the sixteen bytes may be one otherwise. */
+const mayOtherwise: Code = i32.or(get(WIDE), get(WORDS));
+
+/** Keeps the bits at which a run of FORM_BYTES set bits begins. */
+const runs = (mask: number): Code => [1, 2, 4, 8].flatMap((by) => set(mask, i32.and(get(mask), i32.shiftRight(get(mask), constant(by)))));
+
+const anyOf = (...masks: readonly Code[]): Code => masks.reduce((all, mask) => i32.or(all, mask));
+const isByte = (bytes: Code, byte: number): Code => bytes16.mask(bytes16.equal(bytes, bytes16.splat(byte)));
+const DOT = 0x2e;
+const DASH = 0x2d;
+/**
+ * Digits of something longer (boundaries.ts): behind a point or a dash that is behind a digit, and fractions without their zero, whose
+ * point is behind a sign. Pages, scripts and pictures have thousands of them. LOW holds the bytes two before.
+ */
+const continued: Code = i32.or(
+  i32.and(i32.or(isByte(get(BEFORE), DOT), isByte(get(BEFORE), DASH)), digitMask(get(LOW))),
+  i32.and(
+    isByte(get(BEFORE), DOT),
+    inverted(anyOf(wordMask(get(LOW)), isByte(get(LOW), DOT), isByte(get(LOW), UNDERSCORE), bytes16.mask(get(LOW)))),
   ),
 );
 
@@ -236,11 +254,20 @@ const numbers = when(digitMask(get(BYTES)), [
   // A digit without a digit before it, and without an underscore, which makes it part of a name.
   ...set(STARTS, i32.and(i32.and(get(DIGITS), inverted(digitMask(get(BEFORE)))), notUnderscoreMask(get(BEFORE)))),
   ...when(get(STARTS), [
+    ...set(LOW, bytes16.load(i32.subtract(get(AT), constant(2)))),
+    ...set(STARTS, i32.and(get(STARTS), inverted(continued))),
+  ]),
+  ...when(get(STARTS), [
     ...set(WORDS, behind(wordMask)),
     ...set(WIDE, behind(wideMask)),
     ...set(GRAM, wordsBefore),
     ...set(CAPITALS, capitalsBefore),
-    ...forEachBit(STARTS, [...set(COUNT, windowOf(DIGITS)), ...when(isNumber, emit(placeOfBit, 0))]),
+    ...runs(WORDS),
+    ...set(WORDS, i32.and(get(WORDS), inverted(get(GRAM)))),
+    ...forEachBit(STARTS, [
+      ...set(COUNT, windowOf(DIGITS)),
+      ...choose(isForm, emit(placeOfBit, 0), when(mayOtherwise, when(isNumberOtherwise, emit(placeOfBit, 0)))),
+    ]),
   ]),
 ]);
 

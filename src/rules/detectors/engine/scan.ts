@@ -80,6 +80,9 @@ export interface ScannerOptions {
   readonly onHit?: (from: number, to: number) => void;
 }
 
+/** Detectors at one end of a number that check it before its names are read. */
+const CHECKS_BEFORE_NAMES = 3;
+
 const BLOCK_BYTES = 64 * 1024;
 
 /** Working memory of a scan: a block and the bytes that must be before and after it. */
@@ -252,9 +255,16 @@ export class BodyScanner {
   #atGram(view: Buffer, at: number, end: number): void {
     if (view[at] === AT_SIGN && at < end && this.#detectors.at_sign.length > 0) this.#atName(view, at);
     if (view[at] === COLON && at < end && this.#detectors.colon.length > 0) this.#atColon(view, at);
+    if (this.#isInRun(view, at)) return;
     const behindGram = view[at + GRAM_BYTES];
     for (const { literal, behind, following } of this.#detectors.literals.at(view, at))
       if (following === undefined || following === behindGram) this.#atLiteral(view, at - behind, end, literal);
+  }
+
+  /** Pictures in texts have runs of one letter in base64: a word begins only with the first. */
+  #isInRun(view: Buffer, at: number): boolean {
+    const byte = view[at] as number;
+    return this.#detectors.literals.isRun[byte] === 1 && view[at - 1] === byte && view[at + 1] === byte && view[at + 2] === byte;
   }
 
   /** A number begins with the digit at `at`, or a code with letters before it. */
@@ -315,7 +325,13 @@ export class BodyScanner {
       const { end, detectors } = ends[i] as ChainEnd;
       const text = view.toString("latin1", at, end);
       if (continuesSeries(view, at, text) || goesOnAsSeries(view, end, text)) continue;
+      let checks = 0;
       for (const detector of detectors) {
+        if (detector.context !== undefined && detector.namedBehind === undefined) {
+          // One look at the names is cheaper than the checks of many detectors, of which nearly all need one.
+          if (checks++ === CHECKS_BEFORE_NAMES) namedHere ??= this.#namedBefore(view, at);
+          if (namedHere?.has(detector) === false) continue;
+        }
         if (!detector.accepts(text)) continue;
         if (detector.context !== undefined && !(namedHere ??= this.#namedBefore(view, at)).has(detector)) {
           if (detector.namedBehind?.test(view.toString("latin1", end, end + BEHIND_BYTES)) !== true) continue;

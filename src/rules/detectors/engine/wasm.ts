@@ -85,6 +85,8 @@ export const loopWhile = (condition: Code, body: Code): Code => [
 
 export const when = (condition: Code, body: Code): Code => [...condition, 0x04, 0x40, ...body, 0x0b];
 
+export const choose = (condition: Code, body: Code, otherwise: Code): Code => [...condition, 0x04, 0x40, ...body, 0x05, ...otherwise, 0x0b];
+
 const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
 const vector = (items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
 const name = (text: string): Code => [...unsigned(text.length), ...Buffer.from(text, "latin1")];
