@@ -17,6 +17,8 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   custom_hostname_id: isUuid,
   certificate_pack_id: isUuid,
   zone_name: (text) => parseHostname(text) !== undefined,
+  tunnel_id: isUuid,
+  connector_id: isUuid,
   app_id: isUuid,
   bookmark_id: isUuid,
   // Rows of a log have ULIDs.

@@ -24,6 +24,7 @@ import type { RetentionSeconds } from "#control/events/retention-seconds.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { AccessApps } from "#control/access/apps.ts";
+import type { Tunnels } from "#control/tunnels/tunnels.ts";
 import type { GatewayDomains } from "#control/gateways/domains.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
@@ -108,6 +109,7 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly rulesetVersions: RulesetVersions;
   readonly accessApps: AccessApps;
   readonly gatewayDomains: GatewayDomains;
+  readonly tunnels: Tunnels;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;
   readonly dnsReports: DnsReports;

@@ -32,6 +32,7 @@ import { createDnsVersions } from "#control/dns/versions/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import { createAccessApps } from "#control/access/apps.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
+import { createTunnels, type TunnelEndpoint } from "./tunnels/tunnels.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { retentionSeconds } from "#control/events/retention-seconds.ts";
@@ -161,6 +162,8 @@ export interface ControlDeps {
   readonly webhookAllowed?: AddressPolicy;
   /** URL of the gateway plane, such as `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
+  /** Where connectors of tunnels dial. */
+  readonly tunnelEndpoint?: TunnelEndpoint;
   /** Address of this installation's nameserver; undefined until it listens. */
   readonly nameserver?: () => string | undefined;
   /** State of this server's threads and database; default: empty. */
@@ -296,6 +299,7 @@ export function createControl(deps: ControlDeps): Control {
     }),
     accessApps: createAccessApps({ store, clock }),
     gatewayDomains: createGatewayDomains({ store, clock }),
+    tunnels: createTunnels({ store, clock, sealer, endpoint: deps.tunnelEndpoint ?? (() => ({ e: "" })) }),
     providerConfigs: createProviderConfigs({ store, clock, sealer }),
     customProviders: createCustomProviders({ store, clock, sealer }),
     gatewayRoutes: createGatewayRoutes({ store, clock }),

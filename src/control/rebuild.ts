@@ -7,6 +7,7 @@ import { placementOf, proofOps } from "#control/certificates/placement.ts";
 import { CORE_RULES_ID, coreRulesEntry } from "#control/rulesets/core-rules.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
+import { tunnelOps } from "#control/tunnels/tunnel-entries.ts";
 import { listOps } from "#control/lists/list-entries.ts";
 import { allAccountSlotOps, allSlotOps } from "#control/previous-waf/entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
@@ -95,6 +96,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield detectionOps(Map.groupBy(await allAccountSensitiveData(db), ({ account_id }) => account_id));
   yield (await allGateways(db)).map((row) => ({ kind: "gateway", id: gatewayEntryId(row), value: gatewayEntry(row) }));
   yield await gatewayObjectOps(db);
+  yield await tunnelOps(db);
   yield await tokenOps(db);
   const core = await coreRulesEntry(db);
   if (core !== null) yield [{ kind: "core_rules", id: CORE_RULES_ID, value: core }];

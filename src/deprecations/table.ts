@@ -52,6 +52,7 @@ const WAF = "/zones/:zone_id/firewall/waf";
 const WAF_PACKAGE = `${WAF}/packages/:package_id`;
 const RATE_LIMITS = "/zones/:zone_id/rate_limits";
 
+const TUNNELS = "/accounts/:account_id/tunnels";
 const ALERT_POLICIES = "/accounts/:account_id/alerting/v3/policies";
 const SCRIPT_MONITOR = "/zones/:zone_id/script_monitor";
 
@@ -434,6 +435,16 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     },
     ["GET", "POST", "PATCH"],
   ),
+  {
+    id: "tunnels",
+    date: "2024-02-04",
+    routes: [...withMethods(TUNNELS, "GET", "POST"), ...withMethods(`${TUNNELS}/:tunnel_id`, "GET", "DELETE")],
+    effect: { kind: "endpoint_gone", renamed: ["tunnels", "cfd_tunnel"] },
+    replacement: "/accounts/{account_id}/cfd_tunnel",
+    was: "Tunnels were listed, created, shown and deleted under `tunnels`.",
+    why: "There are several kinds of tunnels, and each has its own path.",
+    spec: "SPEC 9, 2024-02-04",
+  },
   {
     id: "tls-chacha20-drafts",
     date: "2023-07-01",

@@ -2,6 +2,7 @@ import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { CustomPattern } from "#rules/detectors/engine/custom.ts";
 import type { WordList } from "#rules/detectors/engine/words.ts";
 import type { LegacyPhase } from "#rules/previous-waf/slots.ts";
+import type { IngressConfig } from "#model/tunnels/ingress.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
@@ -29,6 +30,7 @@ export interface EntryTypes {
   readonly detection: DetectionEntry;
   readonly gateway: GatewayEntry;
   readonly gateway_domain: GatewayDomainEntry;
+  readonly tunnel: TunnelEntry;
   readonly provider_key: ProviderKeyEntry;
   readonly custom_provider: CustomProviderEntry;
   readonly gateway_route: GatewayRouteEntry;
@@ -378,6 +380,19 @@ export interface GatewayDomainEntry {
   readonly zone_id: string;
   /** Oldest version of TLS that visitors may use. */
   readonly min_tls: "1.0" | "1.1" | "1.2" | "1.3";
+}
+
+/** id = the tunnel's id. Connectors dial in for it; requests of its account's zones may be sent to them. */
+export interface TunnelEntry {
+  readonly account_id: string;
+  readonly name: string;
+  readonly config_src: "local" | "cloudflare";
+  /** Base64, sealed with the context `tunnel:{id}`. */
+  readonly secret: string;
+  /** The rules of its connectors; absent before the first configuration. */
+  readonly config?: { readonly version: number; readonly rules: IngressConfig };
+  /** Connections of these connectors that were opened until then are ended; without a connector, all. */
+  readonly ended?: readonly { readonly at: string; readonly connector?: string }[];
 }
 
 /** Takes OTLP over HTTP. */

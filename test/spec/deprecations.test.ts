@@ -57,6 +57,7 @@ async function request(
     .replace(":dns_record_id", known.id)
     .replace(":account_id", world.server.account_id)
     .replace(":bookmark_id", randomUUID())
+    .replace(":tunnel_id", randomUUID())
     .replace(":app_id", pattern.includes("/access/apps") ? await accessApp(world, pattern) : "")
     // Deleted objects need not have existed.
     .replaceAll(/:\w+/g, "0".repeat(32));

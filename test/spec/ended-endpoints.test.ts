@@ -61,6 +61,12 @@ const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
     { route: "PUT /accounts/:account_id/access/bookmarks/:bookmark_id", body: { name: "b", domain: "b.example.com" } },
     { route: "DELETE /accounts/:account_id/access/bookmarks/:bookmark_id" },
   ],
+  tunnels: [
+    { route: "POST /accounts/:account_id/tunnels", body: { name: "office" }, keeps: ({ id }) => ({ tunnel_id: id }) },
+    { route: "GET /accounts/:account_id/tunnels" },
+    { route: "GET /accounts/:account_id/tunnels/:tunnel_id" },
+    { route: "DELETE /accounts/:account_id/tunnels/:tunnel_id" },
+  ],
   "zone-analytics": [
     { route: "GET /zones/:zone_id/analytics/dashboard" },
     { route: "GET /zones/:zone_id/analytics/colos" },

@@ -94,6 +94,11 @@ describe("a rewritten call has the same effect as the legacy call", () => {
         undo: ["DELETE", `${policies}/:first`],
       },
       {
+        row: "tunnels",
+        call: { method: "GET", path: `/accounts/${server.account_id}/tunnels`, query: {} },
+        reads: (shown) => shown,
+      },
+      {
         row: "page-shield-script-monitor",
         call: { method: "GET", path: `/zones/${zone}/script_monitor`, query: {} },
         reads: (shown) => shown,

@@ -45,6 +45,7 @@ describe("the route table", () => {
       db.selectFrom("gateway_objects").selectAll().execute(),
       db.selectFrom("gateway_domains").selectAll().execute(),
       db.selectFrom("access_apps").selectAll().execute(),
+      db.selectFrom("tunnels").selectAll().execute(),
       db.selectFrom("custom_certificates").selectAll().execute(),
       db.selectFrom("tokens").selectAll().execute(),
       db.selectFrom("memberships").selectAll().execute(),

@@ -91,7 +91,7 @@ async function rowsOfOther(): Promise<readonly string[]> {
   const tables = ["zones", "dns_records", "rulesets", "rule_lists", "rule_list_items", "gateways", "gateway_objects"] as const;
   const more = ["custom_hostnames", "custom_certificates", "transfer_objects", "zone_transfers", "notification_policies"] as const;
   const rows: string[] = [];
-  for (const table of [...tables, ...more, "logpush_jobs" as const])
+  for (const table of [...tables, ...more, "logpush_jobs" as const, "tunnels" as const])
     for (const row of await server.store.read.selectFrom(table).selectAll().execute()) {
       const { account_id: account, zone_id: at, owner_id: owner } = row as Readonly<Record<string, unknown>>;
       if ([account, at, owner].some((id) => id === account_id || id === zone_id)) rows.push(`${table} ${JSON.stringify(row)}`);

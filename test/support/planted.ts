@@ -147,6 +147,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
   const logpushJob = await plantLogpush(server);
   const images = await plantImages(server);
+  const tunnel = await plantTunnel(server, made);
   const stranger = await plantStranger(server);
   return {
     params: (path) => {
@@ -206,6 +207,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         hostname,
         app_id: atAccount ? accountApp : zoneApp,
         bookmark_id: accountApp,
+        ...tunnel,
         provider: "openai",
         job_id: String(logpushJob),
         dataset_name: LOG_DATASET,
@@ -230,6 +232,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       TSIG_SECRET,
       PROVIDER_SECRET,
       ...Object.values(kept.ids),
+      ...Object.values(tunnel),
+      TUNNEL_SECRET,
       accountApp,
       zoneApp,
       server.user_id,
@@ -250,6 +254,27 @@ export async function plant(server: ApiServer): Promise<Planted> {
       ).value,
     accountToken: accountToken.value,
   };
+}
+
+const TUNNEL_SECRET = Buffer.from("planted secret of a tunnel, 32 bytes").toString("base64");
+
+/** A tunnel with a connector that a thread has reported. */
+async function plantTunnel({ control, account_id }: ApiServer, made: Made) {
+  const { id } = await made("POST", `/accounts/${account_id}/cfd_tunnel`, { name: "planted tunnel", tunnel_secret: TUNNEL_SECRET });
+  const connector_id = "5c1c1e0e-0000-4000-8000-000000000001";
+  const at = "2026-01-01T00:00:00.000Z";
+  const link = {
+    id: "5c1c1e0e-0000-4000-8000-000000000002",
+    tunnel_id: id,
+    connector_id,
+    version: "1.0.0",
+    arch: "linux_x64",
+    features: [],
+  };
+  await control.tunnels.report("planted", [
+    { ...link, run_at: at, opened_at: at, address: "192.0.2.77", config_version: 0, draining: false },
+  ]);
+  return { tunnel_id: id as string, connector_id };
 }
 
 type Made = (method: string, path: string, body: object) => Promise<any>;

@@ -18,6 +18,7 @@ import { DNSSEC_ROUTES } from "#api/routes/dns/dnssec.ts";
 import { DNS_VERSION_ROUTES } from "#api/routes/dns/dns-versions.ts";
 import { DNS_ZONE_FILE_ROUTES } from "#api/routes/dns/dns-zone-files.ts";
 import { ACCESS_APP_ROUTES } from "#api/routes/access/access-apps.ts";
+import { TUNNEL_ROUTES } from "#api/routes/tunnels/tunnels.ts";
 import { GATEWAY_DOMAIN_ROUTES } from "#api/routes/gateways/gateway-domains.ts";
 import { DLP_PROFILE_ROUTES } from "#api/routes/gateways/dlp-profiles.ts";
 import { REMAINING_RULE_ROUTES } from "#api/routes/rulesets/remaining-rules.ts";
@@ -117,6 +118,7 @@ export const RESOURCES: readonly Resource[] = [
   { name: "Analytics", routes: [...ZONE_DASHBOARD_ROUTES, ...GRAPHQL_ROUTES] },
   { name: "Sensitive data", routes: [...SENSITIVE_DATA_ROUTES, ...DLP_PROFILE_ROUTES] },
   { name: "Notifications", routes: NOTIFICATION_ROUTES },
+  { name: "Tunnels", routes: TUNNEL_ROUTES },
   { name: "AI gateways", routes: [...GATEWAY_ROUTES, ...GATEWAY_DOMAIN_ROUTES, ...GATEWAY_PROVIDER_ROUTES, ...GATEWAY_DYNAMIC_ROUTES] },
   { name: "AI gateway logs", routes: [...GATEWAY_LOG_ROUTES, ...GATEWAY_DATASET_ROUTES] },
   { name: "Images", routes: [...IMAGE_ROUTES, ...IMAGE_VARIANT_ROUTES] },

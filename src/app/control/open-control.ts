@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
@@ -28,13 +30,14 @@ export interface OpenedControl {
   readonly batches: LogBatches;
 }
 
-/** `urlOfGateways` and `nameserver` are called once the planes serve. */
+/** `urlOfGateways`, `tunnelPort` and `nameserver` are called once the planes serve. */
 export async function openControl(
   { config, log, clock, operatorPorts }: ComposeDeps,
   { store, sealer, ca, files, withDatabase }: State,
   {
     metrics,
     urlOfGateways,
+    tunnelPort,
     nameserver,
     urlOfApi,
     serverHealth,
@@ -42,6 +45,7 @@ export async function openControl(
   }: {
     readonly metrics: MetricRegistry;
     urlOfGateways(): string;
+    tunnelPort(): number;
     nameserver(): string | undefined;
     urlOfApi(): string;
     serverHealth(): Promise<ServerHealth>;
@@ -59,6 +63,10 @@ export async function openControl(
   closing.add(() => batches.close());
   const control = createControl({
     ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
+    tunnelEndpoint: () => ({
+      e: `${config.dns.name_servers[0] ?? config.edge.host}:${tunnelPort()}`,
+      c: new X509Certificate(readFileSync(files.localRoot)).raw.toString("base64"),
+    }),
     eventReads: reader.reads,
     nodeId: nodeIdIn(files.nodeId),
     logSegments: logSegmentsOf(files.events),

@@ -65,6 +65,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
   const metrics = createMetrics();
   let urlOfGateways = "";
+  let tunnelPort = config.https.port;
   let nameserver = "";
   let urlOfApi = "";
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
@@ -72,6 +73,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const asked = {
     metrics,
     urlOfGateways: () => urlOfGateways,
+    tunnelPort: () => tunnelPort,
     nameserver: () => nameserver || undefined,
     urlOfApi: () => urlOfApi,
     serverHealth: () => serverHealth(store, running),
@@ -110,6 +112,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   transport.report();
   const listening = planeAddresses(config, { api: 0, ops: 0 }, planes.ports);
   urlOfGateways = listening.gateway;
+  tunnelPort = planes.ports.https || config.https.port;
   nameserver = listening.dns;
 
   const api = openApi(

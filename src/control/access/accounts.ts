@@ -32,6 +32,7 @@ import type { Store, Unit } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { deleteToken, listAccountTokens } from "#store/access/tokens.ts";
 import { gatewayObjectsAt } from "#store/gateways/gateway-objects.ts";
+import { tunnelsOfAccount } from "#store/tunnels/tunnels.ts";
 import { deleteTransferObjectsOf } from "#store/dns/transfers.ts";
 import type { Kysely } from "kysely";
 import { touchedAccounts } from "./grants.ts";
@@ -133,6 +134,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         for (const kind of ["custom_provider", "dlp_profile"] as const)
           for (const row of await gatewayObjectsAt(unit.db, { account_id: id, gateway_id: "", kind }))
             unit.change({ kind, id: row.id, value: null });
+        for (const row of await tunnelsOfAccount(unit.db, id))
+          if (row.deleted_at === null) unit.change({ kind: "tunnel", id: row.id, value: null });
         if ((await accountSensitiveData.of(unit.db, id)).length > 0) unit.change({ kind: "detection", id, value: null });
         if ((await accountFirewallObjectsOf(unit.db, id)).length > 0)
           unit.change({ kind: "ruleset", id: `${id}/access_rules`, value: null });

@@ -36,6 +36,7 @@ const OPS = [
       otel: [{ url: "", content_type: "json", secret: sealed("gateway-otel:a/g") }],
     },
   },
+  { kind: "tunnel", id: "t", value: { account_id: "a", name: "n", config_src: "local", secret: sealed("tunnel:t") } },
   {
     kind: "provider_key",
     id: "p1",
@@ -48,9 +49,18 @@ const OPS = [
   },
 ] as unknown as readonly Op[];
 
-const CONTEXTS = ["certificate:c1", "dnssec:k1", "tsig:t1", "tsig:t3", "gateway-otel:a/g", "provider-key:p1", "custom-provider:u1"];
+const CONTEXTS = [
+  "certificate:c1",
+  "tunnel:t",
+  "dnssec:k1",
+  "tsig:t1",
+  "tsig:t3",
+  "gateway-otel:a/g",
+  "provider-key:p1",
+  "custom-provider:u1",
+];
 const OPENED = {
-  edge: ["certificate:c1"],
+  edge: ["certificate:c1", "tunnel:t"],
   nameserver: ["certificate:c1", "dnssec:k1", "tsig:t1", "tsig:t3"],
   gateway: ["gateway-otel:a/g", "provider-key:p1", "custom-provider:u1"],
 } as const;

@@ -5,7 +5,7 @@ import type { EntryKind, EntryTypes, GatewayEntry, Op, TransferSideEntry } from 
 import type { NodePlane } from "#model/access/node.ts";
 
 /** Secrets that are opened by the same planes. */
-type Scope = "certificates" | "names" | "gateways";
+type Scope = "certificates" | "names" | "gateways" | "tunnels";
 
 interface PlaneRow {
   readonly scopes: readonly Scope[];
@@ -15,7 +15,7 @@ interface PlaneRow {
 
 /** Secrets that each plane can open. A derived key works only for its purpose, and the installation's own key never leaves control. */
 const PLANES: { readonly [P in NodePlane]: PlaneRow } = {
-  edge: { scopes: ["certificates"], shared: ["clearance", VALUE_HASH_PURPOSE] },
+  edge: { scopes: ["certificates", "tunnels"], shared: ["clearance", VALUE_HASH_PURPOSE] },
   nameserver: { scopes: ["names", "certificates"], shared: ["dns cookies"] },
   gateway: { scopes: ["gateways"], shared: [] },
 };
@@ -65,6 +65,10 @@ export const SEALED_KINDS: { readonly [K in EntryKind]?: Resealer<K> } = {
       value.otel === undefined
         ? value
         : { ...value, otel: value.otel.map((one) => ({ ...one, secret: reseal(one.secret, `gateway-otel:${id}`) })) },
+  },
+  tunnel: {
+    scope: "tunnels",
+    entry: (value, reseal, id) => ({ ...value, secret: reseal(value.secret, `tunnel:${id}`) }),
   },
   provider_key: {
     scope: "gateways",

@@ -262,6 +262,13 @@ const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
       words: [{ id: "e2", name: "names", words: ["falcon"] }],
     },
   },
+  tunnel: {
+    "11111111-1111-4111-8111-111111111111": {
+      ...{ account_id: ACCOUNT, name: "office", config_src: "cloudflare", secret: "sealed" },
+      config: { version: 3, rules: { ingress: [{ service: "http://127.0.0.1:8080" }] } },
+      ended: [{ at: "2026-01-01T00:00:00.000000Z" }],
+    },
+  },
   token: {
     [id("1")]: { hash: "1".repeat(64), accounts: [ACCOUNT], not_before: null, expires_on: null, addresses: { allow: [], deny: [] } },
     [id("2")]: {

@@ -17,6 +17,7 @@ import {
 } from "./recovered-gateways.ts";
 import { recoverCertificates, recoverFallbackOrigins, recoverHostnames } from "./recovered-names.ts";
 import { recoverDetection, recoverLists, recoverRulesets } from "./recovered-rules.ts";
+import { recoverTunnels } from "./recovered-tunnels.ts";
 import { recoverTransfers } from "./recovered-transfers.ts";
 import { recoverRecords, recoverZones } from "./recovered-zones.ts";
 import { each, type Recover, type RecoveryDeps } from "./recovery.ts";
@@ -63,6 +64,7 @@ const RECOVERIES: { readonly [K in EntryKind]: { readonly what: string; readonly
   custom_provider: { what: "custom providers", recover: recoverCustomProviders },
   gateway_route: { what: "gateway routes", recover: recoverRoutes },
   dlp_profile: { what: "DLP profiles", recover: recoverDlpProfiles },
+  tunnel: { what: "tunnels", recover: recoverTunnels },
   token: { what: "gateway tokens", recover: recoverTokens },
   core_rules: {
     what: "Core Rule Sets",

@@ -43,6 +43,8 @@ const ROWS = [
   { id: "e17beae8b8cb423a99b1730f21238bed", name: "Cache Purge", scopes: ZONE },
   { id: "3245da1cf36c45c3847bb9b483c62f97", name: "Cache Settings Read", scopes: ZONE },
   { id: "9ff81cbbe65c400b97d92c3c1033cab6", name: "Cache Settings Write", scopes: ZONE },
+  { id: "efea2ab8357b47888938f101ae5e053f", name: "Cloudflare Tunnel Read", scopes: ACCOUNT },
+  { id: "c07321b023e944ff818fec44d8203567", name: "Cloudflare Tunnel Write", scopes: ACCOUNT },
   { id: "20e5ea084b2f491c86b8d8d90abff905", name: "Config Settings Read", scopes: ZONE },
   { id: "06f0526e6e464647bd61b63c54935235", name: "Config Settings Write", scopes: ZONE },
   { id: "a2b55cd504d44ef18b7ba6a7f2b8fbb1", name: "Custom Errors Read", scopes: ZONE },

@@ -42,6 +42,7 @@ import { accountFirewallObjects } from "#store/migrations/0247-account-firewall-
 import { leaseEpochs } from "#store/migrations/0250-lease-epochs.ts";
 import { coreRules } from "#store/migrations/0264-core-rules.ts";
 import { certificatePacks } from "#store/migrations/0254-certificate-packs.ts";
+import { tunnels } from "#store/migrations/0268-tunnels.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
 import { images } from "#store/migrations/0271-images.ts";
@@ -110,6 +111,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 253, name: "audit-log-by-actor", statements: auditLogByActor },
   { version: 254, name: "certificate-packs", statements: certificatePacks },
   { version: 264, name: "core-rules", statements: coreRules },
+  { version: 268, name: "tunnels", statements: tunnels },
   { version: 271, name: "images", statements: images },
 ];
 

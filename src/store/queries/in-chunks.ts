@@ -84,6 +84,7 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     ofAccount("recorded_calls", ["account_id", "day", "token_id", "route", "shape_hash"]),
     ofAccount("deprecation_notices", ["account_id", "deprecation_id", "days_left"]),
     ofAccount("gateway_domains", ["hostname"]),
+    ofAccount("tunnels"),
     ofAccount("hostname_issuance_times", ["account_id", "at_ms"]),
   ],
   zones: [

@@ -44,6 +44,7 @@ export interface Tables {
   gateway_objects: GatewayObjectsTable;
   access_apps: AccessAppsTable;
   gateway_domains: GatewayDomainsTable;
+  tunnels: TunnelsTable;
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
@@ -974,6 +975,24 @@ export interface HostnameIssuanceTimesTable {
   account_id: string;
   at_ms: number;
   taken: number;
+}
+export interface TunnelsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  config_src: string;
+  /** Base64, sealed with the context `tunnel:{id}`; empty after deletion. */
+  secret: string;
+  /** JSON; null before the first one. */
+  config: string | null;
+  config_version: number;
+  config_at: string;
+  /** JSON list: connections opened until then were ended. */
+  ended: string;
+  created_at: string;
+  deleted_at: string | null;
+  conns_active_at: string | null;
+  conns_inactive_at: string | null;
 }
 /** A machine with planes only, from its join token on. */
 export interface NodesTable {

@@ -1,4 +1,5 @@
 import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
+import { tunnelIdOf } from "#kernel/net/tunnel-name.ts";
 import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
@@ -9,7 +10,14 @@ export type RecordView = (row: RecordContentRow) => DnsRecord;
 
 /** Converts a record's row to a response (SPEC 2.2). */
 export function createRecordView(deps: { readonly origins: OriginPolicy; readonly vendorPrefix: string }): RecordView {
-  const meta = { auto_added: false, managed_by_apps: false, [`managed_by_${deps.vendorPrefix}_tunnel`]: false, source: "primary" };
+  const metaOf = (leadsToTunnel: boolean): DnsRecord["meta"] => ({
+    auto_added: false,
+    managed_by_apps: false,
+    [`managed_by_${deps.vendorPrefix}_tunnel`]: leadsToTunnel,
+    source: "primary",
+  });
+  const meta = metaOf(false);
+  const tunnelMeta = metaOf(true);
   return (row) => ({
     id: row.id,
     name: row.name,
@@ -22,7 +30,7 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
     ...(row.priority === null ? {} : { priority: row.priority }),
     ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
     settings: JSON.parse(row.settings) as DnsRecord["settings"],
-    meta,
+    meta: row.type === "CNAME" && tunnelIdOf(row.content.toLowerCase()) !== undefined ? tunnelMeta : meta,
     comment: row.comment,
     tags: JSON.parse(row.tags) as string[],
     created_on: row.created_on,
