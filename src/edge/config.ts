@@ -12,6 +12,8 @@ export interface EdgeConfig {
   /** 0: any free port. */
   readonly httpPort: number;
   readonly httpsPort: number;
+  /** Threads that listen on the same ports. */
+  readonly workers: number;
   /** Several workers listen on the same ports. */
   readonly reusePort: boolean;
   /** Descriptors that listen there already and become the thread's own; without them the edge opens its sockets. */

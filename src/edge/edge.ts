@@ -1,6 +1,9 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { ListeningSockets, RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
+import { TUNNEL_ALPN } from "#wire/tls/tunnel-protocol.ts";
+import { createEdgeTunnels, type EdgeTunnels } from "#edge/tunnels/edge-tunnels.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -46,7 +49,7 @@ import { createPipeline } from "#edge/pipeline/pipeline.ts";
 import { createGeoip, type GeoipDatabases, type Geoip } from "./geoip.ts";
 import { createAccessLog } from "#edge/logs/access-log.ts";
 import { createResolver } from "#edge/origin/resolver.ts";
-import { createTimers } from "#kernel/timers.ts";
+import { createTimers, type Timers } from "#kernel/timers.ts";
 import { createTlsFront } from "#edge/tls/sni-router.ts";
 import { createUpstreamPools } from "#edge/origin/upstream-pool.ts";
 import { drainConnections, untilEmpty } from "#wire/connections/http/drain-connections.ts";
@@ -70,6 +73,8 @@ export interface EdgeDeps {
   readonly config: EdgeConfig;
   /** PEM certificates of authorities that are trusted for origins besides public ones: the installation's own. */
   readonly originRoots: readonly string[];
+  /** Gets the connections of tunnels' connectors whenever one has changed. */
+  onTunnels(links: readonly TunnelLink[]): void;
   /** Gets unexpected errors, which never end a worker. */
   onError(error: unknown): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -109,8 +114,14 @@ export function createEdge(deps: EdgeDeps): Edge {
   );
   const gateways = createGatewayRoute({ replica: deps.replica, zones, port: config.gatewayPort });
   const images = createImageRoute(config.imagesPort);
-  const context = createContext(deps, { zones, doh, gateways, images, places }, state);
-  const { connections, timers } = context;
+  const timers = createTimers(deps.clock);
+  const tunnels = createEdgeTunnels({
+    ...{ replica: deps.replica, sealer: deps.sealer, clock: deps.clock, timers, metrics, report: deps.onTunnels },
+    threads: config.workers,
+    helloTimeoutMs: config.limits.headTimeoutMs,
+  });
+  const context = createContext(deps, { zones, doh, gateways, images, places, timers, tunnels }, state);
+  const { connections } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open visitor connections");
   const certificates = createCertificates({
     replica: deps.replica,
@@ -146,7 +157,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused because no certificate covers the name"),
     secure: deps.socketCalls?.secure ?? null,
     onSecure: (transport, client, { version, cipher, protocol }) =>
-      serve(transport, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
+      protocol === TUNNEL_ALPN
+        ? tunnels.accept(transport, client)
+        : serve(transport, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
@@ -185,6 +198,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     close: async (timeoutMs, idleMs = 0) => {
       state.closing = true;
       for (const listener of listeners) listener.close();
+      tunnels.drain();
       await drainConnections(connections, idleMs);
       tlsFront.close();
       context.pools.close();
@@ -192,6 +206,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       for (const connection of [...connections]) connection.destroy();
       // Their requests write their rows when they have closed.
       await untilEmpty(connections, DESTROYED_WITHIN_MS);
+      tunnels.close();
       timers.close();
       context.minifier.close();
       await context.cache.close();
@@ -212,12 +227,13 @@ interface Lookups {
   readonly gateways: GatewayRoute;
   readonly images: ImageRoute;
   readonly places: Geoip;
+  readonly timers: Timers;
+  readonly tunnels: EdgeTunnels;
 }
 
-function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places }: Lookups, state: EdgeState): EdgeContext {
+function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places, timers, tunnels }: Lookups, state: EdgeState): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
-  const timers = createTimers(clock);
   const internalErrors = metrics.counter(
     "selvedge_edge_internal_errors_total",
     "Connections closed because of an internal error of the edge",
@@ -249,11 +265,12 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places }:
     resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
     allows: createAddressPolicy(config.host, config.originAllow, config.operatorPorts),
     health,
+    tunnels,
     originPort: config.originPort,
   });
   const originHeads = createOriginHeads(config.vendorPrefix);
   const loop = deps.socketCalls === null ? null : new SocketLoop(deps.socketCalls, report);
-  const pools = createUpstreamPools({ limits, timers, loop, health, tlsClient, metrics, report });
+  const pools = createUpstreamPools({ limits, timers, loop, tunnels, health, tlsClient, metrics, report });
   const cache = createEdgeCache({
     replica: deps.replica,
     clock,

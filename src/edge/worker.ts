@@ -66,6 +66,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
       "purge",
       "gateway_domain",
       "core_rules",
+      "tunnel",
     ],
     trim: (record) => {
       record.rdata = "";
@@ -93,6 +94,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
+    onTunnels: voice.tunnels,
     clock: systemClock,
     config: data.config,
   });

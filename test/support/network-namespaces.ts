@@ -15,6 +15,8 @@ export interface Host {
   readonly name: string;
   /** Standard output of a program in the namespace; rejects if it fails or takes too long. */
   run(program: string, ...args: string[]): Promise<string>;
+  /** A process of Node.js in the namespace, with pipes for its output. */
+  spawn(args: readonly string[], env?: Readonly<Record<string, string>>): ChildProcessWithoutNullStreams;
   /** Starts one of our programs in the namespace, whose first line of output is JSON; it ends with the test, or on request. */
   start(t: TestContext, script: URL, args: object): Promise<Program>;
 }
@@ -72,6 +74,7 @@ function hostIn(namespace: string): Host {
   return {
     name: namespace,
     run: async (program, ...args) => (await run(...within(program, args), { timeout: COMMAND_LIMIT_MS })).stdout,
+    spawn: (args, env) => spawn(...within(process.execPath, args), { env: { ...process.env, ...env } }),
     start: async (t, script, args) => {
       const child = spawn(...within(process.execPath, [script.pathname, JSON.stringify(args)]));
       t.after(() => child.kill("SIGKILL"));

@@ -11,6 +11,7 @@ import { addTokens } from "./token-commands.ts";
 import { addBus, addJoin, addNodeList, addNodes } from "./nodes/node-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
 import { addRecords, addZoneList } from "./zone/record-commands.ts";
+import { addTunnels } from "./tunnel/tunnel-commands.ts";
 import { addZones } from "./zone-commands.ts";
 
 /** Runs one command line, without the program's name; returns the exit code and never throws. */
@@ -70,6 +71,7 @@ function createProgram(finish: Finish): Command {
   addNodeList(program, "nodes", finish);
   addJoin(program, finish);
   addBus(group("bus", "Configure the bus, over which nodes follow the changes."), finish);
+  addTunnels(group("tunnel", "Connect services to the edge through tunnels."), finish);
   addRules(group("rules", "Work with rule expressions."), finish);
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);

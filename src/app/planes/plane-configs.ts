@@ -48,6 +48,7 @@ export const edgeConfig = (
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,
+  workers: config.edge.workers,
   reusePort: config.edge.workers > 1,
   vendorPrefix: config.vendor.prefix,
   originPort: config.edge.origin_port,

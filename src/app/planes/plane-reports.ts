@@ -5,9 +5,9 @@ import type { PlanesDeps } from "./planes-deps.ts";
 
 /** Control's reactions to reports of planes, which run in the background. */
 export function planeReports(
-  { secondaries, apexAddresses, gateways }: Control,
+  { secondaries, apexAddresses, gateways, tunnels }: Control,
   log: Log,
-): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway"> {
+): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels"> {
   const onFailure =
     (fields: object, message: string) =>
     (error: unknown): void =>
@@ -24,5 +24,7 @@ export function planeReports(
       void gateways
         .ensureDefault(systemCall("gateway"), accountId, atMs)
         .catch(onFailure({ account_id: accountId }, "creating an account's default gateway failed")),
+    onTunnels: (thread, links) =>
+      void tunnels.report(thread, links).catch(onFailure({ plane: thread }, "storing the state of tunnels failed")),
   };
 }

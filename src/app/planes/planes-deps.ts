@@ -12,6 +12,7 @@ import type { OpenSocket } from "./zone-sockets.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { PrestartedThreads } from "#app/threads/prestart.ts";
+import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import type { PlaneRole } from "#app/config/roles.ts";
 
 /** The running data planes: those of the process's roles. */
@@ -69,6 +70,8 @@ export interface PlanesDeps {
   onReaddressed(zoneId: string, addresses: string): void;
   /** Port at which this process has images; absent: they are on another machine. */
   readonly imagesPort?: number;
+  /** Called with all connections of tunnels to a thread whenever one has changed. */
+  onTunnels(thread: string, links: readonly TunnelLink[]): void;
   readonly stalls: Stalls;
   /** Called with the parts that use Node.js in the threads, and why. */
   readonly onNotNative: OnMissing;

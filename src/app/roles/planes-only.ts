@@ -30,10 +30,11 @@ import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 
 /** Reports of planes to control have no receiver here: control finds zones to refresh by its timers. */
-const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway"> = {
+const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels"> = {
   onNotified: () => undefined,
   onReaddressed: () => undefined,
   onDefaultGateway: () => undefined,
+  onTunnels: () => undefined,
 };
 
 /** A process with planes only: no database, no API, no jobs. The operations listener shows its health. */

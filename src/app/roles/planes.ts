@@ -100,7 +100,7 @@ const openSockets = (worker: PlaneWorker): readonly OpenSocket[] => {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
+  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onTunnels, onNotNative }: PlanesDeps,
   { name, role, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -112,6 +112,7 @@ function startServingWorker(
     onNotified,
     onReaddressed,
     onDefaultGateway,
+    ...(role === "edge" ? { onTunnels } : {}),
     onNotNative,
     ...(onNeeded === undefined ? {} : { onNeeded }),
     connect: (bound) => {

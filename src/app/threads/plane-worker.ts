@@ -12,6 +12,7 @@ import type {
   TicketKeys,
   ToWorker,
 } from "#kernel/process/worker-protocol.ts";
+import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import type { PrestartedThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 import { threadLimits } from "./thread-limits.ts";
@@ -86,6 +87,8 @@ export interface PlaneWorkerSpec {
   onNotified?(zoneId: string, from: string): void;
   /** Called when the apex of a zone that other servers transfer has other addresses. */
   onReaddressed?(zoneId: string, addresses: string): void;
+  /** Called with all connections of tunnels to the thread whenever one has changed, and with none when it has ended. */
+  onTunnels?(thread: string, links: readonly TunnelLink[]): void;
   /** Called when a part uses Node.js in the thread. */
   onNotNative?: OnMissing;
   /** Called when a thread that starts on demand has work. */
@@ -130,6 +133,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
     else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
     else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
+    else if (message.type === "tunnels") spec.onTunnels?.(name, message.links);
     else if (message.type === "not_native") spec.onNotNative?.(message.part, message.reason);
     else if (message.type === "needed") spec.onNeeded?.(message.sink);
     else if (message.type === "listening") {
@@ -175,6 +179,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       stopWatching();
       unwatch();
       if (descriptors !== undefined) closeOpenDescriptors(descriptors);
+      spec.onTunnels?.(name, []);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));
       if (state === "up" || (state === "starting" && spec.isLazy === true)) restartLater();

@@ -7,6 +7,8 @@ import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { OriginHealth } from "./origin-health.ts";
 import type { Resolver } from "./resolver.ts";
+import { type EdgeTunnels, TUNNEL_PORT } from "#edge/tunnels/edge-tunnels.ts";
+import { tunnelIdOf } from "#kernel/net/tunnel-name.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 export interface OriginSelector {
@@ -19,6 +21,7 @@ interface OriginDeps {
   readonly resolve: Resolver;
   readonly allows: AddressPolicy;
   readonly health: Pick<OriginHealth, "order">;
+  readonly tunnels: Pick<EdgeTunnels, "isReachable">;
   /** 0 means the scheme's port. */
   readonly originPort: number;
 }
@@ -29,7 +32,7 @@ const HTTPS_PORT = 443;
 const CHAIN_LENGTH_MAX = 8;
 const ADDRESSES_MAX = 4;
 
-type Found = { readonly addresses: readonly string[] } | { readonly outside: string } | EdgeErrorName;
+type Found = { readonly addresses: readonly string[] } | { readonly tunnel: string } | { readonly outside: string } | EdgeErrorName;
 
 export function createOriginSelector(deps: OriginDeps): OriginSelector {
   let turn = 0;
@@ -58,11 +61,16 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
       const found = isRouted ? follow(deps.zones, accountOf(exchange), exchange.originHost) : proxied;
       if (typeof found === "string") return found === "unroutable" ? causeOf(deps.zones, exchange) : found;
       if ("addresses" in found) return plan(exchange, found.addresses);
+      if ("tunnel" in found)
+        return deps.tunnels.isReachable(found.tunnel, accountOf(exchange)) ? throughTunnel(found.tunnel) : "tunnel_down";
       const addresses = deps.resolve(found.outside);
       return addresses instanceof Promise ? addresses.then((late) => plan(exchange, late)) : plan(exchange, addresses);
     },
   };
 }
+
+/** An address for each attempt: a connection that ends before it is used may be followed by another one. */
+const throughTunnel = (id: string): OriginPlan => ({ addresses: [id, id, id], port: TUNNEL_PORT, tls: null });
 
 /** The `ssl` mode: TLS to origins is used only for visitors that use TLS. */
 function tlsFor(exchange: Exchange): OriginTls | null {
@@ -123,6 +131,9 @@ function follow(zones: Zones, account: string, target: string): Found {
   let viewer = account;
   for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
     if (isIP(name) !== 0) return { addresses: [name] };
+    const tunnel = tunnelIdOf(name);
+    // The alias of another account leads nowhere.
+    if (tunnel !== undefined) return viewer === account ? { tunnel } : "tunnel_down";
     const zone = zones.nearestZone(name, viewer);
     if (zone === undefined) return { outside: name };
     viewer = zone.entry.account_id;

@@ -5,6 +5,7 @@ import type { EdgeLimits } from "#edge/config.ts";
 import type { OriginHealth } from "./origin-health.ts";
 import { isGood, originKey, type OriginTlsClient } from "./origin-tls.ts";
 import type { OriginTls } from "#edge/exchange/decisions.ts";
+import { type EdgeTunnels, TUNNEL_PORT } from "#edge/tunnels/edge-tunnels.ts";
 import { createStalledExchanges } from "#edge/limits/slow-clients.ts";
 import { dialThroughLoop } from "#wire/connections/epoll/loop-socket.ts";
 import { dialThroughNode } from "#wire/connections/transport/node-transport.ts";
@@ -28,7 +29,7 @@ export interface Waiting {
 export interface UpstreamPools {
   /**
    * Calls back at once if a connection is idle or may be opened; otherwise returns a place in the queue. `fresh`: never
-   * an idle one.
+   * an idle one. With TUNNEL_PORT, the address is a tunnel's id.
    */
   acquire(address: string, port: number, tls: OriginTls | null, taker: UpstreamTaker, fresh: boolean): Waiting | null;
   /** Closes idle connections; those in use close after their response. */
@@ -36,6 +37,7 @@ export interface UpstreamPools {
 }
 
 type PoolDeps = Pick<UpstreamOwner, "timers" | "report"> & {
+  readonly tunnels: Pick<EdgeTunnels, "dial"> | null;
   /** Null: Node.js dials. */
   readonly loop: SocketLoop | null;
   readonly limits: EdgeLimits;
@@ -68,9 +70,13 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
     if (pools === undefined) plain.set(port, (pools = new Map()));
     let pool = pools.get(address);
     if (pool === undefined) {
-      const dial: Dial = () =>
-        (deps.loop === null ? undefined : dialThroughLoop(deps.loop, address, port)) ??
-        dialThroughNode((onread) => connect({ host: address, port, noDelay: true, allowHalfOpen: true, onread }));
+      const { tunnels } = deps;
+      const dial: Dial =
+        tunnels !== null && port === TUNNEL_PORT
+          ? () => tunnels.dial(address)
+          : () =>
+              (deps.loop === null ? undefined : dialThroughLoop(deps.loop, address, port)) ??
+              dialThroughNode((onread) => connect({ host: address, port, noDelay: true, allowHalfOpen: true, onread }));
       const onEmpty = (): void => {
         pools.delete(address);
         if (pools.size === 0) plain.delete(port);

@@ -142,6 +142,13 @@ export const EDGE_ERRORS = {
       "A wildcard custom hostname covers this host name, but the name lies in a zone of its own, whose DNS takes precedence and has no proxied record for it. Add the name as an individual custom hostname.",
     place: "origin",
   },
+  tunnel_down: {
+    code: 1033,
+    status: 530,
+    title: "Tunnel error",
+    message: "This host name belongs to a tunnel, and no connector of the tunnel is connected.",
+    place: "origin",
+  },
   cross_account: {
     code: 1014,
     status: 409,

@@ -10,6 +10,7 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { HeldResponse } from "#edge/exchange/held-response.ts";
 import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
+import { TUNNEL_PORT } from "#edge/tunnels/edge-tunnels.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
@@ -42,6 +43,7 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   origin_unreachable: "origin_unreachable",
   origin_handshake: "origin_handshake",
   origin_certificate: "origin_certificate",
+  no_tunnel: "tunnel_down",
   no_sockets: "overloaded",
   origin_closed: "origin_malformed",
   origin_malformed: "origin_malformed",
@@ -251,7 +253,9 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.connection = null;
     if (this.over || connection === null) return;
     if (!connection.isConnected && this.tryNext()) return;
-    const closedWhileIdle = fault === "origin_closed" && connection.isReused && !connection.hasAnswered;
+    // A tunnel has others.
+    const mayBeGone = connection.isReused || request.plan.port === TUNNEL_PORT;
+    const closedWhileIdle = fault === "origin_closed" && mayBeGone && !connection.hasAnswered;
     if (closedWhileIdle && !this.retried && !this.bodyBegun && IDEMPOTENT.has(request.exchange.method)) {
       this.retried = true;
       return this.start(true);

@@ -8,6 +8,7 @@ export const testEdgeConfig = (): EdgeConfig => ({
   host: "127.0.0.1",
   httpPort: 0,
   httpsPort: 0,
+  workers: 1,
   reusePort: false,
   vendorPrefix: "svc",
   originPort: 0,

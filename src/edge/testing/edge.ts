@@ -6,6 +6,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/process/metrics.ts";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
@@ -39,6 +40,7 @@ export interface TestEdge {
   readonly scanned: { readonly subject: ScanSubject; body: string; ended: boolean }[];
   readonly errors: unknown[];
   readonly warnings: Readonly<Record<string, unknown>>[];
+  readonly tunnels: { links: readonly TunnelLink[] };
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: GeoipDatabases): void;
   close(timeoutMs?: number): Promise<void>;
@@ -59,6 +61,7 @@ export async function startEdge(
   const scanned: TestEdge["scanned"] = [];
   const errors: unknown[] = [];
   const warnings: TestEdge["warnings"] = [];
+  const tunnels: TestEdge["tunnels"] = { links: [] };
   const edge = createEdge({
     replica,
     sealer,
@@ -96,13 +99,14 @@ export async function startEdge(
       },
     },
     warn: (message, fields) => void warnings.push({ message, ...fields }),
+    onTunnels: (links) => void (tunnels.links = links),
     onError: (error) => void errors.push(error),
     config: { ...testEdgeConfig(), ...config, limits: { ...EDGE_LIMITS, ...limits } },
   });
   const { http, https } = await edge.listen();
   const { useTicketKeys, usePlaces } = edge;
   const close = closedInTheEnd((timeoutMs = 0) => edge.close(timeoutMs));
-  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, warnings, useTicketKeys, usePlaces, close };
+  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, warnings, tunnels, useTicketKeys, usePlaces, close };
 }
 
 /** `www.example.com`, proxied to an origin on this port of this machine. */

@@ -1,5 +1,6 @@
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { EDGE_ALPN } from "#edge/config.ts";
+import { TUNNEL_ALPN } from "#wire/tls/tunnel-protocol.ts";
 import { type ContextTable, type ContextTableDeps, createContextTable, SESSION_SECONDS } from "./context-table.ts";
 
 export interface TlsServersDeps extends Pick<ContextTableDeps<Server>, "certificates" | "certificatesMax"> {
@@ -23,7 +24,7 @@ export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
           handshakeTimeout: deps.handshakeTimeoutMs,
           minVersion: policy.min_tls_version === "1.3" ? "TLSv1.3" : "TLSv1.2",
           maxVersion: policy.tls_1_3 ? "TLSv1.3" : "TLSv1.2",
-          ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL],
+          ALPNProtocols: [...EDGE_ALPN.filter((protocol) => policy.http2 || protocol !== "h2"), OLD_PROTOCOL, TUNNEL_ALPN],
           sessionTimeout: SESSION_SECONDS,
           // The default of Node.js depends on the file that the thread began with, so sessions could not be resumed on
           // other threads.

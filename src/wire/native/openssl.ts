@@ -1,3 +1,4 @@
+import { TUNNEL_ALPN } from "#wire/tls/tunnel-protocol.ts";
 import type { Koffi, Library } from "./koffi.ts";
 import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 
@@ -397,7 +398,7 @@ function certificateCalls(koffi: Koffi, node: Library, control: (...args: readon
  * The server's protocols in wire format (RFC 7301 §3.1). Without a match the handshake fails with an alert, so http/1.0
  * is included.
  */
-const PROTOCOLS = Buffer.from("\x02h2\x08http/1.1\x08http/1.0", "latin1");
+const PROTOCOLS = Buffer.from(`\x02h2\x08http/1.1\x08http/1.0${String.fromCharCode(TUNNEL_ALPN.length)}${TUNNEL_ALPN}`, "latin1");
 const HTTP2_BYTES = 3;
 
 /** Chooses the preferred common protocol; its argument says whether HTTP/2 is offered. Runs inside a call of `handshake`. */

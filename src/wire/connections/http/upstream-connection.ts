@@ -16,6 +16,7 @@ export type ConnectFault =
   | "origin_unreachable"
   | "origin_handshake"
   | "origin_certificate"
+  | "no_tunnel"
   | "no_sockets";
 
 /** Reasons why a connection to an origin cannot serve the request, or cannot continue to. */
@@ -399,6 +400,8 @@ const CONNECT_FAULTS: Readonly<Record<string, ConnectFault>> = {
   ECONNREFUSED: "origin_refused",
   ECONNRESET: "origin_refused",
   ETIMEDOUT: "origin_connect_timeout",
+  // No connector of the tunnel is connected.
+  ENOTUNNEL: "no_tunnel",
   // This machine has run out of files or ports; the origin is not to blame.
   EMFILE: "no_sockets",
   ENFILE: "no_sockets",

@@ -1,0 +1,56 @@
+import { systemClock } from "#kernel/clock.ts";
+import { compileIngress, IngressError } from "#model/tunnels/ingress-rules.ts";
+import type { IngressConfig } from "#model/tunnels/ingress.ts";
+import { CliError, complain, EXIT, type ExitCode } from "#app/cli/outcome.ts";
+import { createLog } from "#app/log/log.ts";
+import { createConnector } from "#app/tunnel/connector.ts";
+import { readEndpoint, readTunnelToken } from "#app/tunnel/tunnel-token.ts";
+
+export interface TunnelRunOptions {
+  readonly url?: string;
+  readonly edge?: string;
+  readonly connections: string;
+  readonly drain: string;
+  readonly logLevel: string;
+}
+
+/** Connects the services of this machine to the edge, until SIGTERM or SIGINT. */
+export async function runTunnel(text: string | undefined, options: TunnelRunOptions): Promise<ExitCode> {
+  const token = readTunnelToken(text ?? process.env["SELVEDGE_TUNNEL_TOKEN"] ?? "");
+  if (token === undefined)
+    throw new CliError("the token is not valid: use the one that GET /accounts/ID/cfd_tunnel/ID/token shows", EXIT.usage);
+  const edge = options.edge === undefined ? null : readEndpoint(options.edge);
+  if (edge === undefined) throw new CliError(`--edge ${options.edge} is not HOST or HOST:PORT`, EXIT.usage);
+  if (edge === null && token.host === "") throw new CliError("the token does not say where the edge is: add --edge HOST:PORT", EXIT.usage);
+  const connector = createConnector({
+    ...{ token, edge, ingress: options.url === undefined ? null : ingressTo(options.url), clock: systemClock },
+    connections: numberIn(options.connections, "--connections", 1, 64),
+    log: createLog(options.logLevel),
+  });
+  const end = Promise.withResolvers<null>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end.resolve(null));
+  void connector.serving.then(() => process.stdout.write(`${JSON.stringify({ event: "connected", tunnel: token.tunnel })}\n`));
+  const refusal = await Promise.race([connector.refused, end.promise]);
+  await connector.stop(numberIn(options.drain, "--drain", 0, 3600) * 1000);
+  if (refusal === null) return EXIT.ok;
+  complain([`the edge refused the connection: ${refusal}`]);
+  return EXIT.failed;
+}
+
+function ingressTo(url: string): IngressConfig {
+  const config = { ingress: [{ service: url }] };
+  try {
+    compileIngress(config);
+  } catch (error) {
+    if (error instanceof IngressError) throw new CliError(`--url: ${error.message}`, EXIT.usage);
+    throw error;
+  }
+  return config;
+}
+
+function numberIn(text: string, flag: string, least: number, most: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < least || number > most)
+    throw new CliError(`${flag} must be a number between ${least} and ${most}`, EXIT.usage);
+  return number;
+}

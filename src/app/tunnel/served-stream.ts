@@ -1,0 +1,136 @@
+import { upgradeProtocol } from "#edge/origin/origin-head.ts";
+import { webSocketKeyOf } from "#edge/origin/switched-protocol.ts";
+import { ingressFor } from "#model/tunnels/ingress-rules.ts";
+import { Http1Connection } from "#wire/connections/http/http1-connection.ts";
+import type { RequestService } from "#wire/connections/http/request-service.ts";
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
+import { readTarget } from "#wire/http/target.ts";
+import { forwardedFields, framingField } from "#wire/http/write.ts";
+import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { AnsweredStream, Answering, Serving } from "./serving.ts";
+import { ServiceCall } from "./service-call.ts";
+import { TcpBridge } from "./tcp-bridge.ts";
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  204: "No Content",
+  404: "Not Found",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+};
+
+/** A stream of a tunnel: the edge sends requests on it, one after the other, and each goes where the rules say. */
+export class ServedStream implements RequestService, AnsweredStream {
+  readonly connection: Http1Connection;
+  hasBegun = false;
+  private readonly connector: Serving;
+  private answering: Answering | null = null;
+  private isHead = false;
+
+  constructor(connector: Serving, stream: Transport) {
+    this.connector = connector;
+    this.connection = new Http1Connection(connector.owner, stream);
+    this.connection.serve(this);
+  }
+
+  onHead(buffer: Buffer, head: Head): void {
+    this.hasBegun = false;
+    this.isHead = head.method === "HEAD";
+    const target = readTarget(buffer, head, "http");
+    if (target === null) return this.answer(400, "The request has no valid target.");
+    const rule = ingressFor(this.connector.rules(), target.authority.host, target.path);
+    if (rule === undefined) return this.answer(503, "No rule of the tunnel matches.");
+    const { service, origin } = rule;
+    const hasBody = !this.connection.reader.isComplete;
+    const upgrade = upgradeProtocol(buffer, head);
+    if (service.kind === "status") return this.answer(service.status, "");
+    if (service.kind === "tcp") {
+      const key = upgrade.toLowerCase() === "websocket" ? webSocketKeyOf(buffer, head) : "";
+      if (key === "") return this.answer(400, "This service takes WebSocket requests only.");
+      this.answering = new TcpBridge(this, service, key, (origin.connectTimeout ?? CONNECT_SECONDS) * 1000);
+      return;
+    }
+    const { host, port } = target.authority;
+    const own = origin.httpHostHeader ?? (port === null ? host : `${host}:${port}`);
+    const serverName = origin.originServerName || (origin.matchSNItoHost === true ? host : service.host);
+    const call = new ServiceCall(this, {
+      pools: this.connector.pools(origin.caPool ?? ""),
+      address: service.host,
+      port: service.port,
+      tls: service.kind === "https" ? { serverName, verified: origin.noTLSVerify !== true } : null,
+      method: head.method,
+      wanted: upgrade === "" ? null : { name: upgrade, webSocketKey: webSocketKeyOf(buffer, head) },
+      isChunked: head.chunked,
+      hasBody,
+      head:
+        `${head.method} ${target.originForm} HTTP/1.1\r\nHost: ${own}\r\n${forwardedFields(buffer, head)}` +
+        (head.takesTrailers && upgrade === "" ? "TE: trailers\r\nConnection: TE\r\n" : "") +
+        (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
+        `${head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : ""}\r\n`,
+    });
+    this.answering = call;
+    call.start(false);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    this.answering?.onRequestBody(buffer, start, end);
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    this.answering?.onRequestEnd(trailers);
+  }
+
+  onRefused(status: number): void {
+    this.answering?.abort();
+    this.answer(status, "The request is not valid.", false);
+  }
+
+  flushBody(): boolean {
+    return this.answering?.flushRequest() ?? true;
+  }
+
+  onDrain(): void {
+    this.answering?.onEdgeDrain();
+  }
+
+  onRaw(buffer: Buffer, start: number, end: number): boolean {
+    return this.answering?.onRaw(buffer, start, end) ?? true;
+  }
+
+  onRawEnd(): void {
+    this.answering?.onRawEnd();
+  }
+
+  onClosed(): void {
+    this.answering?.abort();
+    this.answering = null;
+  }
+
+  /** The connector's own answer; once another has begun, the stream can only be cut. */
+  answer(status: number, text: string, keepsAlive = true): void {
+    if (this.hasBegun) return this.connection.transport.destroy();
+    this.hasBegun = true;
+    const body = status === 204 || status === 304 || this.isHead ? "" : text;
+    const length = status === 204 || status === 304 ? "" : framingField(text.length);
+    const type = text === "" ? "" : "Content-Type: text/plain\r\n";
+    const ends = this.closing() || !keepsAlive ? "Connection: close\r\n" : "";
+    this.connection.writer.string(`HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${type}${length}${ends}\r\n${body}`);
+    this.finish(keepsAlive);
+  }
+
+  /** The response is written. */
+  finish(keepsAlive: boolean): void {
+    this.answering = null;
+    this.connection.writer.flush();
+    this.connection.answered(keepsAlive && !this.closing());
+  }
+
+  /** Whether the edge should send nothing more on this stream. */
+  closing(): boolean {
+    return this.connector.owner.isDraining() || !this.connection.reader.isComplete;
+  }
+}
+
+/** As long as published connectors wait. */
+const CONNECT_SECONDS = 30;

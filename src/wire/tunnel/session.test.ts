@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { afterEach, test } from "node:test";
+import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
+import type { TransportHandler } from "#wire/connections/transport/transport.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { fc } from "../../../test/support/property.ts";
+import { FRAME, frameHead, TunnelFrameReader, STREAM_WINDOW_BYTES, TunnelFault } from "./frames.ts";
+import { TunnelSession } from "./session.ts";
+import type { TunnelStream } from "./stream.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+interface Side {
+  readonly session: TunnelSession;
+  readonly streams: TunnelStream[];
+  readonly codes: string[];
+}
+
+/** Two sides over a socket of loopback: the edge, and the connector that takes its streams. */
+async function pair(): Promise<{ readonly edge: Side; readonly connector: Side }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const arrival = new Promise<NodeTransport>((resolve) => server.once("connection", (socket) => resolve(new NodeTransport(socket))));
+  const dialled = new NodeTransport(connect((server.address() as AddressInfo).port, "127.0.0.1"));
+  const sideOf = (transport: NodeTransport, takesStreams: boolean): Side => {
+    const [streams, codes]: [TunnelStream[], string[]] = [[], []];
+    const session = new TunnelSession(transport, {
+      ...(takesStreams ? { onStream: (stream: TunnelStream) => void streams.push(stream) } : {}),
+      onFrame: () => undefined,
+      onChanged: () => undefined,
+      onClosed: (code) => void codes.push(code),
+    });
+    session.start();
+    return { session, streams, codes };
+  };
+  const edge = sideOf(await arrival, false);
+  const connector = sideOf(dialled, true);
+  closing.push(() => {
+    edge.session.destroy("");
+    connector.session.destroy("");
+    server.close();
+  });
+  return { edge, connector };
+}
+
+/** Notes what a stream brings. */
+function noted(): TransportHandler & { readonly parts: Buffer[]; readonly events: string[] } {
+  const [parts, events]: [Buffer[], string[]] = [[], []];
+  return {
+    ...{ parts, events },
+    onConnected: () => void events.push("connected"),
+    onBytes: (bytes, length) => void parts.push(Buffer.from(bytes.subarray(0, length))),
+    onDrain: () => void events.push("drain"),
+    onEnd: () => void events.push("end"),
+    onClosed: (code) => void events.push(`closed ${code}`.trim()),
+  };
+}
+
+test("property: frames are the same however their bytes are split", () => {
+  const frame = fc.record({
+    kind: fc.constantFrom(FRAME.data, FRAME.window, FRAME.ping),
+    stream: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    payload: fc.uint8Array({ maxLength: 40 }),
+  });
+  const read = (pieces: readonly Buffer[]): readonly string[] => {
+    const found: string[] = [];
+    const data = new Map<number, string>();
+    const reader = new TunnelFrameReader({
+      isOver: false,
+      onFrame: (kind, stream, payload) => void found.push(`${kind} ${stream} ${payload.toString("hex")}`),
+      onData: (stream, bytes, start, end) => data.set(stream, (data.get(stream) ?? "") + bytes.toString("hex", start, end)),
+    });
+    for (const piece of pieces) reader.feed(piece, piece.length);
+    return [...found, ...data].map(String);
+  };
+  fc.assert(
+    fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(60), { maxLength: 20 }), (frames, cuts) => {
+      const bytes = Buffer.concat(
+        frames.flatMap(({ kind, stream, payload }) => [Buffer.from(frameHead(kind, stream, payload.length), "latin1"), payload]),
+      );
+      const pieces: Buffer[] = [];
+      let at = 0;
+      for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)));
+      assert.deepEqual(read([...pieces, bytes.subarray(at)]), read([bytes]));
+    }),
+  );
+});
+
+test("a stream carries bytes both ways, ends in halves, and is gone", async () => {
+  const { edge, connector } = await pair();
+  const [near, far] = [noted(), noted()];
+  const stream = edge.session.open()!;
+  stream.attach(near);
+  stream.sendText("question");
+  stream.end();
+  await eventually(() => connector.streams.length === 1);
+  const other = connector.streams[0]!;
+  other.attach(far);
+  await eventually(() => far.events.includes("end"));
+  assert.equal(Buffer.concat(far.parts).toString(), "question");
+  other.sendText("answer");
+  other.end();
+  await eventually(() => near.events.includes("closed") && far.events.includes("closed"));
+  assert.deepEqual([near.events, Buffer.concat(near.parts).toString()], [["connected", "end", "closed"], "answer"]);
+  assert.deepEqual([edge.session.streams.size, connector.session.streams.size], [0, 0]);
+});
+
+test("a stream that nobody reads takes no more than its window, and holds up no other one", async () => {
+  const { edge, connector } = await pair();
+  const streams = [edge.session.open()!, edge.session.open()!] as const;
+  const near = streams.map((stream) => {
+    const handler = noted();
+    stream.attach(handler);
+    return handler;
+  });
+  await eventually(() => connector.streams.length === 2);
+  const [stuck, moving] = [noted(), noted()];
+  connector.streams[0]!.attach(stuck);
+  connector.streams[1]!.attach(moving);
+  connector.streams[0]!.pause();
+  const bytes = randomBytes(4 * STREAM_WINDOW_BYTES);
+  for (const stream of streams) stream.sendKept("", bytes, 0, bytes.length);
+  await eventually(() => moving.parts.reduce((sum, part) => sum + part.length, 0) === bytes.length);
+  assert.ok(Buffer.concat(moving.parts).equals(bytes));
+  assert.equal(streams[0].queuedBytes, 3 * STREAM_WINDOW_BYTES);
+  assert.equal(stuck.parts.length, 0);
+  connector.streams[0]!.resume();
+  await eventually(() => near[0]!.events.includes("drain"));
+  await eventually(() => stuck.parts.reduce((sum, part) => sum + part.length, 0) === bytes.length);
+  assert.ok(Buffer.concat(stuck.parts).equals(bytes));
+});
+
+test("a stream that is given up, and a connection that ends, close streams on the other side", async () => {
+  const { edge, connector } = await pair();
+  const [first, second] = [noted(), noted()];
+  for (const handler of [first, second]) edge.session.open()!.attach(handler);
+  await eventually(() => connector.streams.length === 2);
+  for (const stream of connector.streams) stream.attach(noted());
+  connector.streams[0]!.destroy();
+  await eventually(() => first.events.includes("closed ECONNRESET"));
+  connector.session.destroy("");
+  await eventually(() => second.events.includes("closed ECONNRESET") && edge.codes.length === 1);
+  assert.equal(edge.session.open(), null);
+});
+
+test("a side that breaks the protocol loses the connection", async () => {
+  const broken = [
+    frameHead(FRAME.open, 1, 0),
+    frameHead(99, 0, 0) + frameHead(FRAME.ping, 0, 60_000),
+    frameHead(FRAME.accept, 1, 0) + frameHead(FRAME.accept, 1, 0),
+    frameHead(FRAME.end, 1, 0) + frameHead(FRAME.end, 1, 0),
+    frameHead(FRAME.data, 1, STREAM_WINDOW_BYTES + 1) + "x".repeat(STREAM_WINDOW_BYTES + 1),
+    frameHead(FRAME.window, 1, 4) + "\xff\xff\xff\xff",
+  ];
+  for (const text of broken) {
+    const { edge, connector } = await pair();
+    const handler = noted();
+    const stream = edge.session.open()!;
+    stream.attach(handler);
+    // Its bytes are not read, so that they count against the window.
+    stream.pause();
+    connector.session.transport.sendText(text);
+    await eventually(() => edge.codes.length === 1);
+    assert.deepEqual(edge.codes, ["EPROTO"], JSON.stringify(text.slice(0, 20)));
+  }
+  assert.throws(
+    () => new TunnelFrameReader({ isOver: false, onFrame: () => undefined, onData: () => undefined }).feed(LONG, LONG.length),
+    TunnelFault,
+  );
+});
+const LONG = Buffer.from(frameHead(FRAME.hello, 0, 1_000_000), "latin1");

@@ -1,0 +1,249 @@
+import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import { DATA_BYTES_MAX, FRAME, frameHead, STREAM_WINDOW_BYTES, TunnelFault, windowFrame } from "./frames.ts";
+
+const NOWHERE: End = { address: "", port: 0 };
+/** The receiver gives room again once it has read this much. */
+const WINDOW_STEP_BYTES = STREAM_WINDOW_BYTES / 2;
+
+/** The connection of a stream, as the stream sees it. */
+export interface StreamCarrier {
+  readonly transport: Transport;
+  readonly blocked: Set<TunnelStream>;
+  send(kind: number, stream: number): void;
+  forget(stream: TunnelStream): void;
+}
+
+/** One stream of a tunnel's connection: to those who use it, a connection like any other. */
+export class TunnelStream implements Transport {
+  readonly id: number;
+  readonly peer = NOWHERE;
+  readonly tls = null;
+  readonly sendsReads = false;
+  readonly localEnd = (): End => NOWHERE;
+  readonly whenClosed = (callback: () => void): void => void this.afterClose.push(callback);
+  readonly pause = (): void => void (this.isPaused = true);
+  readonly rest = (): void => this.pause();
+  readonly reset = (): void => this.destroy();
+  /** The connection is over. */
+  readonly lost = (): void => this.close("ECONNRESET");
+  bytesRead = 0;
+  bytesTaken = 0;
+  queuedBytes = 0;
+  private readonly session: StreamCarrier;
+  private handler: TransportHandler | null = null;
+  private window = STREAM_WINDOW_BYTES;
+  private readonly queue: Buffer[] = [];
+  /** Bytes that the other side may still send, and those read since it was told. */
+  private room = STREAM_WINDOW_BYTES;
+  private unreported = 0;
+  private held: Buffer[] = [];
+  private isPaused = true;
+  private hasEnded = false;
+  private closesOnceSent = false;
+  private otherHasEnded = false;
+  private tellsEnd = false;
+  private isClosed = false;
+  private wasAccepted = false;
+  private readonly afterSending: (() => void)[] = [];
+  private readonly afterClose: (() => void)[] = [];
+
+  constructor(session: StreamCarrier, id: number) {
+    this.session = session;
+    this.id = id;
+  }
+
+  get needsDrain(): boolean {
+    return this.queuedBytes > 0 || this.session.transport.needsDrain;
+  }
+
+  attach(handler: TransportHandler): void {
+    this.handler = handler;
+    this.resume();
+  }
+
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    // Nothing here may call the handler at once.
+    if (this.held.length > 0 || this.tellsEnd) queueMicrotask(() => this.deliver());
+  }
+
+  sendText(text: string): void {
+    if (this.mustQueue(text.length)) this.enqueue(Buffer.from(text, "latin1"));
+    else if (text !== "") {
+      this.session.transport.sendText(frameHead(FRAME.data, this.id, text.length) + text);
+      this.taken(text.length);
+    }
+  }
+
+  sendShared(text: string, buffer: Buffer, start: number, end: number): void {
+    const length = text.length + end - start;
+    if (this.mustQueue(length)) return this.enqueue(Buffer.concat([Buffer.from(text, "latin1"), buffer.subarray(start, end)]));
+    this.session.transport.sendShared(frameHead(FRAME.data, this.id, length) + text, buffer, start, end);
+    this.taken(length);
+  }
+
+  sendKept(text: string, buffer: Buffer, start: number, end: number, tail = ""): void {
+    const length = text.length + end - start + tail.length;
+    if (this.mustQueue(length)) {
+      if (text !== "") this.enqueue(Buffer.from(text, "latin1"));
+      this.enqueue(buffer.subarray(start, end));
+      if (tail !== "") this.enqueue(Buffer.from(tail, "latin1"));
+      return;
+    }
+    this.session.transport.sendKept(frameHead(FRAME.data, this.id, length) + text, buffer, start, end, tail);
+    this.taken(length);
+  }
+
+  whenSent(callback: () => void): void {
+    if (this.queuedBytes === 0 || this.isClosed) queueMicrotask(callback);
+    else this.afterSending.push(callback);
+  }
+
+  end(): void {
+    if (this.hasEnded || this.isClosed) return;
+    this.hasEnded = true;
+    if (this.queuedBytes === 0) this.sendEnd();
+  }
+
+  destroySoon(): void {
+    if (this.isClosed) return;
+    this.closesOnceSent = true;
+    if (!this.hasEnded) this.end();
+    else if (this.queuedBytes === 0) this.destroy();
+  }
+
+  destroy(): void {
+    if (this.isClosed) return;
+    this.session.send(FRAME.reset, this.id);
+    this.close("");
+  }
+
+  unread(bytes: Buffer): void {
+    this.handler = null;
+    this.isPaused = true;
+    if (bytes.length > 0) this.held.unshift(Buffer.from(bytes));
+  }
+
+  intoSocket(): never {
+    throw new Error("a stream of a tunnel is no socket");
+  }
+
+  /** The connector serves the stream. */
+  accepted(): void {
+    if (this.wasAccepted) throw new TunnelFault("a stream is accepted twice");
+    this.wasAccepted = true;
+    this.handler?.onConnected?.();
+  }
+
+  receive(buffer: Buffer, start: number, end: number): void {
+    const length = end - start;
+    this.room -= length;
+    if (this.room < 0 || this.otherHasEnded) throw new TunnelFault("more bytes than there was room for");
+    if (this.isPaused || this.held.length > 0) this.held.push(Buffer.from(buffer.subarray(start, end)));
+    else this.hand(buffer.subarray(start, end));
+  }
+
+  ended(): void {
+    if (this.otherHasEnded) throw new TunnelFault("a stream ends twice");
+    this.otherHasEnded = this.tellsEnd = true;
+    this.deliver();
+  }
+
+  /** Bytes that were received before still count. */
+  wasReset(): void {
+    if (this.otherHasEnded && (this.held.length > 0 || this.tellsEnd)) {
+      this.hasEnded = true;
+      this.dropQueue();
+    } else this.close(this.otherHasEnded ? "" : "ECONNRESET");
+  }
+
+  mayAlsoSend(bytes: number): void {
+    this.window += bytes;
+    if (this.window > 2 ** 31) throw new TunnelFault("a window is too large");
+    this.flush();
+    if (this.queuedBytes === 0) this.roomAgain();
+  }
+
+  /** The connection takes bytes again. */
+  roomAgain(): void {
+    if (this.queuedBytes > 0) return;
+    if (this.session.blocked.delete(this)) this.handler?.onDrain();
+  }
+
+  private mustQueue(length: number): boolean {
+    return this.queuedBytes > 0 || length > this.window || length > DATA_BYTES_MAX || this.isClosed || this.hasEnded;
+  }
+
+  private enqueue(bytes: Buffer): void {
+    if (this.isClosed || this.hasEnded || bytes.length === 0) return;
+    this.queue.push(bytes);
+    this.queuedBytes += bytes.length;
+    this.session.blocked.add(this);
+    this.flush();
+  }
+
+  private flush(): void {
+    const { queue, session } = this;
+    while (queue.length > 0 && this.window > 0) {
+      const first = queue[0]!;
+      const length = Math.min(first.length, this.window, DATA_BYTES_MAX);
+      session.transport.sendKept(frameHead(FRAME.data, this.id, length), first, 0, length);
+      if (length === first.length) queue.shift();
+      else queue[0] = first.subarray(length);
+      this.queuedBytes -= length;
+      this.taken(length);
+    }
+    if (this.queuedBytes > 0) return;
+    for (const callback of this.afterSending.splice(0)) callback();
+    if (this.hasEnded) this.sendEnd();
+  }
+
+  private taken(length: number): void {
+    this.window -= length;
+    this.bytesTaken += length;
+    if (this.session.transport.needsDrain) this.session.blocked.add(this);
+  }
+
+  private sendEnd(): void {
+    this.session.send(FRAME.end, this.id);
+    if (this.closesOnceSent) queueMicrotask(() => this.destroy());
+    else if (this.otherHasEnded && !this.tellsEnd) queueMicrotask(() => this.close(""));
+  }
+
+  private dropQueue(): void {
+    this.queue.length = this.queuedBytes = 0;
+    for (const callback of this.afterSending.splice(0)) callback();
+  }
+
+  private deliver(): void {
+    while (!this.isPaused && !this.isClosed && this.held.length > 0) this.hand(this.held.shift()!);
+    if (this.isPaused || this.isClosed || this.held.length > 0 || !this.tellsEnd) return;
+    this.tellsEnd = false;
+    this.handler?.onEnd();
+    if (this.hasEnded && this.queuedBytes === 0) this.close("");
+  }
+
+  private hand(bytes: Buffer): void {
+    const { length } = bytes;
+    this.bytesRead += length;
+    this.unreported += length;
+    this.handler?.onBytes(bytes, length);
+    if (this.isClosed || this.unreported < WINDOW_STEP_BYTES || this.otherHasEnded) return;
+    this.room += this.unreported;
+    this.session.transport.sendText(windowFrame(this.id, this.unreported));
+    this.unreported = 0;
+  }
+
+  private close(code: string): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.held = [];
+    this.dropQueue();
+    this.session.forget(this);
+    queueMicrotask(() => {
+      this.handler?.onClosed(code);
+      for (const callback of this.afterClose) callback();
+    });
+  }
+}
