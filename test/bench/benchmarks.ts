@@ -21,6 +21,7 @@ import { edgeHttp2, edgeHttp2Huge, edgeHttp2Large } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesRequests, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
+import { edgeTunnel, edgeTunnelLarge } from "./edge-tunnel.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
@@ -76,6 +77,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeLarge,
   edgeTls,
   edgeOriginTls,
+  edgeTunnel,
+  edgeTunnelLarge,
   edgeHttp2,
   edgeHttp2Large,
   edgeHttp2Huge,

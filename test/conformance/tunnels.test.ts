@@ -239,6 +239,7 @@ test("a wrong secret, another account's tunnel and a deleted tunnel are refused 
   assert.deepEqual(new Set(all), new Set(["the token is not valid"]));
   const connector = edge.connect({}, { connections: 1 });
   await connector.serving;
+  edge.change({ secret: "sealed with another key" });
   edge.change(null);
   assert.match(await connector.refused, /deleted|not valid/);
   assert.equal((await ask(edge, "/")).status, 530);

@@ -141,7 +141,7 @@ export class TunnelStream implements Transport {
     this.room -= length;
     if (this.room < 0 || this.otherHasEnded) throw new TunnelFault("more bytes than there was room for");
     if (this.isPaused || this.held.length > 0) this.held.push(Buffer.from(buffer.subarray(start, end)));
-    else this.hand(buffer.subarray(start, end));
+    else this.hand(buffer, start, end);
   }
 
   ended(): void {
@@ -217,18 +217,19 @@ export class TunnelStream implements Transport {
   }
 
   private deliver(): void {
-    while (!this.isPaused && !this.isClosed && this.held.length > 0) this.hand(this.held.shift()!);
+    for (let bytes; !this.isPaused && !this.isClosed && (bytes = this.held.shift()) !== undefined;) this.hand(bytes, 0, bytes.length);
     if (this.isPaused || this.isClosed || this.held.length > 0 || !this.tellsEnd) return;
     this.tellsEnd = false;
     this.handler?.onEnd();
     if (this.hasEnded && this.queuedBytes === 0) this.close("");
   }
 
-  private hand(bytes: Buffer): void {
-    const { length } = bytes;
+  private hand(buffer: Buffer, start: number, end: number): void {
+    const length = end - start;
     this.bytesRead += length;
     this.unreported += length;
-    this.handler?.onBytes(bytes, length);
+    if (this.handler?.onPart !== undefined) this.handler.onPart(buffer, start, end);
+    else this.handler?.onBytes(buffer.subarray(start, end), length);
     if (this.isClosed || this.unreported < WINDOW_STEP_BYTES || this.otherHasEnded) return;
     this.room += this.unreported;
     this.session.transport.sendText(windowFrame(this.id, this.unreported));

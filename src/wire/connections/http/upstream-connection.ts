@@ -144,8 +144,12 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
 
   /** `try` without a closure for each read. */
   onBytes(buffer: Buffer, length: number): void {
+    this.onPart(buffer, 0, length);
+  }
+
+  onPart(buffer: Buffer, start: number, end: number): void {
     try {
-      this.receive(buffer, 0, length);
+      this.receive(buffer, start, end);
     } catch (error) {
       this.broken(error);
     }

@@ -9,6 +9,8 @@ export interface TransportHandler {
   onSecured?(): void;
   /** Takes `buffer[0, length)`, which is valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
+  /** The same for `buffer[start, end)`, if the handler can do without a view of the bytes alone: its buffer is one that sockets read into. */
+  onPart?(buffer: Buffer, start: number, end: number): void;
   /** All bytes are sent. */
   onDrain(): void;
   /** The other side has ended its half. */
