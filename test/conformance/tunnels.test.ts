@@ -214,6 +214,23 @@ test("a connector that ends finishes its requests, and others take the next ones
   for (let i = 0; i < 5; i++) assert.equal((await ask(edge, "/")).body.toString(), "quick");
 });
 
+test("a request of which nothing came back is sent once more when its connector dies, unless it has content", async () => {
+  const edge = await edgeOf();
+  let waiting = 0;
+  const silent = await serviceOf((asked) => {
+    waiting++;
+    asked.resume();
+  });
+  const [dying, service] = [edge.connect(toService(silent), { connections: 1 }), await serviceOf(echo)];
+  await dying.serving;
+  const answers = [ask(edge, "/a"), ask(edge, "/b", { body: "content" })];
+  await eventually(() => waiting === 2);
+  await edge.connect(toService(service), { connections: 1 }).serving;
+  await dying.stop(0);
+  const [read, written] = await Promise.all(answers);
+  assert.deepEqual([read?.status, read?.headers["x-path"], written?.status], [200, "/a", 520]);
+});
+
 test("a connection that is lost costs only what it had begun, and is dialled again", async () => {
   const [edge, service] = [await edgeOf(), await serviceOf(echo)];
   await edge.connect(toService(service)).serving;
