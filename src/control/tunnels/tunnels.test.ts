@@ -36,6 +36,7 @@ storeTest(
     assert.deepEqual([entry?.id, entry?.account_id, JSON.stringify(entry).includes(SECRET)], [made.id, account_id, false]);
     const edited = await tunnels.edit(call(), account_id, made.id, { name: "home", tunnel_secret: Buffer.alloc(32, 8).toString("base64") });
     assert.equal(edited.name, "home");
+    assert.equal((await tunnels.edit(call(), account_id, made.id, {})).name, "home");
     assert.notEqual((await entriesOf(store))[0]?.secret, entry?.secret);
     const audit = await store.read.selectFrom("audit_log").select(["action", "after"]).where("action", "like", "tunnel.%").execute();
     assert.ok(!JSON.stringify(audit).includes(SECRET));

@@ -135,7 +135,7 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
         await changed(call, accountId, id, "update", async (before, unit) => {
           await lockAccount(unit.db, accountId);
           if (name !== undefined && name !== before.name) await checkName(unit, accountId, name);
-          return { ...(name === undefined ? {} : { name }), ...(secret === undefined ? {} : { secret: sealed(id, secret) }) };
+          return { name: name ?? before.name, ...(secret === undefined ? {} : { secret: sealed(id, secret) }) };
         }),
       ),
     remove: async (call, accountId, id, cascade) => {
