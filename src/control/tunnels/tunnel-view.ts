@@ -1,6 +1,7 @@
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
-import type { Tunnel, TunnelConnection, TunnelConnector, TunnelStatus } from "#model/tunnels/tunnel.ts";
-import type { ListedTunnelRow } from "#store/tunnels/tunnels.ts";
+import type { IngressConfig } from "#model/tunnels/ingress.ts";
+import type { Tunnel, TunnelConfiguration, TunnelConnection, TunnelConnector, TunnelStatus } from "#model/tunnels/tunnel.ts";
+import type { ListedTunnelRow, TunnelRow } from "#store/tunnels/tunnels.ts";
 
 /** Fewer connections, and the loss of one is an outage. */
 const HEALTHY_CONNECTIONS = 2;
@@ -51,3 +52,12 @@ export const connectorViews = (links: readonly TunnelLink[]): TunnelConnector[] 
       };
     })
     .toSorted((a, b) => (a.run_at < b.run_at ? -1 : 1));
+
+export const configurationView = (row: TunnelRow): TunnelConfiguration => ({
+  tunnel_id: row.id,
+  account_id: row.account_id,
+  version: row.config_version,
+  config: row.config === null ? null : (JSON.parse(row.config) as IngressConfig),
+  source: row.config_src as TunnelConfiguration["source"],
+  created_at: row.config_at,
+});

@@ -22,7 +22,7 @@ import { forgetTunnel, insertTunnel, tunnelRow, type TunnelRow, tunnelsOfAccount
 import { type EndedConnections, tunnelEntry } from "./tunnel-entries.ts";
 import { fitsQuery } from "./tunnel-filter.ts";
 import { createTunnelLinks } from "./tunnel-links.ts";
-import { connectorViews, tunnelView } from "./tunnel-view.ts";
+import { configurationView, connectorViews, tunnelView } from "./tunnel-view.ts";
 
 /** An account's tunnels. Methods that take an id throw `tunnel_not_found`. */
 export interface Tunnels {
@@ -220,15 +220,6 @@ function checkedConfig(config: IngressConfig): string {
   if (text.length > CONFIG_CHARACTERS_MAX) throw invalid("/config", `A configuration has at most ${CONFIG_CHARACTERS_MAX} characters.`);
   return text;
 }
-
-const configurationView = (row: TunnelRow): TunnelConfiguration => ({
-  tunnel_id: row.id,
-  account_id: row.account_id,
-  version: row.config_version,
-  config: row.config === null ? null : (JSON.parse(row.config) as IngressConfig),
-  source: row.config_src as TunnelConfiguration["source"],
-  created_at: row.config_at,
-});
 
 /** The secret only shows as a change. */
 const audited = ({ id, name, config_src, config, config_version, deleted_at }: TunnelRow): object => ({
