@@ -270,6 +270,36 @@ test("one tick runs only some of the waiting statements, of one unit or many", a
   assert.ok(turns.most() <= VALUES_AT_ONCE + 50, `${turns.most()} values in one turn`);
 });
 
+test("several units have savepoints, one that is alone in SQLite is undone with its transaction", async () => {
+  const statementsOf = async (dialect: "sqlite" | "postgres", ...works: readonly (() => Promise<unknown>)[]): Promise<string> => {
+    const statements: string[] = [];
+    const group = createGroupCommit({
+      verify: () => {},
+      dialect: DIALECTS[dialect],
+      clock: systemClock,
+      seen: createHighestPosition(systemClock),
+      committed: async () => {},
+      connect: async () => ({
+        query: async (text) => {
+          if (/SAVEPOINT|COMMIT|ROLLBACK/.test(text)) statements.push(text.replace(" SAVEPOINT unit", ""));
+          return { rows: [{ value: 0, history: "h", own: 1 }], affected: 0 };
+        },
+        close: async () => {},
+      }),
+    });
+    await Promise.allSettled(works.map((work) => group.write(work)));
+    await group.close();
+    return statements.join(", ");
+  };
+  const done = async (): Promise<number> => 1;
+  const failing = (): Promise<never> => Promise.reject(new Error("no"));
+  assert.equal(await statementsOf("sqlite", done), "COMMIT");
+  assert.equal(await statementsOf("sqlite", failing), "ROLLBACK");
+  assert.equal(await statementsOf("postgres", done), "SAVEPOINT unit, RELEASE, COMMIT");
+  const both = "SAVEPOINT unit, ROLLBACK TO, RELEASE, SAVEPOINT unit, RELEASE, COMMIT";
+  assert.equal(await statementsOf("sqlite", failing, done), both);
+});
+
 test("a broken connection is replaced for the next group", async () => {
   let connections = 0;
   const group = createGroupCommit({

@@ -10,7 +10,7 @@ import { type OpenUnit, openUnit } from "./unit.ts";
 
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
- * to disk; each has its own savepoint, so that a failure undoes only that unit. No two units of an installation run at
+ * to disk; each of several has its own savepoint, so that a failure undoes only that unit. No two units of an installation run at
  * the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
@@ -138,9 +138,15 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
   const own = isContinued(stored, deps.seen.get()) ? stored : null;
   const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));
   const finished: Finished[] = [];
+  // On PostgreSQL the savepoint also shows whether the unit has ignored a failed statement.
+  const isAlone = group.length === 1 && dialect.undo !== null;
   for (const pending of group) {
-    const done = await runUnit(deps, session, pending);
+    const done = await runUnit(deps, session, pending, isAlone);
     if (done) finished.push(done);
+  }
+  if (isAlone && finished.length === 0) {
+    await session.query("ROLLBACK");
+    return;
   }
   const revs = await flushUnits(
     session,
@@ -158,22 +164,30 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
 }
 
 /** Null if the unit failed and was undone, or is not begun. */
-async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pending: Pending): Promise<Finished | null> {
+async function runUnit(
+  { dialect, clock }: GroupCommitDeps,
+  session: Session,
+  pending: Pending,
+  isAlone: boolean,
+): Promise<Finished | null> {
   if (clock.monotonicMs() - pending.sinceMs > WAIT_MS_MAX) {
     pending.reject(unavailable(`a unit of work waited more than ${WAIT_MS_MAX} ms and was not begun`));
     return null;
   }
   const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
-  await session.query("SAVEPOINT unit");
+  // A savepoint copies each page that the unit changes; one that is alone is undone with its transaction.
+  const savepoint = async (...statements: readonly string[]): Promise<void> => {
+    if (!isAlone) for (const statement of statements) await session.query(`${statement} unit`);
+  };
+  await savepoint("SAVEPOINT");
   try {
     const result = await withinTime(pending.work(unit), pending.timeoutMs);
     unit.end();
-    await session.query("RELEASE SAVEPOINT unit");
+    await savepoint("RELEASE SAVEPOINT");
     return { pending, unit, result };
   } catch (error) {
     unit.abandon();
-    await session.query("ROLLBACK TO SAVEPOINT unit");
-    await session.query("RELEASE SAVEPOINT unit");
+    await savepoint("ROLLBACK TO SAVEPOINT", "RELEASE SAVEPOINT");
     pending.reject(withFault(dialect, error));
     return null;
   }
