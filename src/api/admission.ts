@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { LimitName, Resolved, Route } from "./route.ts";
 import type { Actor, Call } from "#control/call.ts";
+import { ownAccount } from "#control/access/grants.ts";
 import type { Access } from "#control/access/access.ts";
 import type { Credential } from "#control/access/authenticate.ts";
 import type { RequestedScope } from "#control/access/authorize.ts";
@@ -43,6 +44,8 @@ export interface AdmissionDeps {
   readonly failureLimit: RateLimitConfig;
   /** Prefix of our request headers. */
   readonly vendorPrefix: string;
+  /** Whether clients reach the API over TLS. */
+  readonly isSecure: boolean;
   /** Limits of calls per credential to routes with separate limits. */
   readonly limits: RouteLimits;
 }
@@ -50,6 +53,15 @@ export interface AdmissionDeps {
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { access, clock, rateLimit } = deps;
   const calls = createRateLimiter(rateLimit, clock);
+  const limitOfOwner: RateLimitConfig = {
+    get requests() {
+      return rateLimit.requests * SHARES_OF_OWNER;
+    },
+    get periodSeconds() {
+      return rateLimit.periodSeconds;
+    },
+  };
+  const callsOfOwners = createRateLimiter(limitOfOwner, clock);
   const failures = createRateLimiter(deps.failureLimit, clock);
   const ofRoutes = new Map(
     Object.entries(deps.limits).map(([name, limit]) => [
@@ -59,7 +71,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   );
 
   async function authenticate(route: Route, request: AdmissionRequest): Promise<Actor> {
-    const credential = readCredential(request.headers);
+    const credential = readCredential(request.headers, deps.isSecure);
     if (!(route.credentials ?? COMMON_FORMS).includes(credential.type)) throw new PlatformError("credential_form");
     if (credential.type === "session") assertOwnPage(route.method, request.headers);
     if (credential.type === "password") assertNoForeignPage(request.headers);
@@ -82,6 +94,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     if (!standing) return;
     request.addHeaders(rateHeaders(standing, rateLimit.periodSeconds));
     if (!standing.allowed) throw tooMany(standing, rateLimit);
+    // A user or account has a thousand tokens if it wants.
+    const together = callsOfOwners.take(actor.user_id ?? ownAccount(actor) ?? actor.id);
+    if (together?.allowed === false) throw tooMany(together, limitOfOwner);
   }
 
   function countCallOf(route: Route, actor: Actor): void {
@@ -100,7 +115,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const reason = readReason(request.headers, deps.vendorPrefix);
     const stillAllowed = async (): Promise<boolean> => {
       try {
-        await access.authorize(await access.authenticate(readCredential(request.headers), request.ip), scope, route.permissions);
+        await access.authorize(
+          await access.authenticate(readCredential(request.headers, deps.isSecure), request.ip),
+          scope,
+          route.permissions,
+        );
         return true;
       } catch (error) {
         if (error instanceof PlatformError && error.status < 500) return false;
@@ -114,6 +133,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     };
   };
 }
+
+/** Calls of all tokens of a user or an account together, in multiples of the limit of one. */
+const SHARES_OF_OWNER = 10;
 
 const COMMON_FORMS: NonNullable<Route["credentials"]> = ["token", "key", "session"];
 

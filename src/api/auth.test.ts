@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { failing } from "../../test/support/failing.ts";
 import { readCredential } from "./auth.ts";
 
 const chainOf = (headers: Record<string, string>): unknown => {
@@ -23,6 +24,13 @@ test("both forms of a credential are read, and a token wins", () => {
     type: "token",
     secret: SECRET,
   });
+});
+
+test("over TLS only the cookie counts that other hosts of the domain cannot set", () => {
+  const cookie = "selvedge=theirs; __Host-selvedge=mine";
+  assert.deepEqual(readCredential({ cookie }, true), { type: "session", secret: "mine" });
+  assert.throws(() => readCredential({ cookie: "selvedge=theirs" }, true), failing(9106));
+  assert.deepEqual(readCredential({ cookie: "selvedge=mine" }, false), { type: "session", secret: "mine" });
 });
 
 test("a missing or malformed credential has its own code in the error chain", () => {

@@ -7,15 +7,15 @@ import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
 
 /**
  * The credential of a request: one of the two forms of SPEC 5.2, of which Authorization wins, or the cookie of a session.
- * Throws `missing_credentials` without any, and `invalid_request_headers` with the wrong header in its chain.
+ * `isSecure`: the API has TLS. Throws `missing_credentials` without any, and `invalid_request_headers` with the wrong header in its chain.
  */
-export function readCredential(headers: IncomingHttpHeaders): Credential {
+export function readCredential(headers: IncomingHttpHeaders, isSecure = false): Credential {
   if (headers.authorization !== undefined)
     return readPassword(headers.authorization) ?? readInvitation(headers.authorization) ?? readBearer(headers.authorization);
   const email = headers["x-auth-email"];
   const key = headers["x-auth-key"];
   if (email !== undefined || key !== undefined) return readKey(email, key);
-  const secret = readSessionCookie(headers);
+  const secret = readSessionCookie(headers, isSecure);
   if (secret === undefined) throw new PlatformError("missing_credentials");
   return { type: "session", secret };
 }

@@ -5,7 +5,11 @@ import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
+import { hashSecret } from "#control/access/authenticate.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
+import { insertToken } from "#store/access/tokens.ts";
+import { oldestUser } from "#store/access/users.ts";
 import { type Answer, type ApiServer, type Asking, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../test/support/api-server.ts";
 
 let server: ApiServer;
@@ -194,6 +198,25 @@ test("a token works at its first use, however many others were tried from its ad
   } finally {
     await limited.close();
   }
+});
+
+test("the tokens of a user have a limit together, which more tokens do not raise", async (t) => {
+  const limited = await startApi({ rateLimit: { requests: 2, periodSeconds: 300 }, clock: fixedClock("2026-01-01T00:00:00Z") });
+  t.after(() => limited.close());
+  const owner = await oldestUser(limited.store.read);
+  const secrets = Array.from({ length: 12 }, () => newTokenSecret());
+  await limited.store.write(async ({ db }) => {
+    for (const secret of secrets)
+      await insertToken(db, {
+        ...{ id: newId(), user_id: owner?.id ?? "", account_id: null, name: "one of many", hash: hashSecret(secret), status: "active" },
+        ...{ policies: "[]", condition: null, not_before: null, expires_on: null, bootstrap: 0, api_date: null },
+        ...{ issued_on: "2026-01-01T00:00:00Z", modified_on: "2026-01-01T00:00:00Z" },
+      });
+  });
+  const statuses: number[] = [];
+  for (const token of secrets)
+    for (let i = 0; i < 2; i++) statuses.push((await ask(limited, "GET", "/user/tokens/verify", { token })).status);
+  assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(4).fill(429)]);
 });
 
 test("requests per token are limited, with both forms of headers, and so are failed logins per address", async () => {

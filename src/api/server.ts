@@ -197,6 +197,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     rateLimit: config.rateLimit,
     failureLimit: config.failureLimit ?? FAILURES_PER_ADDRESS,
     vendorPrefix: config.vendorPrefix,
+    isSecure: config.tls !== undefined,
     limits,
   });
   const engine = createDeprecationEngine(deprecations);

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
 import { test } from "node:test";
 import { createScanResolver } from "#control/dns/scan/scan-resolver.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { controlOver } from "../support/control.ts";
+import { eventually } from "../support/eventually.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
 import { storeTest } from "../support/store.ts";
 import { recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
@@ -112,6 +115,31 @@ storeTest("a scan reports a wildcard once, and finds nothing if the resolver doe
     ]);
   } finally {
     await other.close();
+  }
+});
+
+storeTest("scans of one account that get no answers leave places for others", async ({ store, dialect }) => {
+  if (dialect === "postgres") return;
+  const silent = createSocket("udp4");
+  await new Promise<void>((resolve) => silent.bind(0, "127.0.0.1", resolve));
+  try {
+    const { control, account_id, call } = await controlOver(store, { scanResolvers: [`127.0.0.1:${silent.address().port}`] });
+    const { id, name } = await control.zones.create(call(), { name: ZONE, account: { id: account_id } });
+    const zone = { id, name, account_id, plan: "free" };
+    const outcomes = new Map<string, "running" | "done" | "refused">();
+    const scan = (label: string, account: string): void => {
+      outcomes.set(label, "running");
+      control.recordScans.trigger({ ...zone, account_id: account }).then(
+        () => outcomes.set(label, "done"),
+        (error: unknown) => outcomes.set(label, error instanceof PlatformError ? "refused" : "done"),
+      );
+    };
+    for (let n = 0; n < 6; n++) scan(`greedy ${n}`, account_id);
+    scan("other", "other");
+    await eventually(() => [...outcomes.values()].filter((outcome) => outcome === "refused").length >= 3);
+    assert.deepEqual([...outcomes.values()], ["running", "running", "refused", "refused", "refused", "refused", "running"]);
+  } finally {
+    silent.close();
   }
 });
 

@@ -3,12 +3,15 @@ import { SESSION_SECONDS_MAX } from "#model/access/session.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
-/** The secret of the session's cookie, or undefined. */
-export function readSessionCookie(headers: IncomingHttpHeaders): string | undefined {
+/**
+ * The secret of the session's cookie, or undefined. Over TLS only by the name that browsers protect: a page of another host of the
+ * domain can set a cookie of the other name, and would have the visitor act in a session of its choice (RFC 6265bis §4.1.3.2).
+ */
+export function readSessionCookie(headers: IncomingHttpHeaders, isSecure: boolean): string | undefined {
   for (const pair of (headers.cookie ?? "").split(";")) {
     const at = pair.indexOf("=");
     const name = pair.slice(0, Math.max(0, at)).trim();
-    if (name === SESSION_COOKIE || name === SECURE_SESSION_COOKIE) return pair.slice(at + 1).trim();
+    if (name === SECURE_SESSION_COOKIE || (name === SESSION_COOKIE && !isSecure)) return pair.slice(at + 1).trim();
   }
   return undefined;
 }

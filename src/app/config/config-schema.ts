@@ -103,7 +103,7 @@ export const CONFIG_KEYS = {
     default: 1200,
     max: 1_000_000_000,
     reload: true,
-    doc: "Requests that a token may send per period. 0: no limit.",
+    doc: "Requests that a token may send per period. All tokens of a user, or of an account, may send ten times as many together. 0: no limit.",
   },
   "api.rate_limit_period_seconds": {
     type: "count",
@@ -187,6 +187,12 @@ export const CONFIG_KEYS = {
     type: "activation",
     default: "auto",
     doc: "When the planes start to serve a new zone. at_once: immediately; delegation: after something proves that the account owns the name; auto: immediately while there is only one account or other machines cannot reach any plane. If you set at_once, you also state that the accounts trust each other.",
+  },
+  "zones.per_account_max": {
+    type: "count",
+    default: 1_000,
+    max: 10_000_000,
+    doc: "Maximum number of zones in an account, except those in zones.trusted_accounts. 0: no limit.",
   },
   "zones.trusted_accounts": {
     type: "accounts",

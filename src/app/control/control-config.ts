@@ -23,6 +23,7 @@ export const controlConfig = (config: Config) => ({
   ownership: {
     activation: config.zones.activation,
     trustedAccounts: config.zones.trusted_accounts,
+    zonesMax: config.zones.per_account_max,
     isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(isLoopbackHost),
     ownNames: [...config.dns.name_servers, ...certifiedHosts(config)],
   },

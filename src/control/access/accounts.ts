@@ -26,8 +26,9 @@ import {
   updateAccount,
 } from "#store/access/accounts.ts";
 import { deleteCustomNameServersOf } from "#store/dns/custom-name-servers.ts";
-import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/access/memberships.ts";
+import { deleteMembership, insertMembership, listMemberships, membershipsOfAccount } from "#store/access/memberships.ts";
 import { accountSensitiveData } from "#store/detection/sensitive-data.ts";
+import { oldestUser } from "#store/access/users.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { deleteToken, listAccountTokens } from "#store/access/tokens.ts";
@@ -43,7 +44,7 @@ export interface Accounts {
   /** Accounts in which the credential has any permission. */
   list(call: Call, query: AccountList, page: PageRequest): Promise<Page<Account>>;
   get(id: string): Promise<Account>;
-  /** The caller's user becomes its owner. Requires a credential that may write the settings of every account of the user. */
+  /** The caller's user becomes its owner; a user has a limited number. Requires a credential that may write the settings of every account of the user. */
   create(call: Call, body: AccountCreate): Promise<Account>;
   update(call: Call, id: string, body: AccountUpdate): Promise<Account>;
   /** Throws `still_in_use` while it has zones, gateways or rulesets, and for the last account. */
@@ -79,6 +80,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const isTrusted = [...call.actor.reach.values()].some((groups) => groups.has("Account Settings Write"));
       if (userId === null || missing || !isTrusted) throw new PlatformError("authentication_error");
       const row = await commit({ store }, call, async (unit) => {
+        const isFirst = (await oldestUser(unit.db))?.id === userId;
+        if (!isFirst && (await listMemberships(unit.db, userId)).length >= ACCOUNTS_MAX)
+          throw new PlatformError("invalid_input", { message: `A user can be a member of at most ${ACCOUNTS_MAX} accounts.` });
         const created: AccountRow = {
           id: newId(),
           name: body.name,
@@ -147,6 +151,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     },
   };
 }
+
+/**
+ * Accounts of a user who is not the installation's first: many limits, and fair shares, are those of an account, so a user must not
+ * multiply them.
+ */
+const ACCOUNTS_MAX = 20;
 
 async function found(db: Kysely<Tables>, id: string): Promise<AccountRow> {
   const row = await findAccount(db, id);

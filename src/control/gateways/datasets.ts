@@ -18,6 +18,7 @@ import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { withLogFilters } from "./log-filters.ts";
+import { checkRoom } from "./room.ts";
 
 /** Datasets of a gateway. Throws `gateway_not_found` for an unknown gateway or dataset, also if it belongs to another account. */
 export interface GatewayDatasets {
@@ -48,6 +49,7 @@ export function createGatewayDatasets(deps: { readonly store: Store; readonly cl
     create: (call, key, body) =>
       commit(deps, call, async (unit) => {
         await checkGateway(unit.db, key);
+        await checkRoom(unit.db, "datasets", key);
         const row = { id: newId(), ...key, ...columnsOf(body), created_at: now(), modified_at: now() };
         await insertDataset(unit.db, row);
         auditChange(unit, call, "gateway_dataset", datasetView, null, row);

@@ -25,6 +25,7 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { checkGateway, datasetView, namedPage } from "./datasets.ts";
 import { logScope } from "./logs.ts";
+import { checkRoom } from "./room.ts";
 
 /**
  * Evaluations of a gateway's logs. Throws `gateway_not_found` for an unknown gateway or evaluation, also if it belongs to
@@ -97,6 +98,7 @@ export function createGatewayEvaluations(deps: {
       const row: GatewayEvaluationRow = { id, ...key, name: body.name, ...found, created_at: now, modified_at: now };
       return commit(deps, call, async (unit) => {
         await checkGateway(unit.db, key);
+        await checkRoom(unit.db, "evaluations", key);
         await insertEvaluation(unit.db, row);
         auditChange(unit, call, "gateway_evaluation", evaluationView, null, row);
         return evaluationView(row);

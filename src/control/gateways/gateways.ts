@@ -43,6 +43,7 @@ import { requireProfiles } from "./dlp-profiles.ts";
 import type { StoredCustomProvider } from "./object-entries.ts";
 import { valueOf } from "./objects.ts";
 import { storedOtel } from "./otel-endpoints.ts";
+import { checkNewGateway } from "./room.ts";
 
 export interface Gateways {
   /** Throws `gateway_input_invalid` if the account already has a gateway with the id. */
@@ -97,8 +98,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       checkAvailable(body, hasGuardrailModel);
       return commit(deps, call, async (unit) => {
         await requireProfiles(unit.db, accountId, body.dlp ? namedProfiles(body.dlp) : []);
-        if (await gatewayById(unit.db, accountId, body.id))
-          throw new PlatformError("gateway_input_invalid", { message: `A gateway with the id ${body.id} already exists.`, source: "/id" });
+        await checkNewGateway(unit.db, accountId, body.id);
         const now = isoMicros(clock.nowMicros());
         const row: GatewayRow = {
           account_id: accountId,

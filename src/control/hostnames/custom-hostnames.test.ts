@@ -5,6 +5,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { MOVED_RETENTION_MS } from "#model/hostnames/custom-hostname-states.ts";
 import { ACTIVE_RECHECK_MS } from "./hostname-checks.ts";
 import { insertAccount } from "#store/access/accounts.ts";
+import { dueHostnames } from "#store/hostnames/custom-hostnames.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
@@ -63,6 +64,22 @@ storeTest(
     await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
   },
 );
+
+storeTest("checks of custom hostnames take turns: many of one account do not delay another account's", async ({ store }) => {
+  const { control, clock, call, saas } = await world(store);
+  const other = newId();
+  await store.write(({ db }) =>
+    insertAccount(db, { id: other, name: "other", type: "standard", settings: "{}", created_on: "2026-03-01T00:00:00.000000Z" }),
+  );
+  for (let n = 0; n < 8; n++) await control.customHostnames.create(call(), saas, { hostname: `shop${n}.elsewhere.test`, ssl: DV });
+  clock.advance(1_000);
+  const { id, name } = await control.zones.create(call(), { name: "other.test", account: { id: other } });
+  const theirs = { id, name, account_id: other, plan: "free" };
+  const late = await control.customHostnames.create(call(), theirs, { hostname: "shop.elsewhere.test", ssl: DV });
+  clock.advance(86_400_000);
+  const due = await dueHostnames(store.scan, clock.nowMs(), 4);
+  assert.deepEqual([due.length, due.includes(late.id)], [4, true]);
+});
 
 storeTest("SPEC 7, error 1016: a hostname shows at once that the fallback origin or its record is missing", async ({ store }) => {
   const { control, clock, call, saas, point } = await world(store);

@@ -110,7 +110,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
   return {
     check,
     checkDue: async (call, limit) => {
-      const ids = await dueHostnames(store.read, clock.nowMs(), limit);
+      const ids = await dueHostnames(store.scan, clock.nowMs(), limit);
       const changed = await hostnamesOfChangedZones(store.read, limit);
       const all = [...new Set([...ids, ...changed])];
       for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map((id) => due(call, id)));

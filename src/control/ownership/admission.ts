@@ -8,6 +8,7 @@ import { type FormerZoneRow, formerZones } from "#store/zones/former-zones.ts";
 import type { Unit } from "#store/database/store.ts";
 import { pendingCount, usualPair, zonesBelow, zonesUp } from "#store/zones/zone-claimants.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
+import { listState } from "#store/queries/list-pages.ts";
 import { latestSerial } from "#wire/dns/serial.ts";
 import type { OwnershipPolicy } from "./policy.ts";
 import { choosePair, type Pair } from "./pairs.ts";
@@ -126,7 +127,7 @@ const RULES: Readonly<Record<"at_once" | "delegation", readonly Rule[]>> = {
 
 /**
  * Whether the zone is active at once, and with which pair. Throws `zone_exists`, `zone_name_reserved`, `zone_held`,
- * `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
+ * `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`, `zones_max`.
  */
 export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Claim): Promise<Admission> {
   const { name, accountId, nowMs } = claim;
@@ -138,6 +139,7 @@ export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Clai
     former: await formerZones(db, name),
   };
   const verdict = await firstVerdict([...BEFORE, ...RULES[await policy.mode(db)]], scene);
+  if (!scene.isTrusted && (await listState(db, "zones", [accountId])).rows >= policy.zonesMax) throw new PlatformError("zones_max");
   if (verdict.status === "pending" && (await pendingCount(db, accountId)) >= PENDING_ZONES_MAX)
     throw new PlatformError("zones_pending_max");
   const near = [...scene.up, ...scene.below].filter((zone) => isOthers(scene, zone));

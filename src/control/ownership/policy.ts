@@ -17,9 +17,11 @@ export interface OwnershipConfig {
   readonly isPrivate: boolean;
   /** The installation's own names: only trusted accounts may have zones at, above or below them. */
   readonly ownNames: readonly string[];
+  /** Zones of an account that is not trusted; 0: no limit. */
+  readonly zonesMax: number;
 }
 
-export const OWNERSHIP_DEFAULTS: OwnershipConfig = { activation: "auto", trustedAccounts: [], isPrivate: true, ownNames: [] };
+export const OWNERSHIP_DEFAULTS: OwnershipConfig = { activation: "auto", trustedAccounts: [], isPrivate: true, ownNames: [], zonesMax: 0 };
 
 export interface OwnershipPolicy {
   mode(db: Db): Promise<"at_once" | "delegation">;
@@ -28,9 +30,17 @@ export interface OwnershipPolicy {
   isReserved(name: string): boolean;
   /** Whether the operator has explicitly configured that no account's zones need a proof. */
   readonly vouchesForAll: boolean;
+  /** Zones of an account that is not trusted. */
+  readonly zonesMax: number;
 }
 
-export function createOwnershipPolicy({ activation, trustedAccounts: named, isPrivate, ownNames }: OwnershipConfig): OwnershipPolicy {
+export function createOwnershipPolicy({
+  activation,
+  trustedAccounts: named,
+  isPrivate,
+  ownNames,
+  zonesMax,
+}: OwnershipConfig): OwnershipPolicy {
   const trustedAccounts = async (db: Db): Promise<readonly string[]> => {
     if (named.length > 0) return named;
     const first = await oldestAccount(db);
@@ -45,5 +55,6 @@ export function createOwnershipPolicy({ activation, trustedAccounts: named, isPr
     isTrusted: async (db, accountId) => (await trustedAccounts(db)).includes(accountId),
     isReserved: (name) => ownNames.some((own) => isWithin(name, own) || isWithin(own, name)),
     vouchesForAll: activation === "at_once",
+    zonesMax: zonesMax === 0 ? Infinity : zonesMax,
   };
 }

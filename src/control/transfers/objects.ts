@@ -39,6 +39,9 @@ export interface TransferKindRow<T, W, V> {
   user(db: Unit["db"], accountId: string, id: string): Promise<string | null>;
 }
 
+/** Of each kind; the nameserver compares requests with all ACLs of an account. */
+const OBJECTS_MAX = 500;
+
 export function createTransferObjects<T, W, V extends object>(
   deps: { readonly store: Store; readonly clock: Clock },
   row: TransferKindRow<T, W, V>,
@@ -76,6 +79,8 @@ export function createTransferObjects<T, W, V extends object>(
       commit(deps, call, async (unit) => {
         // Objects that it refers to must not be deleted meanwhile.
         await lockAccount(unit.db, accountId);
+        if ((await transferObjects(unit.db, accountId, kind)).length >= OBJECTS_MAX)
+          throw new PlatformError("invalid_input", { message: `An account can have at most ${OBJECTS_MAX} of these.` });
         const id = newId();
         const value = await row.value(body, { db: unit.db, accountId, id });
         const stored = { id, account_id: accountId, kind, value: JSON.stringify(value), created_on: isoMicros(clock.nowMicros()) };

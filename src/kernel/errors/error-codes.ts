@@ -365,6 +365,13 @@ export const ERROR_CODES = {
       "The installation itself uses a name at, above or below this one, such as the name of a nameserver; or a standard keeps the name out of the DNS: localhost and invalid (RFC 6761), local (RFC 6762), onion (RFC 7686) and alt (RFC 9476).",
     remedy: "Choose another name. Only accounts in zones.trusted_accounts may use this one.",
   },
+  zones_max: {
+    code: 1118,
+    status: 400,
+    message: "The account has too many zones.",
+    cause: "The operator limits the zones of an account (zones.per_account_max).",
+    remedy: "Delete zones that you no longer need, or ask the operator of the installation for more.",
+  },
   zones_pending_max: {
     code: 1105,
     status: 400,

@@ -75,18 +75,23 @@ export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs:
   });
 }
 
-/** Ids of hostnames whose check is due, the longest overdue first. */
-export const dueHostnames = async (db: Kysely<Tables>, nowMs: number, limit: number): Promise<string[]> =>
-  (
-    await db
-      .selectFrom("custom_hostnames")
-      .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
-      .select("custom_hostnames.id")
-      .where("next_check_ms", "<=", nowMs)
-      .orderBy("next_check_ms")
-      .limit(limit)
-      .execute()
-  ).map(({ id }) => id);
+/**
+ * Ids of hostnames whose check is due: the longest overdue of each account in turn, so that no account waits for thousands of
+ * another, whose name servers may not respond.
+ */
+export async function dueHostnames(db: Kysely<Tables>, nowMs: number, limit: number): Promise<string[]> {
+  const ranked = db
+    .selectFrom("custom_hostnames")
+    .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
+    .select([
+      "custom_hostnames.id",
+      "next_check_ms",
+      sql<number>`row_number() OVER (PARTITION BY zones.account_id ORDER BY next_check_ms)`.as("place"),
+    ])
+    .where("next_check_ms", "<=", nowMs);
+  const rows = await db.selectFrom(ranked.as("ranked")).select("id").orderBy("place").orderBy("next_check_ms").limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
 
 /** The names that are custom hostnames of the zone, or lie below one with a wildcard, whatever their status. */
 export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {

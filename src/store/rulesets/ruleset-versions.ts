@@ -4,15 +4,23 @@ import type { RulesetVersionsTable, Tables } from "#store/queries/tables.ts";
 
 export type RulesetVersionRow = Selectable<RulesetVersionsTable>;
 
-/** Stores the ruleset's current state as a version, and keeps the newest `kept` versions. */
+/** Characters of all versions of a ruleset. A ruleset of a thousand long rules has four million. */
+const VERSION_CHARS_MAX = 16_000_000;
+
+/**
+ * Stores the ruleset's current state as a version, and keeps the newest `kept` versions: fewer if they are long, but the newest
+ * two in any case.
+ */
 export async function keepVersion(db: Kysely<Tables>, row: RulesetRow, kept: number): Promise<void> {
+  const whole = Math.max(2, Math.floor(VERSION_CHARS_MAX / row.rules.length));
+
   const { id: ruleset_id, version, name, description, rules, last_updated } = row;
   await db.insertInto("ruleset_versions").values({ ruleset_id, version, name, description, rules, last_updated }).execute();
-  // few: the one version that exceeds the limit
+  // few: at most as many as there are versions of a ruleset (rules.versions_max)
   await db
     .deleteFrom("ruleset_versions")
     .where("ruleset_id", "=", ruleset_id)
-    .where("version", "<=", version - kept)
+    .where("version", "<=", version - Math.min(kept, whole))
     .execute();
 }
 

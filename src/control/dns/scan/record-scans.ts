@@ -4,6 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
+import { createStreamLimiter } from "#control/events/stream-limiter.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { type RecordView, writeOf } from "#control/dns/changes/record-view.ts";
 import { HOST_TYPES, SCAN_QUESTIONS, type ScanQuestion } from "./scan-questions.ts";
@@ -38,24 +39,24 @@ export interface RecordScansDeps {
   readonly ask: QueryResolver;
 }
 
-const SCANS_AT_ONCE_MAX = 4;
+/** Scans that run at once: a zone elsewhere may have name servers that never respond. */
+const SCANS = { ofOne: 2, ofAll: 8 } as const;
 const QUESTIONS_AT_ONCE = 32;
 /** No query starts after this time; a resolver that responds needs a fraction of it. */
 const SCAN_MS_MAX = 10_000;
 
 export function createRecordScans(deps: RecordScansDeps): RecordScans {
   const { store, clock, policy, view, changer, ask } = deps;
-  let running = 0;
+  const places = createStreamLimiter({ ...SCANS, takers: "scans", what: "run" });
 
   const scan = async (zone: PlannedZoneRef): Promise<readonly PreparedRecord[]> => {
-    if (running >= SCANS_AT_ONCE_MAX)
-      throw new PlatformError("rate_limited", { message: "Too many scans are running. Retry in a moment." });
-    running++;
+    places.look(zone.account_id);
+    const leave = places.take(zone.account_id);
     try {
       const until = clock.monotonicMs() + SCAN_MS_MAX;
       return unknownOf(await findRecords(zone, ask, () => clock.monotonicMs() < until), zone, policy);
     } finally {
-      running--;
+      leave();
     }
   };
 
