@@ -128,6 +128,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
   ),
   page(
+    "/gateways/$gateway/try",
+    lazyRouteComponent(() => import("./pages/gateway/try-chat.tsx"), "TryChatPage"),
+  ),
+  page(
     "/gateways/$gateway/routes",
     lazyRouteComponent(() => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
   ),

@@ -25,11 +25,13 @@ import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { AccessApps } from "#control/access/apps.ts";
 import type { Tunnels } from "#control/tunnels/tunnels.ts";
+import type { AttentionReads } from "#control/access/attention.ts";
 import type { GatewayDomains } from "#control/gateways/domains.ts";
 import type { DlpProfiles } from "#control/gateways/dlp-profiles.ts";
 import type { Gateways } from "#control/gateways/gateways.ts";
 import type { GatewayDatasets } from "#control/gateways/datasets.ts";
 import type { GatewayEvaluations } from "#control/gateways/evaluations.ts";
+import type { GatewayTries } from "#control/gateways/try-request.ts";
 import type { CustomProviders } from "#control/gateways/custom-providers.ts";
 import type { ProviderConfigs } from "#control/gateways/provider-configs.ts";
 import type { GatewayRoutes } from "#control/gateways/routes.ts";
@@ -68,6 +70,7 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly access: Access;
   /** The server's threads and whether they respond. */
   serverHealth(): Promise<ServerHealth>;
+  readonly attention: AttentionReads;
   readonly deprecationCalls: DeprecationCalls;
   readonly deprecationNotices: DeprecationNotices;
   readonly recordedCalls: RecordedCalls;
@@ -122,6 +125,7 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly gatewayLogs: GatewayLogs;
   readonly gatewayDatasets: GatewayDatasets;
   readonly gatewayEvaluations: GatewayEvaluations;
+  readonly gatewayTries: GatewayTries;
   readonly securityEvents: SecurityEvents;
   readonly loggedRequests: LoggedRequests;
   readonly retentionSeconds: RetentionSeconds;

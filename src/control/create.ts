@@ -31,6 +31,7 @@ import { createDnsSettings } from "#control/dns/settings/settings.ts";
 import { createDnsVersions } from "#control/dns/versions/versions.ts";
 import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import { createAccessApps } from "#control/access/apps.ts";
+import { createAttentionReads } from "#control/access/attention.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
 import { createTunnels, type TunnelEndpoint } from "./tunnels/tunnels.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
@@ -41,6 +42,7 @@ import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
 import { createGatewayDatasets } from "#control/gateways/datasets.ts";
 import { createGatewayEvaluations } from "#control/gateways/evaluations.ts";
+import { createGatewayTries } from "#control/gateways/try-request.ts";
 import { createCustomProviders } from "#control/gateways/custom-providers.ts";
 import { createProviderConfigs } from "#control/gateways/provider-configs.ts";
 import { createGatewayRoutes } from "#control/gateways/routes.ts";
@@ -244,6 +246,7 @@ export function createControl(deps: ControlDeps): Control {
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
+    attention: createAttentionReads({ store, clock }),
     deprecationCalls: createDeprecationCalls({ store, clock }),
     deprecationNotices: createDeprecationNotices({ store, clock }),
     recordedCalls: createRecordedCalls({ store, clock }),
@@ -305,6 +308,7 @@ export function createControl(deps: ControlDeps): Control {
     gatewayRoutes: createGatewayRoutes({ store, clock }),
     gatewayDatasets: createGatewayDatasets({ store, clock }),
     gatewayEvaluations: createGatewayEvaluations({ store, clock, logs: deps.gatewayLogStore }),
+    gatewayTries: createGatewayTries({ store, clock, urlOfGateways: deps.urlOfGateways ?? (() => "") }),
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
     loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),

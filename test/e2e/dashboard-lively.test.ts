@@ -10,7 +10,17 @@ import type { BrowserContext, Page } from "playwright-core";
 import { apiCaller, succeed } from "../support/api.ts";
 import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { readUntil } from "../support/eventually.ts";
-import { chat, fillAccount, GATEWAY, get, startSurroundings, type Surroundings, visitSite, ZONE } from "../support/lively-account.ts";
+import {
+  CANARY,
+  chat,
+  fillAccount,
+  GATEWAY,
+  get,
+  startSurroundings,
+  type Surroundings,
+  visitSite,
+  ZONE,
+} from "../support/lively-account.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
@@ -189,6 +199,68 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await form.getByRole("button", { name: "Save the rule" }).click();
     await page.getByText("A rule without a name").waitFor();
     assert.equal(await get(server.ready.http, "/old"), 302);
+  });
+
+  test("the list of requests follows the edge, stays as it is while it is paused, and catches up", async () => {
+    await open(`/zones/${ZONE}/traffic`);
+    await page.getByLabel("Live", { exact: true }).locator("option", { hasText: "Live" }).waitFor({ state: "attached" });
+    const list = page.getByRole("table", { name: "Requests" });
+    assert.equal(await get(server.ready.http, "/live-1"), 200);
+    await list.getByText("/live-1").waitFor();
+    await page.getByLabel("Live", { exact: true }).selectOption("off");
+    const answered = page.waitForResponse((response) => response.url().endsWith("/logs/requests/tail?"));
+    assert.equal(await get(server.ready.http, "/live-2"), 200);
+    assert.equal(await list.getByText("/live-2").count(), 0);
+    await page.getByLabel("Live", { exact: true }).selectOption("on");
+    assert.equal((await answered).headers()["content-type"], "text/event-stream");
+    await list.getByText("/live-2").waitFor();
+    assert.equal(await list.getByText("/live-1").count(), 1, "in the list once");
+    await list.getByRole("button", { name: "127.0.0.2" }).first().click();
+    assert.equal(await get(server.ready.http, "/live-3", "127.0.0.3"), 200);
+    assert.equal(await get(server.ready.http, "/live-4"), 200);
+    await list.getByText("/live-4").waitFor();
+    assert.equal(await list.getByText("/live-3").count(), 0, "the filter holds for new requests");
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("a chat is tried through a gateway, with a token that the page creates", async () => {
+    await open(`/gateways/${GATEWAY}/try`);
+    await page.getByLabel("Message").fill("Which shoes are for rain?");
+    await page.getByLabel("Provider key").fill("sk-of-the-test");
+    await page.getByRole("button", { name: "Create a token for one hour" }).click();
+    const token = page.getByLabel("Gateway token");
+    await readUntil(
+      () => token.inputValue(),
+      (value) => value !== "",
+    );
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText(`Of course. ${CANARY}`).waitFor();
+    await page.getByText("412 in, 96 out").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByRole("button", { name: "Show its log" }).click();
+    await page.getByRole("dialog").getByText("gpt-4o-mini (openai)").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: /API call/ }).click();
+    assert.equal(await page.getByText("sk-of-the-test").count(), 0, "the panel with the calls does not show keys");
+    const tried = (body: object) =>
+      apiCaller(server.ready, TOKEN)("POST", `/accounts/${server.ready.account_id}/ai-gateway/gateways/${GATEWAY}/try`, body);
+    for (const [body, message] of [
+      [{ headers: { "x-forwarded-for": "192.0.2.1" } }, /x-forwarded-for is neither a credential/],
+      [{ headers: { authorization: "a\r\nb: c" } }, /a character that headers cannot have/],
+      [{ endpoint: "../../zones" }, /endpoint/],
+    ] as const) {
+      const { status, body: answer } = await tried({ endpoint: "compat/chat/completions", query: {}, ...body });
+      assert.equal(status, 400);
+      assert.match(answer.errors[0]?.message ?? "", message);
+    }
+    const { body: unknown } = await tried({ endpoint: "nobody/chat/completions", query: {} });
+    assert.deepEqual([unknown.success, unknown.result.status], [true, 400], "the gateway's own refusal is the result");
+    const gateway = `/accounts/${server.ready.account_id}/ai-gateway/gateways/${GATEWAY}`;
+    const settings = await call("GET", gateway);
+    await call("PUT", gateway, { ...settings, authentication: true });
+    const { body: refused } = await tried({ endpoint: "compat/chat/completions", query: { model: "openai/gpt-4o", messages: [] } });
+    assert.equal(refused.result.status, 401, "the caller's own token is not sent to the gateway");
+    await call("PUT", gateway, settings);
   });
 
   test("a managed rule is turned off after a preview, and a test request shows the effect of the rules", async () => {
@@ -405,10 +477,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
       assert.equal(await page.locator("img[src='x']").count(), 0, path);
     }
     await open(`/gateways/${GATEWAY}/requests`);
-    await page
-      .getByRole("button", { name: /^Open the request of/ })
-      .first()
-      .click();
+    await page.getByRole("table", { name: "Requests of the gateway" }).getByRole("button").first().click();
     await page.getByRole("dialog").getByText("Of course. <img src=x").waitFor();
     await open(`/zones/${ZONE}/security/events?path.contains=/admin/%25`);
     await page

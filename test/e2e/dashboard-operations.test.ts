@@ -125,7 +125,7 @@ describe("operations in the dashboard", { skip: chrome === undefined && "chromiu
       (all: readonly { ray_id: string; cache_status: string }[]) => all.length === 2,
     );
     await open(`/zones/${ZONE}/traffic`);
-    await page.getByRole("link", { name: `The request ${rows[0]?.ray_id}` }).click();
+    await page.locator(`a[title="${rows[0]?.ray_id}"]`).click();
     await page.getByRole("heading", { name: "GET www.shop.example/style.css", level: 1 }).waitFor();
     await page.getByText(rows[0]?.cache_status ?? "", { exact: true }).waitFor();
     await page.getByText("No security rule matched.").waitFor();

@@ -20,11 +20,14 @@ function set(next: readonly NotedCall[]): void {
 /** Members of bodies that are shown as an ellipsis, because somebody may look over the user's shoulder. */
 const SECRETS: ReadonlySet<string> = new Set(["password", "current_password", "private_key", "secret", "code", "api_key", "key"]);
 
+/** A try of a gateway has header fields in its body. */
+const isSecret = (name: string): boolean => SECRETS.has(name) || name.endsWith("authorization") || name.endsWith("-key");
+
 const shownBody = (body: unknown): unknown =>
   body === undefined
     ? undefined
     : JSON.parse(JSON.stringify(body), (name, value: unknown) =>
-        SECRETS.has(name) && typeof value === "string" && value !== "" ? "…" : value,
+        isSecret(name) && typeof value === "string" && value !== "" ? "…" : value,
       );
 
 /** Newest first; a call that is repeated stands once. */

@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly isShown?: boolean;
 }
 
-const BASE = "/client/v4";
+export const BASE = "/client/v4";
 /** The codes that say that nobody is signed in: no cookie, or one whose session is over. */
 const SIGNED_OUT: ReadonlySet<number> = new Set([9106, 10437]);
 export const signedOut = new EventTarget();

@@ -4,6 +4,7 @@ import { ACCOUNT_ROUTES } from "#api/routes/access/accounts.ts";
 import { BILLING_ROUTES } from "#api/routes/access/billing.ts";
 import { CACHE_ROUTES } from "#api/routes/zones/cache.ts";
 import { CERTIFICATE_PACK_ROUTES } from "#api/routes/certificates/certificate-packs.ts";
+import { ATTENTION_ROUTES } from "#api/routes/access/attention.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/access/deprecation-calls.ts";
 import { REHEARSAL_ROUTES } from "#api/routes/access/rehearsals.ts";
 import { CUSTOM_CERTIFICATE_ROUTES } from "#api/routes/certificates/custom-certificates.ts";
@@ -77,6 +78,7 @@ export const RESOURCES: readonly Resource[] = [
       ...ORGANIZATION_ROUTES,
       ...ORGANIZATION_INVITE_ROUTES,
       ...INVITATION_ROUTES,
+      ...ATTENTION_ROUTES,
       ...DEPRECATION_CALL_ROUTES,
       ...REHEARSAL_ROUTES,
     ],

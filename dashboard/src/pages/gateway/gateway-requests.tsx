@@ -54,12 +54,7 @@ function Requests({ base }: { readonly base: string }) {
                 head: "Time",
                 width: "120px",
                 cell: (log) => (
-                  <button
-                    type="button"
-                    className={tools["pick"]}
-                    onClick={() => setOpened(log.id)}
-                    aria-label={`Open the request of ${log.created_at}`}
-                  >
+                  <button type="button" className={tools["pick"]} onClick={() => setOpened(log.id)} title={log.id}>
                     <Time of={log.created_at} />
                   </button>
                 ),

@@ -4,6 +4,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 const TABS = [
   ["Spend", "/gateways/$gateway"],
   ["Requests", "/gateways/$gateway/requests"],
+  ["Try it", "/gateways/$gateway/try"],
   ["Routes", "/gateways/$gateway/routes"],
   ["Datasets", "/gateways/$gateway/datasets"],
   ["Connect and settings", "/gateways/$gateway/settings"],

@@ -3,8 +3,8 @@ import type { GatewayLogDetail } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Facts, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
-import { conversationOf } from "./conversation.ts";
 import css from "./log-detail.module.css";
+import { Talk } from "./talk.tsx";
 
 /** One request as a conversation, as far as its bodies are kept. */
 export function LogDetail({ path, onClose }: { readonly path: string; readonly onClose: () => void }) {
@@ -36,14 +36,7 @@ export function LogDetail({ path, onClose }: { readonly path: string; readonly o
                   ["Metadata", log.metadata || "none"],
                 ]}
               />
-              <ol className={css["talk"]}>
-                {conversationOf(log.request_head, log.response_head).map(({ role, text }, at) => (
-                  <li key={`${at} ${role}`} data-role={role}>
-                    <b>{role}</b>
-                    <p>{text}</p>
-                  </li>
-                ))}
-              </ol>
+              <Talk request={log.request_head} response={log.response_head} />
             </>
           )}
         </div>

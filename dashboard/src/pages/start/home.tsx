@@ -28,7 +28,7 @@ export function HomePage() {
       {scope && newest && <Traffic scope={scope} range={range} />}
       <div className={tools["wide"]}>
         <div>
-          <Card title="Needs attention">{account && <Attention account={account.id} zones={zones.data?.result} />}</Card>
+          <Card title="Needs attention">{account && <Attention account={account.id} />}</Card>
           {scope && newest && <Busiest scope={scope} range={range} zones={zones.data?.result ?? []} />}
           {scope && <Models scope={scope} range={range} />}
         </div>

@@ -1,9 +1,11 @@
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
 import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
+import { useTail } from "../../api/tail.ts";
 import { useTimeRange } from "../../api/time-range.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -20,7 +22,9 @@ export const RequestsPage = () => <ZoneGate>{(zone) => <Requests zone={zone} />}
 
 const CHIPS = ["host", "path", "client_ip", "status", "country", "ray_id"] as const;
 
-/** The edge's requests, newest first, updated while the page is open. */
+const SHOWN_MAX = 200;
+
+/** The edge's requests, newest first. Without a time, the page follows the server's stream of new requests. */
 function Requests({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
@@ -28,12 +32,19 @@ function Requests({ zone }: { readonly zone: Zone }) {
   const range = useTimeRange();
   // Without a time the newest are shown, whatever their age.
   const isTimed = search["time"] !== undefined || range.span === "";
-  const query = new URLSearchParams([["per_page", "100"], ...(isTimed ? sinceUntil(range).map((pair) => [...pair]) : [])]);
-  for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) query.set(name, search[name]);
-  const read = useRead<LoggedRequest[]>(`/zones/${zone.id}/logs/requests?${query.toString()}`, {
-    keepsPrevious: true,
-    ...(live === "on" ? { everyMs: 3000 } : {}),
-  });
+  const filter = new URLSearchParams();
+  for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) filter.set(name, search[name]);
+  const query = new URLSearchParams([["per_page", "100"], ...(isTimed ? sinceUntil(range).map((pair) => [...pair]) : []), ...filter]);
+  const base = `/zones/${zone.id}/logs/requests`;
+  const read = useRead<LoggedRequest[]>(`${base}?${query.toString()}`, { keepsPrevious: true });
+  const follows = live === "on" && !isTimed;
+  const tail = useTail<LoggedRequest>(follows ? `${base}/tail?${filter.toString()}` : undefined, "request", filter.toString());
+  // The list was read before the stream began: what arrived between is in neither.
+  useEffect(() => void (tail.isOpen && read.refetch()), [tail.isOpen]);
+  const rows = useMemo(() => {
+    const byRay = new Map([...(isTimed ? [] : tail.rows), ...(read.data?.result ?? [])].map((row) => [row.ray_id, row]));
+    return [...byRay.values()].sort((a, b) => b.at_ms - a.at_ms).slice(0, SHOWN_MAX);
+  }, [isTimed, tail.rows, read.data]);
   const pick = (name: (typeof CHIPS)[number], value: string) => (
     <button type="button" className={tools["pick"]} onClick={() => go({ [name]: value })}>
       {value}
@@ -42,17 +53,20 @@ function Requests({ zone }: { readonly zone: Zone }) {
   return (
     <>
       <PageHead title="Requests" lead="Requests that the edge answered, newest first.">
-        {isTimed && <TimePicker range={range} />}
-        <Choice
-          label="Live"
-          isQuiet
-          value={live}
-          options={[
-            ["on", "Live"],
-            ["off", "Paused"],
-          ]}
-          onChange={(value) => go({ live: value === "on" ? undefined : value })}
-        />
+        {isTimed ? (
+          <TimePicker range={range} />
+        ) : (
+          <Choice
+            label="Live"
+            isQuiet
+            value={live}
+            options={[
+              ["on", follows && !tail.isOpen ? "Connecting" : "Live"],
+              ["off", "Paused"],
+            ]}
+            onChange={(value) => go({ live: value === "on" ? undefined : value })}
+          />
+        )}
       </PageHead>
       <div className={tools["tools"]}>
         <TextInput
@@ -74,14 +88,14 @@ function Requests({ zone }: { readonly zone: Zone }) {
           <Failed error={read.error} onAgain={() => void read.refetch()} />
         ) : !read.data ? (
           <Loading />
-        ) : read.data.result.length === 0 ? (
+        ) : rows.length === 0 ? (
           <Empty title="No request yet">
             <p>Send a record's traffic through the edge; the first visitor appears here.</p>
           </Empty>
         ) : (
           <List<LoggedRequest>
             label="Requests"
-            rows={read.data.result}
+            rows={rows}
             keyOf={({ ray_id }) => ray_id}
             columns={[
               {
@@ -93,7 +107,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
                     to="/zones/$zone/traffic/requests/$ray"
                     params={{ zone: zone.name, ray: ray_id }}
                     search={{}}
-                    aria-label={`The request ${ray_id}`}
+                    title={ray_id}
                   >
                     <Time of={occurred_at} as="exact" />
                   </Link>

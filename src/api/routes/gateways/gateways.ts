@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
 import { Gateway, GatewayCreate, GatewayUpdate } from "#model/gateways/gateway.ts";
+import { GatewayTried, GatewayTry } from "#model/gateways/gateway-try.ts";
 
 const COLLECTION = "/accounts/:account_id/ai-gateway/gateways";
 const ITEM = "/accounts/:account_id/ai-gateway/gateways/:gateway_id";
@@ -69,5 +70,18 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     result: Gateway,
     paging: "one",
     handler: ({ control, call, params }) => control.gateways.delete(call, params.account_id, params.gateway_id),
+  }),
+  route({
+    method: "POST",
+    path: `${ITEM}/try`,
+    id: "gateways-try",
+    summary: "Send a request through an AI gateway and show its response",
+    scope: "account",
+    permissions: WRITE,
+    body: GatewayTry,
+    invalid_body: "gateway_input_invalid",
+    result: GatewayTried,
+    paging: "one",
+    handler: ({ control, params, body }) => control.gatewayTries.send(params.account_id, params.gateway_id, body),
   }),
 ];
