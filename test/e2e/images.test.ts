@@ -7,6 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
+import { makeBackup } from "#app/backup/make-backup.ts";
+import { restoreBackup } from "#app/backup/restore-backup.ts";
+import { systemClock } from "#kernel/clock.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 interface Reply {
@@ -141,6 +144,19 @@ test(
         const answer = await fetch(`${selvedge.ready.api}${images}/v1/${id}/blob`, { headers: { authorization: `Bearer ${token}` } });
         assert.equal(digestOf(Buffer.from(await answer.arrayBuffer())), digestOf(photo));
       }
+    });
+    await t.test("a backup has the files, and a restored directory delivers them", async () => {
+      const image = await upload();
+      const folder = await mkdtemp(join(tmpdir(), "selvedge-images-backup-"));
+      t.after(() => rm(folder, { recursive: true, force: true }));
+      const [archive, restored] = [join(folder, "backup.tar.gz"), join(folder, "restored")];
+      const common = { controlPath: join(dataDir, "control.db"), lock: null, version: "0", clock: systemClock };
+      await makeBackup({ ...common, dataDir, file: archive });
+      await selvedge.stop();
+      await restoreBackup({ file: archive, dataDir: restored, key: null, clock: systemClock });
+      selvedge = await startSelvedge({ dataDir: restored, args });
+      const shown = await ask(selvedge, "GET", pathOf(image.variants[0]));
+      assert.deepEqual([shown.status, shown.headers["content-type"]], [200, "image/jpeg"]);
     });
     await selvedge.stop();
   },

@@ -15,15 +15,23 @@ export interface ImageFields {
 }
 
 /** Clients send booleans in the spelling of their language. */
-export const newImageOf = ({ id, metadata, requireSignedURLs, creator }: ImageFields): NewImage => ({
-  id: id === "" ? undefined : id,
-  meta: metadataOf(metadata),
-  signed: requireSignedURLs?.toLowerCase() === "true",
-  creator: creator ?? null,
+export const newImageOf = (fields: ImageFields): NewImage => ({
+  id: fields.id === "" ? undefined : fields.id,
+  meta: metadataOf(fields),
+  signed: fields.requireSignedURLs?.toLowerCase() === "true",
+  creator: fields.creator ?? null,
 });
 
-function metadataOf(text: string | undefined): object {
-  if (text === undefined || text === "") return {};
+/** A field `metadata`, or one for each member, as the vendor's SDK sends objects: `metadata[album]`. */
+function metadataOf(fields: ImageFields): object {
+  const text = fields.metadata;
+  if (text === undefined || text === "")
+    return Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]) => {
+        const member = name.startsWith("metadata[") && name.endsWith("]") ? name.slice("metadata[".length, -1) : "";
+        return member === "" ? [] : [[member, value as unknown]];
+      }),
+    );
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
