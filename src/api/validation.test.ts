@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { PlatformErrors } from "./failure.ts";
 import { compileCheck } from "./validation.ts";
 
@@ -31,14 +31,41 @@ test("valid values pass, including unknown members", () => {
 
 test("every error has its pointer and the expected value", () => {
   assert.deepEqual(found({}), [["/name", '"name" is required.']]);
-  assert.deepEqual(found({ name: 4 }), [["/name", '"name" must be string.']]);
+  assert.deepEqual(found({ name: 4 }), [["/name", '"name" must be a string.']]);
   assert.deepEqual(found({ name: "a", kind: "c" }), [["/kind", '"kind" must be "a" or "b".']]);
-  assert.deepEqual(found({ name: "a", either: 1 }), [["/either", '"either" must be string or null.']]);
+  assert.deepEqual(found({ name: "a", either: 1 }), [["/either", '"either" must be a string or null.']]);
   assert.deepEqual(found({ name: "a", rules: [{ action: "log" }, {}] }), [["/rules/1/action", '"rules.1.action" is required.']]);
-  assert.deepEqual(found({ name: "a", changes: 1 }), [["/changes", '"changes" must be array or null.']]);
+  assert.deepEqual(found({ name: "a", changes: 1 }), [["/changes", '"changes" must be an array or null.']]);
   assert.deepEqual(found({ name: "a", changes: [{}] }), [["/changes/0/id", '"changes.0.id" is required.']]);
-  assert.deepEqual(found([]), [["", "The body must be object."]]);
+  assert.deepEqual(found([]), [["", "The body must be an object."]]);
   assert.equal(found({ name: "abcd" })[0]?.[0], "/name");
+});
+
+test("no sentence is that of the validator", () => {
+  const strict = Type.Object({ a: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })) }, { additionalProperties: false });
+  const sentences = (schema: TSchema, value: unknown): readonly string[] => {
+    try {
+      compileCheck(schema, "body")(value);
+      return [];
+    } catch (error) {
+      assert.ok(error instanceof PlatformErrors);
+      return error.items.map(({ message }) => message);
+    }
+  };
+  assert.deepEqual(sentences(strict, { extra: 1 }), ['"extra" is not allowed here.', 'The body has unknown members: "extra".']);
+  assert.deepEqual(sentences(strict, { a: 0 }), ['"a" must be at least 1.']);
+  assert.deepEqual(sentences(strict, { a: 6 }), ['"a" must be at most 5.']);
+  assert.deepEqual(sentences(strict, { a: 1.5 }), ['"a" must be a whole number.']);
+  for (const [schema, value, expected] of [
+    [Type.String({ minLength: 1 }), "", "must have at least 1 character"],
+    [Type.String({ maxLength: 2 }), "abc", "must have at most 2 characters"],
+    [Type.String({ pattern: "^a$" }), "b", "must match the regular expression ^a$"],
+    [Type.String({ format: "date-time" }), "b", "must be a time, as in 2026-01-31T12:00:00Z"],
+    [Type.Array(Type.Number(), { maxItems: 1 }), [1, 2], "must have at most 1 item"],
+    [Type.Array(Type.Number(), { uniqueItems: true }), [1, 1], "must not have the same item twice"],
+    [Type.Boolean(), 1, "must be true or false"],
+  ] as const)
+    assert.deepEqual(sentences(schema, value), [`The body ${expected}.`]);
 });
 
 test("a long list is read only as far as its first error", () => {

@@ -4,6 +4,7 @@ import { Compile, type Validator } from "typebox/schema";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { PlatformErrors } from "./failure.ts";
+import { typeName, violation } from "#kernel/errors/violations.ts";
 
 /**
  * Throws PlatformErrors, each with the place in the body, if the value is invalid. Unknown members are tolerated
@@ -86,16 +87,14 @@ const label = (place: string): string => (place === "" ? "The body" : `"${place.
 /** Alternatives each report their expected value; together they become one sentence. */
 function sentence(found: readonly Finding[]): string {
   const alternatives = found.flatMap(({ keyword, params }) => {
-    if (keyword === "type" && "type" in params) return [String(params.type)];
+    if (keyword === "type" && "type" in params) return [params.type].flat().map(typeName);
     if (keyword === "const" && "allowedValue" in params) return [JSON.stringify(params.allowedValue)];
     if (keyword === "enum" && "allowedValues" in params && Array.isArray(params.allowedValues))
       return params.allowedValues.map((value) => JSON.stringify(value));
     return [];
   });
   const other = found.find(({ keyword }) => !ALTERNATIVE.has(keyword));
-  if (other?.keyword === "required") return "is required";
-  if (other) return other.message;
+  if (other) return violation(other);
   const [first, ...rest] = [...new Set(alternatives)];
-  if (first === undefined) return found[0]?.message ?? "is not valid";
-  return `must be ${[first, ...rest].join(" or ")}`;
+  return first === undefined ? "is not valid" : `must be ${[first, ...rest].join(" or ")}`;
 }

@@ -120,6 +120,8 @@ export interface ControlDeps {
   localOriginAllowed(address: IpAddress): boolean;
   /** Prefix in the names of vendor-specific fields: `managed_by_<vendor>_tunnel`. */
   readonly vendorPrefix: string;
+  /** Whether the edge has a database of the places of addresses; default true. */
+  readonly hasPlaces?: boolean;
   /** Whether the gateways have a safety model for guardrails; default false. */
   readonly hasGuardrailModel?: boolean;
   /**
@@ -284,7 +286,7 @@ export function createControl(deps: ControlDeps): Control {
     rulesets,
     wafMigration: createWafMigration({ store, clock, rulesets }),
     previousWaf: createPreviousWaf({ store, clock }),
-    firewallTools: createFirewallTools({ store, clock }),
+    firewallTools: createFirewallTools({ store, clock, hasPlaces: deps.hasPlaces ?? true }),
     ruleLists: createRuleLists({ store, clock, removals, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock, slices }),

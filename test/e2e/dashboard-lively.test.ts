@@ -311,7 +311,7 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await open(`/zones/${ZONE}/dns/settings`);
     await page.getByLabel("TTL of the NS records").fill("7");
     await page.getByRole("button", { name: "Save the settings" }).click();
-    await page.getByText(/must be >= 30/).waitFor();
+    await page.getByText(/must be at least 30/).waitFor();
     await page.getByLabel("TTL of the NS records").fill("3600");
     let isRead = false;
     await page.route(/dns_settings$/, async (route) => {

@@ -201,7 +201,7 @@ export const routeFixtures = (
   "certificate-packs-quota": {},
   "certificate-packs-order": { body: { type: "advanced", hosts: ["planted.example", "*.planted.example"], validation_method: "txt" } },
   // The planted certificate is uploaded, which is changed at /custom_certificates.
-  "certificate-packs-edit": { body: {}, status: 404 },
+  "certificate-packs-edit": { body: {}, status: 400 },
   "certificate-packs-delete": { status: 404 },
   "custom-certificates-list": { query: "?status=active" },
   "custom-certificates-create": { body: { certificate: "", private_key: "" }, status: 400 },

@@ -58,6 +58,7 @@ export interface ApiServerOptions {
   readonly dashboardUrl?: string;
   readonly records?: NonNullable<ControlDeps["records"]>;
   readonly images?: Partial<ImageLimits>;
+  readonly hasPlaces?: boolean;
 }
 
 /** For tests that send no e-mail: the address has no listener. */
@@ -95,6 +96,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     },
     // The address has no listener, so that no test uses the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
+    ...(options.hasPlaces === undefined ? {} : { hasPlaces: options.hasPlaces }),
     ...(options.records ? { records: options.records } : {}),
     ...(options.dashboardUrl === undefined ? {} : { dashboardUrl: options.dashboardUrl }),
     ...(options.mailServer ? { mailServer: options.mailServer } : {}),

@@ -46,8 +46,14 @@ export const PLANTED_PHASE = "http_request_firewall_custom";
 const RULE = { action: "block", expression: 'http.host eq "planted.example"', description: "planted rule" };
 const CUSTOM_NS = "ns1.planted.example";
 const ROUTE_ELEMENTS = [
-  { id: "start", type: "start", outputs: { next: { elementId: "end" } } },
-  { id: "end", type: "end", outputs: {} },
+  { id: "start", type: "start", outputs: { next: { elementId: "model" } } },
+  {
+    id: "model",
+    type: "model",
+    properties: { provider: "openai", model: "planted-model" },
+    outputs: { success: { elementId: "end" }, fallback: { elementId: "end" } },
+  },
+  { id: "end", type: "end" },
 ];
 const TSIG_SECRET = Buffer.from("planted secret of a transfer").toString("base64");
 const GATEWAY_ID = "planted-gateway";

@@ -18,6 +18,8 @@ export const controlConfig = (config: Config) => ({
   eventRetention: retentionOf(config),
   localOriginAllowed: originPolicy(config),
   vendorPrefix: config.vendor.prefix,
+  // Edges of other machines have their own databases.
+  hasPlaces: config.edge.geoip_databases.length > 0 || !config.roles.includes("edge"),
   hasGuardrailModel: config.gateway.guardrail_model !== "",
   nameServers: config.dns.name_servers,
   ownership: {

@@ -16,6 +16,8 @@ import {
   updateCertificatePack,
 } from "#store/certificates/certificate-packs.ts";
 import type { Store, Unit } from "#store/database/store.ts";
+import { certificatesOfZone } from "#store/certificates/certificates.ts";
+import { customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import { brandingFlag } from "./branding-flag.ts";
 import { type CertificateOrders, forgetOrder } from "./orders.ts";
@@ -43,8 +45,12 @@ export function createOrderedPacks(deps: {
     });
   const load = async (db: Unit["db"], zone: ZoneRef, id: string): Promise<CertificatePackRow> => {
     const row = await certificatePack(db, id);
-    if (row?.zone_id !== zone.id) throw new PlatformError("certificate_not_found");
-    return row;
+    if (row?.zone_id === zone.id) return row;
+    if ((await certificatesOfZone(db, zone.id)).some((one) => one.id === id))
+      throw invalid("", "The universal certificate of a zone renews itself: it cannot be edited or deleted.");
+    if ((await customCertificatesOfZone(db, zone.id)).some((one) => one.id === id))
+      throw invalid("", "An uploaded certificate is edited and deleted at custom_certificates.");
+    throw new PlatformError("certificate_not_found");
   };
   const audited = (call: Call, zone: ZoneRef, id: string, verb: string) => ({
     ...{ action: `certificate_pack.${verb}`, actor: auditActor(call), account_id: zone.account_id, zone_id: zone.id },
@@ -84,6 +90,7 @@ export function createOrderedPacks(deps: {
       const branding = brandingFlag(edit, "", vendorPrefix);
       await commit(deps, call, async (unit) => {
         const before = await load(unit.db, zone, id);
+        checkUnchanged(before, edit);
         const isRenamed = branding !== undefined && branding !== (before.branding === 1);
         if (isRenamed) hostsIn(zone.name, JSON.parse(before.hosts) as string[], branding);
         const values = { branding: (branding ?? before.branding === 1) ? 1 : 0, modified_on: isoMicros(clock.nowMicros()) };
@@ -106,7 +113,22 @@ export function createOrderedPacks(deps: {
   };
 }
 
-const invalid = (field: string, message: string): PlatformError => new PlatformError("invalid_input", { message, source: `/${field}` });
+const invalid = (field: string, message: string): PlatformError =>
+  new PlatformError("invalid_input", { message, ...(field === "" ? {} : { source: `/${field}` }) });
+
+/** Clients may send the whole pack back. Throws `invalid_input` if a member that only a new order can change differs. */
+function checkUnchanged(row: CertificatePackRow, { hosts, validation_method, certificate_authority }: CertificatePackEdit): void {
+  const sorted = (names: readonly string[]): string => [...new Set(names.map((name) => name.toLowerCase()))].toSorted().join();
+  const changed =
+    hosts !== undefined && sorted(hosts) !== sorted(JSON.parse(row.hosts) as string[])
+      ? "hosts"
+      : validation_method !== undefined && validation_method !== row.method
+        ? "validation_method"
+        : certificate_authority !== undefined && ![row.requested, row.issuer].includes(certificate_authority)
+          ? "certificate_authority"
+          : null;
+  if (changed !== null) throw invalid(changed, `The ${changed} of a pack cannot change: order another pack and delete this one.`);
+}
 
 /** Throws `invalid_input` if a name is not in the zone, `hostname_too_long` if none fits into the Common Name. */
 function hostsIn(zoneName: string, texts: readonly string[], branding: boolean): readonly string[] {

@@ -13,7 +13,7 @@ import {
   type AccessRuleWrite,
 } from "#model/rulesets/access-rule.ts";
 import { type AccessRuleOwner, createAccessRuleStore } from "./access-rule-store.ts";
-import { visitorsOf } from "./visitors.ts";
+import { NOWHERE_NOTE, visitorsOf } from "./visitors.ts";
 
 /** Access rules of a zone, or of all zones of an account. Throws `firewall_object_not_found`, `firewall_invalid`. */
 export interface AccessRules {
@@ -42,6 +42,7 @@ export function createAccessRules(deps: FirewallDeps): AccessRules {
         if (edit.rules.some((rule) => isOf(rule, wanted))) throw new PlatformError("access_rule_duplicate", { source: "/configuration" });
         if (edit.rules.length >= ACCESS_RULES_MAX)
           throw invalid(`At most ${ACCESS_RULES_MAX} access rules are allowed here; a custom rule that names a list takes more.`, "");
+        if (deps.hasPlaces === false && (wanted.target === "country" || wanted.target === "asn")) call.notes = [NOWHERE_NOTE];
         const rule = { id: newId(), mode, notes, configuration: wanted, created_on: edit.now, modified_on: edit.now };
         await edit.put(rule, "create");
         return view(owner, rule);

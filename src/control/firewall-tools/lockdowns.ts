@@ -2,12 +2,13 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { compileLockdowns } from "#control/previous-waf/compile-tools.ts";
-import { changeFirewall, type FirewallDeps, type FirewallOwner } from "#control/previous-waf/firewall-edit.ts";
+import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "#control/previous-waf/firewall-edit.ts";
 import { firewallPage, holdsText } from "#control/previous-waf/firewall-page.ts";
 import { loadFirewall } from "#control/previous-waf/state.ts";
 import { type Lockdown, type LockdownQuery, LOCKDOWNS_MAX, type LockdownWrite } from "#model/rulesets/lockdown.ts";
 import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
-import { urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
+import { isHostInZone, urlPatternHost, urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
+import { servedHostnames } from "#store/hostnames/custom-hostnames.ts";
 import { visitorsOf } from "./visitors.ts";
 
 /** Lockdowns of a zone. Throws `firewall_object_not_found`, `firewall_invalid`. */
@@ -27,6 +28,7 @@ export function createLockdowns(deps: FirewallDeps): Lockdowns {
       const created_on = id === null ? edit.now : lockdownNamed(lockdowns, id).created_on;
       if (id === null && lockdowns.length >= LOCKDOWNS_MAX) throw invalid(`A zone has at most ${LOCKDOWNS_MAX} lockdowns.`, "");
       const value = checked(write);
+      await checkHosts(edit, value.urls);
       const lockdown = { id: id ?? newId(), ...value, created_on, modified_on: edit.now };
       checkLength(lockdown);
       await edit.put("lockdown", lockdown.id, value, id === null ? "create" : "update");
@@ -69,6 +71,16 @@ function checked({ description = "", paused = false, priority, urls, configurati
   };
 }
 
+/** A lockdown of another zone's name would protect nothing. The names of a zone include its custom hostnames. */
+async function checkHosts({ db, zone }: FirewallEdit, urls: readonly string[]): Promise<void> {
+  const hosts = urls.map(urlPatternHost);
+  const outside = new Set(hosts.filter((host) => !isHostInZone(host, zone.name)));
+  if (outside.size === 0) return;
+  const served = await servedHostnames(db, zone.id, outside);
+  const foreign = hosts.findIndex((host) => outside.has(host) && !served.has(host));
+  if (foreign >= 0) throw invalid(`${JSON.stringify(urls[foreign])} must name a host of the zone ${zone.name}.`, `/urls/${foreign}`);
+}
+
 /** The compiled expression must respect the usual length limit. */
 function checkLength(lockdown: Lockdown): void {
   try {
@@ -86,11 +98,16 @@ function lockdownNamed(lockdowns: readonly Lockdown[], id: string): Lockdown {
   return lockdown;
 }
 
-function fits({ description, urls, configurations }: Lockdown, query: LockdownQuery): boolean {
+const isSameTime = (asked: string, time: string): boolean => Date.parse(asked) === Date.parse(time);
+
+function fits({ description, urls, configurations, priority, created_on, modified_on }: Lockdown, query: LockdownQuery): boolean {
   const some = (part: string | undefined, texts: readonly string[]): boolean => texts.some((text) => holdsText(text, part));
   const values = configurations.map(({ value }) => value);
   return (
     (query.description === undefined || query.description === description) &&
+    (query.priority === undefined || query.priority === priority) &&
+    (query.created_on === undefined || isSameTime(query.created_on, created_on)) &&
+    (query.modified_on === undefined || isSameTime(query.modified_on, modified_on)) &&
     holdsText(description, query.description_search) &&
     (query.ip === undefined || values.includes(query.ip)) &&
     some(query.ip_search, values) &&

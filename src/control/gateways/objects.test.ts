@@ -187,6 +187,8 @@ storeTest("invalid elements of a route are refused with the reason", async ({ st
     [[start, { ...model, properties: { provider: "openai" } }, end], /provider and model/],
     [[start, { ...model, properties: { provider: "opanai", model: "gpt" } }, end], /provider opanai does not exist/],
     [[start, { ...model, outputs: { success: to("e"), fallback: to("m") } }, end], /cycle/],
+    [[start, { ...model, properties: { provider: "openai", model: "gpt", retries: 6 } }, end], /retries must be at most 5/],
+    [[{ id: "s", type: "start", outputs: { next: to("e") } }, model, end], /start leads to no model/],
     [percentage({ "60%": to("e"), "50%": to("e") }), /more than 100/],
     [percentage({ "60%": to("e") }), /else is missing/],
     [percentage({ most: to("e") }), /must be percentages/],

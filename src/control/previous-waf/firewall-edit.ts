@@ -11,6 +11,8 @@ import { type FirewallKind, loadFirewall, type PreviousFirewall } from "./state.
 export interface FirewallDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Whether the edge knows the places of visitors; default true. */
+  readonly hasPlaces?: boolean;
 }
 
 /** A zone as its routes resolve it. */

@@ -11,6 +11,8 @@ import type { FoundRoute } from "./gateway-routes.ts";
 /** Limit of elements that one request passes, whatever the route. */
 const ELEMENTS_MAX = 200;
 const SECONDS_PER_WINDOW = 60;
+/** Besides the first attempt. */
+const RETRIES_MAX = 5;
 
 /**
  * `dynamic/{name}`: walks the route from its start; each model is a step, and after a failure the walk continues at the
@@ -40,10 +42,9 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
   };
   const modelStep = ({ properties }: Extract<RouteElement, { type: "model" }>): Step | undefined => {
     const { provider, model, retries, timeout } = properties;
-    const options = withStepConfig(request.options, {
-      ...(retries === undefined ? {} : { maxAttempts: retries + 1 }),
-      ...(timeout === undefined || timeout <= 0 ? {} : { requestTimeout: timeout }),
-    });
+    const timed = withStepConfig(request.options, timeout === undefined || timeout <= 0 ? {} : { requestTimeout: timeout });
+    // Routes from before the limit may have more.
+    const options = retries === undefined ? timed : { ...timed, attemptsMax: Math.min(retries, RETRIES_MAX) + 1 };
     const made = madeStep(deps, { request, chat, model: `${provider}/${model}`, index: steps, options });
     // An unknown provider, or one that cannot express the request, counts as a failure.
     if (typeof made === "string") return undefined;

@@ -52,7 +52,8 @@ export const CertificatePackOrder = Type.Object({
   certificate_authority: Type.Optional(Type.Enum(["", ...CERTIFICATE_AUTHORITIES])),
 });
 export type CertificatePackOrder = Static<typeof CertificatePackOrder>;
-export const CertificatePackEdit = Type.Object({});
+/** Members of an order may be sent back, and must be the same. */
+export const CertificatePackEdit = Type.Partial(Type.Pick(CertificatePackOrder, ["hosts", "validation_method", "certificate_authority"]));
 export type CertificatePackEdit = Static<typeof CertificatePackEdit>;
 
 export const CertificatePackQuota = Type.Object({

@@ -7,15 +7,49 @@ const RouteName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0
 const Target = Type.Object({ elementId: Type.String({ minLength: 1, maxLength: 64 }) });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
-/** Kinds differ in their properties, which `elementsProblem` checks. */
+const of = (type: string, text: string): { readonly description: string } => ({ description: `${type}: ${text}` });
+/** Kinds differ in their properties, which `elementsProblem` checks; other properties are kept. */
+const Properties = Type.Object({
+  provider: Type.Optional(Type.String(of("model", "the provider, such as openai."))),
+  model: Type.Optional(Type.String(of("model", "the model's name at the provider."))),
+  retries: Type.Optional(Type.Number(of("model", "attempts after a failed one, from 0 to 5."))),
+  timeout: Type.Optional(Type.Number(of("model", "milliseconds until the first byte of the response."))),
+  conditions: Type.Optional(
+    Type.Unknown(of("conditional", 'conditions on fields of the request and its metadata, as in {"metadata.plan": {"$eq": "paid"}}.')),
+  ),
+  condition: Type.Optional(Type.Unknown(of("conditional", "another name of conditions."))),
+  key: Type.Optional(Type.String(of("rate", "the field whose values are limited separately, such as metadata.user."))),
+  limit: Type.Optional(Type.Number(of("rate", "the number of requests, or US dollars, in a window."))),
+  limitType: Type.Optional(Type.String(of("rate", "count (default) or cost."))),
+  window: Type.Optional(Type.Number(of("rate", "the length of a window in seconds."))),
+  interval: Type.Optional(Type.Number(of("rate", "another name of window."))),
+  technique: Type.Optional(Type.String(of("rate", "fixed (default) or sliding."))),
+});
 const Element = Type.Object({
   id: Id,
-  type: Type.Enum(["start", "conditional", "percentage", "rate", "rate_limit", "model", "end"]),
-  properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  outputs: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Target)),
+  type: Type.Enum(["start", "conditional", "percentage", "rate", "rate_limit", "model", "end"], {
+    description:
+      "start: the first element. conditional: goes on at true or false. percentage: divides requests by share. rate (or rate_limit): goes " +
+      "on at success within a limit. model: asks a model. end: the last element.",
+  }),
+  properties: Type.Optional(Properties),
+  outputs: Type.Optional(
+    Type.Record(Type.String({ maxLength: 64 }), Target, {
+      description:
+        "The next elements. start: next. conditional: true, false. percentage: shares such as 25%, and else. rate: success, fallback. " +
+        "model: success, fallback (after a failure).",
+    }),
+  ),
 });
 type Element = Static<typeof Element>;
-const Elements = Type.Array(Element, { minItems: 1, maxItems: 100 });
+const Elements = Type.Array(Element, {
+  minItems: 1,
+  maxItems: 100,
+  description:
+    "Each with id, type, properties and outputs ({name: {elementId}}). Types: start (outputs: next); conditional (conditions; true, false); " +
+    "percentage (shares such as 25%, and else); rate (key, limit, limitType, window, technique; success, fallback); " +
+    "model (provider, model, retries from 0 to 5, timeout in ms; success, fallback); end.",
+});
 
 export const GatewayRouteCreate = Type.Object({ name: RouteName, elements: Elements });
 export type GatewayRouteCreate = Static<typeof GatewayRouteCreate>;
@@ -57,6 +91,9 @@ export const GatewayRoute = Type.Object({
 });
 export type GatewayRoute = Static<typeof GatewayRoute>;
 
+/** Besides the first attempt. */
+const ROUTE_RETRIES_MAX = 5;
+
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   start: ["next"],
   conditional: ["true", "false"],
@@ -74,10 +111,12 @@ export function elementsProblem(elements: readonly Element[]): string | null {
     const problem = elementProblem(element, ids);
     if (problem !== null) return `${element.id}: ${problem}`;
   }
-  return hasCircle(elements) ? "the elements form a cycle" : null;
+  if (hasCircle(elements)) return "the elements form a cycle";
+  return reachesModel(elements) ? null : "the start leads to no model";
 }
 
-function elementProblem({ type, properties = {}, outputs = {} }: Element, ids: ReadonlySet<string>): string | null {
+function elementProblem({ type, properties: own = {}, outputs = {} }: Element, ids: ReadonlySet<string>): string | null {
+  const properties: Readonly<Record<string, unknown>> = own;
   const missing = OUTPUTS[type]?.find((name) => outputs[name] === undefined);
   if (missing !== undefined) return `the output ${missing} is missing`;
   const lost = Object.values(outputs).find(({ elementId }) => !ids.has(elementId));
@@ -89,9 +128,9 @@ function elementProblem({ type, properties = {}, outputs = {} }: Element, ids: R
   const isText = (name: string): boolean => typeof properties[name] === "string" && properties[name] !== "";
   if (!isText("provider") || !isText("model")) return "a model element requires provider and model";
   if (!isModelProvider(String(properties["provider"]))) return `provider ${String(properties["provider"])} does not exist`;
-  return ["retries", "timeout"].every((name) => properties[name] === undefined || isCount(properties[name]))
-    ? null
-    : "retries and timeout must be whole numbers";
+  if (!["retries", "timeout"].every((name) => properties[name] === undefined || isCount(properties[name])))
+    return "retries and timeout must be whole numbers";
+  return Number(properties["retries"] ?? 0) > ROUTE_RETRIES_MAX ? `retries must be at most ${ROUTE_RETRIES_MAX}` : null;
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -111,6 +150,18 @@ function rateProblem({ limit, limitType, window, interval, key, technique }: Rea
   if (key !== undefined && typeof key !== "string") return "key must name a field";
   const seconds = window ?? interval;
   return isCount(seconds) && Number(seconds) >= 1 && Number(seconds) <= 31_536_000 ? null : "a rate element requires a window in seconds";
+}
+
+/** Whether a way from the start passes a model; the elements form no cycle. */
+function reachesModel(elements: readonly Element[]): boolean {
+  const byId = new Map(elements.map((element) => [element.id, element]));
+  const seen = new Set<string>();
+  const visit = (element: Element | undefined): boolean => {
+    if (element === undefined || seen.has(element.id)) return false;
+    seen.add(element.id);
+    return element.type === "model" || Object.values(element.outputs ?? {}).some(({ elementId }) => visit(byId.get(elementId)));
+  };
+  return visit(elements.find(({ type }) => type === "start"));
 }
 
 function hasCircle(elements: readonly Element[]): boolean {

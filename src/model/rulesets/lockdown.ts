@@ -38,5 +38,8 @@ export const LockdownQuery = Type.Object({
   ip_search: Search,
   ip_range_search: Search,
   uri_search: Search,
+  priority: Type.Optional(Type.Integer()),
+  created_on: Search,
+  modified_on: Search,
 });
 export type LockdownQuery = Static<typeof LockdownQuery>;

@@ -38,6 +38,16 @@ export function urlPatternProblem(pattern: string): string | null {
   return /^[a-z0-9.*_:-]+$/i.test(host) ? null : "must start with a host name, in which * matches any part";
 }
 
+/** The host of a pattern in lower case, with its stars and without its port. */
+export const urlPatternHost = (pattern: string): string => partsOf(pattern).host.toLowerCase();
+
+/** Whether a name in the zone matches the host of a pattern. Behind a star any name may begin. */
+export function isHostInZone(host: string, zone: string): boolean {
+  const star = host.lastIndexOf("*");
+  const end = host.slice(star + 1);
+  return `.${end}`.endsWith(`.${zone}`) || (star >= 0 && zone.endsWith(end));
+}
+
 export const PATTERN_CHARACTERS_MAX = 1024;
 
 interface Parts {

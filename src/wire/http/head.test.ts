@@ -95,6 +95,11 @@ test("the parser accepts 128 fields, and waits for the end of an incomplete head
   assert.equal(request("GET / HT").fault, "unfinished");
 });
 
+test("of several User-Agent fields the first counts", () => {
+  const { head, buffer } = request("GET / HTTP/1.1\r\nHost: a.test\r\nUser-Agent: bad\r\nuser-agent: good\r\n\r\n");
+  assert.equal(head.value(buffer, head.userAgentIndex), "bad");
+});
+
 test("a valid head is parsed into its parts", () => {
   const { fault, head, buffer } = request(
     "POST /a/b?c=d HTTP/1.1\r\nhOST: Example.com:80\r\nUser-Agent:  curl/8 \t\r\nContent-Length: 0012\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nX-Kept: \xe9\r\n\r\n",

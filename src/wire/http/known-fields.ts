@@ -99,7 +99,8 @@ export const REQUEST_FIELDS = knownFields([
   ["te", readTe],
   ["host", noteHost],
   ["expect", readExpect],
-  ["user-agent", note((head, index) => void (head.userAgentIndex = index), false)],
+  // Of several, which only faulty senders have, the first counts, as in rules that edit fields.
+  ["user-agent", note((head, index) => void (head.userAgentIndex < 0 && (head.userAgentIndex = index)), false)],
   ["accept", note((head, index) => void (head.acceptIndex = index), false)],
   ["accept-encoding", note((head) => void (head.hasCodings = true), false)],
   ["cookie", readCookie],
