@@ -254,7 +254,7 @@ export function createControl(deps: ControlDeps): Control {
     recordedCalls: createRecordedCalls({ store, clock }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),
-    orderedPacks: createOrderedPacks({ store, clock, vendorPrefix, orders: certificateOrdering.orders }),
+    orderedPacks: createOrderedPacks({ store, clock, vendorPrefix, orders: certificateOrdering.orders, issuers: ordering.zones }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
     zones: createZones({ store, clock, sealer, ca, ownership, ordering: certificateOrdering, removals }),

@@ -88,6 +88,9 @@ test("an authority over ACME validates the names by TXT records that the nameser
   const made = await succeed(call("POST", `${packs}/order`, body));
   const active = await until(made.id, "active");
   assert.deepEqual([active.certificate_authority, active.hosts], ["lets_encrypt", hosts]);
+  // SPEC 2.7: no authority over ACME signs the service's name, and the response says so.
+  const branded = await call("PATCH", `${packs}/${made.id}`, { svc_branding: true });
+  assert.match(branded.body.messages.map(({ message }) => message).join(), /lets_encrypt does not sign this service's name/);
   await eventually(async () => String((await certificateAt(https, "a.deep.packs.test")).issuer.CN).startsWith("Pebble"), 100);
   await succeed(call("DELETE", `${packs}/${made.id}`));
 });

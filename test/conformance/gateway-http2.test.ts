@@ -133,6 +133,33 @@ describe("requests and responses", () => {
     assert.deepEqual([rows[0]?.status_code, rows[0]?.success], [200, true]);
   });
 
+  test("a gateway that ends sends GOAWAY, finishes the streams that run, and takes no further ones", async (t) => {
+    let provider: ServerResponse | undefined;
+    const front = await site(t, (res) => {
+      provider = res;
+      res.writeHead(200, SSE).write(event("one"));
+    });
+    const { session } = front;
+    const stream = post(session, STREAM);
+    let text = "";
+    stream.setEncoding("utf8").on("data", (more: string) => (text += more));
+    await eventually(() => text === event("one"));
+    const told = once(session, "goaway");
+    const closed = front.close(60_000);
+    const [code, lastStream] = (await told) as [number, number];
+    assert.deepEqual([code, lastStream >= (stream.id ?? Infinity)], [constants.NGHTTP2_NO_ERROR, true]);
+    provider?.write(event("two"));
+    provider?.end("data: [DONE]\n\n");
+    await once(stream, "close");
+    assert.deepEqual([text, stream.rstCode], [`${event("one")}${event("two")}data: [DONE]\n\n`, 0]);
+    await closed;
+    assert.deepEqual(
+      front.rows.map(({ success }) => success),
+      [true],
+    );
+    await assert.rejects(once(connect(front.port, "127.0.0.1"), "connect"), /ECONNREFUSED/);
+  });
+
   test("bodies of 1.2 MB, twice on one connection, with and without content-length", async (t) => {
     const { session, provider } = await site(t);
     const body = JSON.stringify({ ...TEST_CHAT, user: "0123456789".repeat(120_000) });

@@ -45,6 +45,8 @@ export interface GatewayFront {
   readonly metrics: MetricRegistry;
   /** Sums over labels. */
   metric(name: string): number;
+  /** Ends the gateway: requests that run have the time to finish. */
+  close(timeoutMs: number): Promise<void>;
 }
 
 export interface FrontOptions {
@@ -72,13 +74,15 @@ export async function gatewayFront(t: TestContext, options: FrontOptions = {}): 
   const events: GatewayDeps["events"] = { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) };
   const gateway = createGateway({ replica, events, clock: { ...clock, monotonicMs: () => 0 }, metrics, config, ...options.deps });
   const { port, edgePort } = await gateway.listen();
-  t.after(() => gateway.close(500));
+  let closing: Promise<void> | undefined;
+  const close = (timeoutMs: number): Promise<void> => (closing ??= gateway.close(timeoutMs));
+  t.after(() => close(500));
   const metric = (name: string): number =>
     metrics
       .samples()
       .filter((sample) => sample.name === name)
       .reduce((sum, sample) => sum + sample.value, 0);
-  return { port, edgePort, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric };
+  return { port, edgePort, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric, close };
 }
 
 /** A request as received by a stand-in for a provider. */

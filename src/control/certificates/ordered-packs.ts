@@ -20,6 +20,8 @@ import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import { brandingFlag } from "./branding-flag.ts";
+import { brandingNote } from "./branding-note.ts";
+import type { IssuerName } from "./choose-authority.ts";
 import { type CertificateOrders, forgetOrder } from "./orders.ts";
 
 /** Orders of certificates for names of a zone, which renew themselves. */
@@ -36,8 +38,10 @@ export function createOrderedPacks(deps: {
   readonly clock: Clock;
   readonly orders: CertificateOrders;
   readonly vendorPrefix: string;
+  /** Of certificates of zones, in order of preference. */
+  readonly issuers: readonly IssuerName[];
 }): OrderedPacks {
-  const { clock, orders, vendorPrefix } = deps;
+  const { clock, orders, vendorPrefix, issuers } = deps;
   const request = (unit: Unit, { id, zone_id, hosts, method, requested }: CertificatePackRow): Promise<void> =>
     orders.request(unit, {
       ...{ owner_kind: "certificate_pack", owner_id: id, zone_id, method, requested },
@@ -57,6 +61,12 @@ export function createOrderedPacks(deps: {
     resource: { type: "certificate_pack", id },
   });
 
+  /** Says in the response if the certificate will not have the Common Name that was asked for. */
+  const tellBranding = (call: Call, branding: boolean, hosts: readonly string[], requested: string): void => {
+    const note = branding ? brandingNote(hosts[0] ?? "", issuers, requested) : null;
+    if (note !== null) call.notes = [note];
+  };
+
   return {
     order: async (call, zone, body) => {
       const branding = brandingFlag(body, "", vendorPrefix) ?? false;
@@ -65,6 +75,7 @@ export function createOrderedPacks(deps: {
       const hosts = hostsIn(zone.name, body.hosts, branding);
       if (method === "http" && hosts.some((host) => host.startsWith("*.")))
         throw invalid("validation_method", "A wildcard is validated by txt only (RFC 8555 §7.1.3).");
+      tellBranding(call, branding, hosts, requested);
       const now = isoMicros(clock.nowMicros());
       const row: CertificatePackRow = {
         ...{ id: newId(), zone_id: zone.id, hosts: JSON.stringify(hosts), method, requested, validity_days, branding: branding ? 1 : 0 },
@@ -93,6 +104,7 @@ export function createOrderedPacks(deps: {
         checkUnchanged(before, edit);
         const isRenamed = branding !== undefined && branding !== (before.branding === 1);
         if (isRenamed) hostsIn(zone.name, JSON.parse(before.hosts) as string[], branding);
+        tellBranding(call, branding === true, JSON.parse(before.hosts) as string[], before.requested);
         const values = { branding: (branding ?? before.branding === 1) ? 1 : 0, modified_on: isoMicros(clock.nowMicros()) };
         await updateCertificatePack(unit.db, id, values);
         if (isRenamed || before.chain === null) await request(unit, before);

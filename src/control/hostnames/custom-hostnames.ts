@@ -33,7 +33,8 @@ import {
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
-import { brandingNote, checkCommonName } from "./branding.ts";
+import { brandingNote } from "#control/certificates/branding-note.ts";
+import { checkCommonName } from "./branding.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
 import { originErrorOf } from "./fallback-origins.ts";
 import { hostnameColumns } from "./hostname-columns.ts";
