@@ -16,6 +16,8 @@ export interface Benchmark {
   readonly rounds?: number;
   /** Limit of the rounds, if one measurement takes long. */
   readonly roundsMax?: number;
+  /** Each measurement starts its servers: a round before the first would warm nothing up. */
+  readonly isFirst?: boolean;
   /** Measures the effect of the first work: each side runs once, without a warm-up round. */
   readonly isOnce?: boolean;
   prepare(context: BenchContext): Promise<Contest>;

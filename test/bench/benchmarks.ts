@@ -27,7 +27,7 @@ import { events10m } from "./events-10m.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
-import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
+import { gatewayPacedStreams, gatewayRequests, gatewayFirstStreams, gatewayStreams } from "./gateway-requests.ts";
 import { hostnamesStart } from "./hostnames-start.ts";
 import { pump } from "./pump.ts";
 import { restartLoaded } from "./restart-loaded.ts";
@@ -93,6 +93,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeSoak,
   events10m,
   gatewayRequests,
+  gatewayFirstStreams,
   gatewayStreams,
   gatewayPacedStreams,
   gatewayFirstToken,

@@ -59,6 +59,34 @@ export const gatewayStreams = row(
   { ...FAST, stream: true },
 );
 
+/** The first work of new processes: compilers and heaps have not seen it. A warmed gateway is in gateway-streams. */
+const FIRST_SECONDS = 10;
+export const gatewayFirstStreams: Benchmark = {
+  name: "gateway-first-streams",
+  unit: "streamed chats of 50 events per CPU second of a gateway's first ten seconds, rows and bodies kept",
+  better: "higher",
+  targetRatio: { peer: "portkey", ratio: 4 },
+  tools: ["wrk"],
+  rounds: 3,
+  isFirst: true,
+  prepare: async (context) => {
+    const first = (name: string): Contender => ({
+      name,
+      run: async () => {
+        const site = await startGatewaySite({ hasPeer: name !== "selvedge" });
+        try {
+          const gateway = site.gateways.find((one) => one.name === name);
+          if (gateway === undefined) throw new Error(`${name} did not start`);
+          return await loadGateway({ ...context, seconds: FIRST_SECONDS }, gateway, { ...FAST, stream: true });
+        } finally {
+          await site.close();
+        }
+      },
+    });
+    return { ours: first("selvedge"), peers: [first("portkey")], close: async () => undefined };
+  },
+};
+
 /** As models write: each event is a separate read and write. */
 export const gatewayPacedStreams = row(
   {

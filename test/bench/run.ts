@@ -52,7 +52,7 @@ async function measure(benchmark: Benchmark): Promise<Result> {
       side: { name: contender.name, rounds: [] },
     }));
     // The first round of each warms caches and the compiler up.
-    if (benchmark.isOnce !== true) for (const { contender } of sides) await contender.run();
+    if (benchmark.isOnce !== true && benchmark.isFirst !== true) for (const { contender } of sides) await contender.run();
     const roundsMax = benchmark.isOnce === true ? 1 : (benchmark.roundsMax ?? Infinity);
     const rounds = Math.min(flags.rounds ?? benchmark.rounds ?? ROUNDS, roundsMax);
     for (let round = 0; round < rounds; round++) {
