@@ -51,6 +51,13 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "is a Core Rule Set that somebody else has packed",
     file: "/usr/share/modsecurity-crs/rules/REQUEST-901-INITIALIZATION.conf",
   },
+  {
+    name: "nginx with ModSecurity",
+    debianPackage: "libnginx-mod-http-modsecurity",
+    neededBy: "bench",
+    purpose: "runs the Core Rule Set beside the edge",
+    file: "/usr/lib/nginx/modules/ngx_http_modsecurity_module.so",
+  },
   { name: "ddclient", debianPackage: "ddclient", neededBy: "test", purpose: "updates a record as routers at home do" },
   {
     name: "certbot-dns-cloudflare",

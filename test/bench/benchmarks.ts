@@ -22,6 +22,7 @@ import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesRequests, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
 import { edgeTunnel, edgeTunnelLarge } from "./edge-tunnel.ts";
+import { edgeWafForm, edgeWafGet, edgeWafJson } from "./edge-waf.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
@@ -72,6 +73,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeEvents,
   edgeRules,
   edgeRulesRequests,
+  edgeWafGet,
+  edgeWafJson,
+  edgeWafForm,
   edgeDetection,
   edgeDetectionLatency,
   edgeLarge,

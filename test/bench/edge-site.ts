@@ -40,7 +40,8 @@ export interface SiteSpec {
 
 export interface PeerSpec {
   readonly name: string;
-  /** Directives of nginx's `http` and `server` blocks. */
+  /** Directives of nginx outside of blocks, and of its `http` and `server` blocks. */
+  readonly main?: string;
   readonly http?: string;
   readonly server?: string;
 }
@@ -100,6 +101,7 @@ async function startPeers(directory: string, { origin: originBlock, peers }: Omi
     const server = await startNginx(directory, {
       name: `proxy-${i}`,
       port: http,
+      main: peer.main ?? "",
       http: `upstream origin { server 127.0.0.1:${originPort}; keepalive 256; } ${peer.http ?? ""}`,
       // The cipher that our edge prefers: by default clients choose a slower one with nginx.
       server: `listen 127.0.0.1:${https} ssl http2; ${certificate} ssl_protocols TLSv1.2 TLSv1.3; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256; ${peer.server ?? ""} location / { ${forwardTo("http://origin")} }`,

@@ -29,7 +29,8 @@ const sending = (type: string, raw: string): RequestView =>
     body: { raw, size: raw.length, truncated: false },
   });
 
-const document = (i: number): string =>
+/** 2 KB of JSON. */
+export const jsonDocument = (i: number): string =>
   JSON.stringify({
     id: i,
     items: Array.from({ length: 16 }, (_, n) => ({
@@ -41,7 +42,8 @@ const document = (i: number): string =>
   });
 
 const WORDS = "the lamp stands on the desk and it is bright enough to read by at night ";
-const form = (i: number): string =>
+/** A form of 100 KB. */
+export const longForm = (i: number): string =>
   Array.from({ length: 100 }, (_, n) => `field${n}=${i}+${WORDS.repeat(14).replaceAll(" ", "+")}`).join("&");
 
 /** 1 MiB, the inspected length of a body. */
@@ -55,8 +57,8 @@ const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb" | "xml_1mb", r
       headers: HEADERS,
     }),
   ),
-  json_2kb: Array.from({ length: 16 }, (_, i) => sending("application/json", document(i))),
-  form_100kb: Array.from({ length: 2 }, (_, i) => sending("application/x-www-form-urlencoded", form(i))),
+  json_2kb: Array.from({ length: 16 }, (_, i) => sending("application/json", jsonDocument(i))),
+  form_100kb: Array.from({ length: 2 }, (_, i) => sending("application/x-www-form-urlencoded", longForm(i))),
   // Two, since the last request's values are remembered.
   xml_1mb: ["a", "b"].map((name) => sending("application/xml", items.replaceAll("items>", `${name}>`))),
 };
