@@ -40,7 +40,7 @@ export async function startGatewaySite({ pauseMs = 0, hasPeer = true, args = [] 
   const provider = await startScript("gateway-provider-engine.ts", [String(providerPort), String(pauseMs)], () => reach(providerPort));
   await pinToOtherCpus(provider.pid);
   const address = `http://127.0.0.1:${providerPort}/v1`;
-  const ours = await startBenchServer(["--provider", `openai=${address}`, ...args]);
+  const ours = await startBenchServer(["--provider", `openai=${address}`, "--gateway-connections-per-address-max", "0", ...args]);
   const { account_id, token, gateway, pid } = { token: "", ...ours.selvedge.ready };
   await succeed(
     ours.call("POST", `/accounts/${account_id}/ai-gateway/gateways`, {

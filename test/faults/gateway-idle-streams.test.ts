@@ -69,7 +69,9 @@ test(`${STREAMS} idle streams need bounded memory, other requests are served mea
   const provider = spawn(process.execPath, ["-e", PROVIDER], { stdio: ["pipe", "pipe", "inherit"] });
   t.after(() => provider.kill());
   const [address] = (await once(createInterface(provider.stdout), "line")) as [string];
-  const selvedge = await startSelvedge({ args: ["--provider", `openai=http://127.0.0.1:${address}/v1`] });
+  const selvedge = await startSelvedge({
+    args: ["--provider", `openai=http://127.0.0.1:${address}/v1`, "--gateway-connections-per-address-max", "0"],
+  });
   t.after(() => selvedge.stop());
   const { account_id, token, gateway, pid } = selvedge.ready;
   const gateways = `/accounts/${account_id}/ai-gateway/gateways`;
