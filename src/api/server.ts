@@ -13,6 +13,7 @@ import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gat
 import { newRayId } from "#kernel/crypto/ids.ts";
 import {
   admitConnection,
+  alwaysBusy,
   type ConnectionLimits,
   type ConnectionPlaces,
   createConnectionPlaces,
@@ -114,7 +115,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const hasOpenApi = config.hasOpenApi ?? (() => true);
   const clients = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
   const isShared = (address: string): boolean => clients?.trusts(address) === true;
-  const places = createConnectionPlaces({ metrics: deps.metrics, listener: "api", ...(config.connections ?? API_CONNECTIONS), isShared });
+  const places = createConnectionPlaces({
+    metrics: deps.metrics,
+    clock: deps.clock,
+    listener: "api",
+    ...(config.connections ?? API_CONNECTIONS),
+    isShared,
+  });
   const app = createHttp(config, clock, places, (error, _request, reply) => {
     // The framework runs no hook and keeps no state for a URL that it cannot parse.
     addHeaders(reply);
@@ -293,7 +300,7 @@ function createHttp(config: ApiConfig, clock: Clock, places: ConnectionPlaces, f
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   app.server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress = "" } = socket;
-    if (!admitConnection(places, remoteAddress, (closed) => socket.once("close", closed))) socket.destroy();
+    if (!admitConnection(places, remoteAddress, alwaysBusy(socket), (closed) => socket.once("close", closed))) socket.destroy();
   });
   // Nothing can be sent before the handshake, so a response would never end the connection.
   app.server.prependListener("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());

@@ -4,7 +4,7 @@ import type { ListeningSockets, RuleMaterial, PeerName, TicketKeys } from "#kern
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import { TUNNEL_ALPN } from "#wire/tls/tunnel-protocol.ts";
 import { createEdgeTunnels, type EdgeTunnels } from "#edge/tunnels/edge-tunnels.ts";
-import type { Clock } from "#kernel/clock.ts";
+import { type Clock, machineMs } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { RequestSink } from "#events/rows/rows.ts";
@@ -106,7 +106,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     leftOut.value++;
     deps.warn("skipping a rule that failed to compile", rule);
   };
-  const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters));
+  const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters, machineMs));
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createGeoip(
     config.places,
@@ -137,16 +137,23 @@ export function createEdge(deps: EdgeDeps): Edge {
   const proxies = createCidrSet(config.proxyProtocolFrom);
   const admission = createConnectionPlaces({
     metrics,
+    clock: deps.clock,
     listener: "edge",
     ...config.limits,
     isShared: (address) => context.visitors?.trusts(address) === true,
   });
   let listeners: readonly Listener[] = [];
 
-  const serve = (transport: Transport, arrival: ConnectionInfo, protocol: string): void => {
+  const serve = (transport: Transport, client: End, arrival: ConnectionInfo, protocol: string): void => {
+    admission.serves(client, transport);
     welcome(context, transport, arrival, protocol);
     open.value = connections.size;
     transport.whenClosed(() => (open.value = connections.size));
+  };
+  const acceptTunnel = (transport: Transport, client: End): void => {
+    // Never idle, since visitors may send requests through it at any time.
+    admission.serves(client, transport);
+    tunnels.accept(transport, client);
   };
   const tlsFront = createTlsFront({
     certificates,
@@ -158,13 +165,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     secure: deps.socketCalls?.secure ?? null,
     onSecure: (transport, client, { version, cipher, protocol }) =>
       protocol === TUNNEL_ALPN
-        ? tunnels.accept(transport, client)
-        : serve(transport, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
+        ? acceptTunnel(transport, client)
+        : serve(transport, client, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
   const servePlain = (transport: Transport, client: End): void =>
-    serve(transport, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
+    serve(transport, client, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
       // TLS connections stay with Node.js if it does their TLS.

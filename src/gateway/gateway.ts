@@ -127,7 +127,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { clock, onError: report = ignore } = deps;
   const proxies = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
   const isShared = (address: string): boolean => proxies?.trusts(address) === true;
-  const places = createConnectionPlaces({ metrics, listener: "gateway", ...config.limits, isShared });
+  const places = createConnectionPlaces({ metrics, clock, listener: "gateway", ...config.limits, isShared });
   const front = createFront({
     ...{ clock, loop, config, places, refuse: refuseMalformed, report },
     onRequest: (req, answer) => (isMisdirected(req) ? refuse(req, answer, MISDIRECTED) : onRequest(req, answer)),

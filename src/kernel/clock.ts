@@ -39,6 +39,11 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
+const machineOriginMs = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now();
+
+/** Milliseconds on a scale that never steps and is the same for all threads; only differences mean anything. For state that threads share. */
+export const machineMs = (): number => machineOriginMs + performance.now();
+
 /** A clock for tests that moves only on request. */
 export interface FixedClock extends Clock {
   advance(ms: number): void;

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { machineMs, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
@@ -79,7 +79,7 @@ const edge = createEdge({
     vendorPrefix: "svc",
     originPort: Number(originPort),
     originAllow: [],
-    counters: createCounterMemory(4096, systemClock.nowMs()),
+    counters: createCounterMemory(4096, machineMs()),
     cacheMemoryBytesMax: 1_000_000,
     cacheDisk: null,
     places: [],

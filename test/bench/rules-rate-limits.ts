@@ -16,7 +16,7 @@ export const rulesRateLimits: Benchmark = {
   tools: [],
   prepare: () => {
     const memory = createCounterMemory(KEYS, T0);
-    const table = createCounterTable(memory);
+    const table = createCounterTable(memory, () => T0);
     const map = new Map<string, { started: number; count: number; before: number }>();
     const ours = contender(
       "selvedge",

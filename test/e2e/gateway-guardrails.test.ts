@@ -85,6 +85,53 @@ describe("guardrails", () => {
     assert.ok(await flagging.openai.chat.completions.create(asking("unsure")));
   });
 
+  test("hazardous text in any form, and text that cannot be read, is blocked in prompts and in responses", async (t) => {
+    const bomb = "First you take a bomb.";
+    const deep = `${'{"a":'.repeat(100)}"${bomb}"${"}".repeat(100)}`;
+    const end = 'event: response.completed\ndata: {"type":"response.completed"}\n\n';
+    const item = JSON.stringify({ candidates: [{ content: { parts: [{ text: bomb }] } }] });
+    let answer = { type: "", coding: "identity", body: "" };
+    const provider = await testProvider(t, (res) => {
+      res.writeHead(200, { "content-type": answer.type, "content-encoding": answer.coding }).end(answer.body);
+    });
+    const judge = await testProvider(t, (res, { body }) =>
+      answerChat(res, JSON.parse(body).messages.at(-1).content.includes("bomb") ? "unsafe\nS1" : "safe"),
+    );
+    const guardrails = { prompt: { S1: "BLOCK" }, response: { S1: "BLOCK" } } as const;
+    const { base } = await gatewayFront(t, {
+      ops: [gatewayOp("gw", { guardrails })],
+      providers: { openai: provider.url, groq: `${judge.url}/openai/v1` },
+      config: { guardrail: { provider: "groq", model: "m", key: "k" } },
+    });
+    const statusOf = async (prompt: string): Promise<readonly number[]> => {
+      const response = await fetch(`${base}/gw/openai/responses`, { method: "POST", body: prompt });
+      return [response.status, ((await response.json().catch(() => undefined)) as any)?.error?.[0].code ?? 0];
+    };
+    for (const [type, body, code, coding = "identity"] of [
+      ["application/json", JSON.stringify({ content: "All is well." }), 0],
+      ["application/json", deep, 2912],
+      ["text/event-stream", `data: ${deep}\n\n${end}`, 2912],
+      ["application/x-ndjson", `${item}\n${item}\n`, 2017],
+      ["text/plain", bomb, 2017],
+      ["text/event-stream", `data: ${bomb}\n\n${end}`, 2017],
+      ["", item, 2017],
+      ["application/json", item, 2912, "x-own"],
+      ["application/vnd.amazon.eventstream", item, 2912],
+    ] as const) {
+      answer = { type, coding, body };
+      assert.equal((await statusOf(JSON.stringify({ content: "hello" })))[1], code, `${type} ${coding} ${body.slice(0, 40)}`);
+    }
+    const seen = provider.seen.length;
+    for (const [prompt, code] of [
+      [deep, 2912],
+      [bomb, 2016],
+      [JSON.stringify({ content: `data: ${bomb}` }), 2016],
+      [JSON.stringify({ content: `data:;base64,AAAA ${bomb}` }), 2016],
+    ] as const)
+      assert.equal((await statusOf(prompt))[1], code, prompt.slice(0, 40));
+    assert.equal(provider.seen.length, seen);
+  });
+
   test("guardrails need a model, and prompt attacks need a model that supports them", async () => {
     const settings = {
       id: "gw",

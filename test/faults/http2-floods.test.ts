@@ -82,6 +82,37 @@ for (const [what, piece] of FLOODS)
     client.socket.destroy();
   });
 
+const ENHANCE_YOUR_CALM = 11;
+const PADDED = 0x8;
+/** After the request on stream 1, which has been answered, and on 3, whose body is still to come. */
+const WITHOUT_PURPOSE: readonly (readonly [what: string, piece: Buffer])[] = [
+  ["padding (CVE-2019-9518)", frame(FRAME.DATA, PADDED, 3, Buffer.from([255, ...new Uint8Array(255)]))],
+  ["empty data frames (CVE-2019-9518)", frame(FRAME.DATA, 0, 3)],
+  ["pings (CVE-2019-9512)", frame(FRAME.PING, 0, 0, Buffer.alloc(8))],
+  ["settings (CVE-2019-9515)", frame(FRAME.SETTINGS, 0, 0)],
+  ["priorities (CVE-2019-9513)", frame(FRAME.PRIORITY, 0, 5, Buffer.of(0, 0, 0, 0, 1))],
+  ["small windows", frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.of(0, 0, 0, 1))],
+  ["resets of an ended stream", frame(FRAME.RST_STREAM, 0, 1, Buffer.of(0, 0, 0, 8))],
+  ["goodbyes", frame(FRAME.GOAWAY, 0, 0, Buffer.alloc(8))],
+];
+for (const [what, piece] of WITHOUT_PURPOSE)
+  test(`a client that reads and sends frames without a purpose is told ENHANCE_YOUR_CALM after a bounded number: ${what}`, async () => {
+    const client = await frameClient(edge.https, edge.rootPem);
+    client.send(request(1), request(3, [], false, POST));
+    await client.next(({ stream, flags }) => stream === 1 && (flags & END_STREAM) !== 0);
+    const isTold = (): boolean =>
+      client.frames.some(({ type, payload }) => type === FRAME.GOAWAY && payload.readUInt32BE(4) === ENHANCE_YOUR_CALM);
+    const many = Buffer.concat(Array.from({ length: 100 }, () => piece));
+    let sent = 0;
+    for (; sent < 60_000 && !isTold() && !client.socket.destroyed; sent += 100) {
+      client.send(many);
+      await new Promise((done) => setImmediate(done));
+    }
+    await client.closed();
+    assert.ok(isTold(), `after ${sent} frames: ${JSON.stringify(client.frames.at(-1))}`);
+    await served();
+  });
+
 test("streams beyond the limit are refused, and admitted streams get their responses", async () => {
   const client = await frameClient(edge.https, edge.rootPem);
   const streams = Array.from({ length: 150 }, (_, i) => 2 * i + 1);

@@ -72,7 +72,7 @@ export async function gatewayFront(t: TestContext, options: FrontOptions = {}): 
     ...options.config,
   };
   const events: GatewayDeps["events"] = { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) };
-  const gateway = createGateway({ replica, events, clock: { ...clock, monotonicMs: () => 0 }, metrics, config, ...options.deps });
+  const gateway = createGateway({ replica, events, clock, metrics, config, ...options.deps });
   const { port, edgePort } = await gateway.listen();
   let closing: Promise<void> | undefined;
   const close = (timeoutMs: number): Promise<void> => (closing ??= gateway.close(timeoutMs));

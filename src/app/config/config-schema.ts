@@ -325,13 +325,13 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 50_000,
     max: 10_000_000,
-    doc: "Maximum number of open client connections, for all threads together. The edge closes further connections immediately. 0: no limit.",
+    doc: "Maximum number of open client connections, for all threads together. For a further one, the edge closes the connection that has been idle longest, or the new one if none is idle. 0: no limit.",
   },
   "edge.connections_per_address_max": {
     type: "count",
     default: 1_000,
     max: 10_000_000,
-    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, for all threads together. The edge closes further connections immediately. 0: no limit.",
+    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, for all threads together. For a further one, the edge closes the connection that has been idle longest, or the new one if none is idle. 0: no limit.",
   },
   "edge.header_timeout_seconds": {
     formerly: "edge.head_timeout_seconds",
@@ -500,7 +500,7 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 4_000,
     max: 10_000_000,
-    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, except from gateway.trusted_proxies. The gateway closes further connections immediately. 0: no limit.",
+    doc: "Maximum number of open connections from one IPv4 address or IPv6 /64, except from gateway.trusted_proxies. For a further one, the gateway closes the connection that has been idle longest, or, with TLS or if none is idle, the new one. 0: no limit.",
   },
   "gateway.guardrail_key": {
     type: "secret",

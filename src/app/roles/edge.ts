@@ -1,4 +1,4 @@
-import { systemClock } from "#kernel/clock.ts";
+import { machineMs } from "#kernel/clock.ts";
 import type { PeerName, RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { createGeoipFiles } from "#app/planes/geoip-files.ts";
@@ -31,7 +31,7 @@ export function createEdgeWorkers(
   serve: Serve,
   workers: PlaneWorker[],
 ): EdgeWorkers {
-  const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
+  const counters = createCounterMemory(config.edge.rate_limit_keys_max, machineMs());
   const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
   const places = createGeoipFiles({
     paths: config.edge.geoip_databases,

@@ -33,7 +33,13 @@ async function start(
     host: "127.0.0.1",
     port: 0,
     reusePort: false,
-    admission: createConnectionPlaces({ metrics: createMetrics(), listener: "edge", isShared: () => false, ...limits }),
+    admission: createConnectionPlaces({
+      metrics: createMetrics(),
+      clock: { monotonicMs: () => 0 },
+      listener: "edge",
+      isShared: () => false,
+      ...limits,
+    }),
     proxies: createCidrSet([]),
     proxyHeaderTimeoutMs: 10_000,
     onConnection: (transport) => {
@@ -57,6 +63,7 @@ async function start(
 
 /** Ignores all bytes, and ends when the other side does. */
 const endsBack = (transport: Transport): TransportHandler => ({
+  idleSinceMs: null,
   onBytes: () => undefined,
   onDrain: () => undefined,
   onEnd: () => transport.end(),

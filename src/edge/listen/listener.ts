@@ -96,7 +96,7 @@ function admit(options: ListenOptions, transport: Transport): void {
   transport.whenClosed(admission.leave);
   const peer = transport.peer;
   const proceed = (client: End): void => {
-    const release = admission.hold(client.address);
+    const release = admission.hold(client, transport);
     if (release === null) return transport.destroy();
     transport.whenClosed(release);
     options.onConnection(transport, client);

@@ -1,5 +1,5 @@
 import { NO_RULE_MATERIAL } from "#rules/managed/rule-material.ts";
-import { systemClock } from "#kernel/clock.ts";
+import { machineMs } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
 
@@ -20,7 +20,7 @@ export const testEdgeConfig = (): EdgeConfig => ({
   ticketKeys: [],
   proxyProtocolFrom: [],
   trustedProxies: { networks: [], field: "x-forwarded-for" },
-  counters: createCounterMemory(4096, systemClock.nowMs()),
+  counters: createCounterMemory(4096, machineMs()),
   cacheMemoryBytesMax: 4_000_000,
   cacheDisk: null,
   places: [],

@@ -300,3 +300,30 @@ test("a stored key that a provider repeats, in any status, encoding or chunks, r
     }
   assert.ok(repeated.includes(`Bearer ${KEY}`));
 });
+
+test("a stored key that a provider says in pieces, in a streamed list or in lines, is masked for the client and in the log", async (t) => {
+  const KEY = "AIzaSy0123456789abcdefghijklmnopqrstuvw";
+  const pieces = KEY.match(/.{1,7}/g) ?? [];
+  const items = pieces.map((text) => JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0 }] }));
+  const framings = {
+    "application/json": [...items.map((item, i) => `${i === 0 ? "[" : "\n,\r\n"}${item}`), "]"],
+    "application/x-ndjson": items.map((item) => `${item}\n`),
+  };
+  for (const [type, chunks] of Object.entries(framings)) {
+    const provider = await testProvider(t, async (res) => {
+      res.writeHead(200, { "content-type": type });
+      for (const chunk of chunks) {
+        res.write(chunk);
+        await new Promise(setImmediate);
+      }
+      res.end();
+    });
+    const ops = [keyOp("main", "google-ai-studio", KEY, { is_default: true })];
+    const { base, rows } = await gatewayFront(t, withKeys(ops, { providers: { "google-ai-studio": provider.url } }));
+    const answer = await ask(`${base}/gw/google-ai-studio/v1beta/models/gemini:streamGenerateContent`, {}, { contents: [] });
+    const text = await answer.text();
+    assert.equal(text.length, chunks.join("").length);
+    const shown = text + JSON.stringify(rows.at(-1));
+    for (const piece of pieces) assert.ok(!shown.includes(piece), `${piece} in ${shown}`);
+  }
+});

@@ -6,7 +6,7 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
 import type { Classifier, ChatTurn } from "./classifier.ts";
 import { UninspectableError } from "#gateway/streams/json-texts.ts";
-import { slicedText } from "#gateway/streams/sliced-texts.ts";
+import { slicedText, type TextForm } from "#gateway/streams/sliced-texts.ts";
 
 type Actions = NonNullable<GatewayEntry["guardrails"]>["prompt"];
 type Side = "prompt" | "response";
@@ -30,6 +30,10 @@ const BLOCKED: Readonly<Record<Side, GatewayErrorName>> = {
   response: "aig_guardrail_response_blocked",
 };
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const EVENTS = /^text\/event-stream\b/i;
+/** Text in binary frames, which cannot be read. */
+const BINARY_EVENTS = /^application\/vnd\.amazon\.eventstream\b/i;
+const FILES = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|zip|pdf)\b/i;
 /** Characters per request to the model, and requests for one text; a longer text is not judged. */
 const PIECE_CHARACTERS_MAX = 16_000;
 const PIECES_MAX = 8;
@@ -59,7 +63,7 @@ class RequestGuarding implements GuardrailRun {
   }
 
   async checkPrompt(body: ReadyBody): Promise<Refusal | undefined> {
-    const text = await this.#textOf(body.kind === "whole" ? body.bytes : Buffer.alloc(0), false);
+    const text = await this.#textOf(body.kind === "whole" ? body.bytes : Buffer.alloc(0), "body");
     this.#prompt = text ?? "";
     if (body.kind === "stream" && isBlocking(this.#actions.prompt)) return { name: "aig_body_too_large" };
     return this.#judge("prompt", text, (content) => [{ role: "user", content }]);
@@ -68,8 +72,14 @@ class RequestGuarding implements GuardrailRun {
   get transforms(): readonly MakeTransform[] {
     if (Object.keys(this.#actions.response).length === 0) return [];
     return [
-      ({ status, headers }) =>
-        status < 400 && /json|text\//i.test(String(headers["content-type"] ?? "")) ? this.#answerGuard() : undefined,
+      ({ status, headers }) => {
+        const type = String(headers["content-type"] ?? "");
+        if (status >= 400 || FILES.test(type)) return undefined;
+        const isReadable = (headers["content-encoding"] ?? "identity") === "identity" && !BINARY_EVENTS.test(type);
+        if (isReadable) return this.#answerGuard(EVENTS.test(type) ? "events" : "body");
+        if (isBlocking(this.#actions.response)) throw new RefusalError({ name: "aig_guardrail_unavailable" });
+        return undefined;
+      },
     ];
   }
 
@@ -77,7 +87,7 @@ class RequestGuarding implements GuardrailRun {
     return Object.keys(this.#found).length === 0 ? [] : [this.#fieldName, JSON.stringify(this.#found)];
   }
 
-  #answerGuard(): AnswerTransform {
+  #answerGuard(form: TextForm): AnswerTransform {
     const gathered = new GatheredBytes();
     return {
       head: (head) => head,
@@ -89,7 +99,7 @@ class RequestGuarding implements GuardrailRun {
       end: () => gathered.joined(),
       verdict: async () => {
         const asked: ChatTurn = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
-        const text = await this.#textOf(gathered.joined(), true);
+        const text = await this.#textOf(gathered.joined(), form);
         const refusal = await this.#judge("response", text, (content) => [asked, { role: "assistant", content }]);
         if (refusal !== undefined) throw new RefusalError(refusal);
       },
@@ -97,9 +107,9 @@ class RequestGuarding implements GuardrailRun {
   }
 
   /** Undefined if it cannot be read. */
-  async #textOf(bytes: Buffer, isAnswer: boolean): Promise<string | undefined> {
+  async #textOf(bytes: Buffer, form: TextForm): Promise<string | undefined> {
     try {
-      return await this.#slices.run(slicedText(bytes, isAnswer, JUDGED_CHARACTERS_MAX));
+      return await this.#slices.run(slicedText(bytes, form, JUDGED_CHARACTERS_MAX));
     } catch (error) {
       if (error instanceof UninspectableError) return undefined;
       throw error;

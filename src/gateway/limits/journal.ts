@@ -68,8 +68,8 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
   };
   /** Written beside the old file and renamed over it, so that one of them is always complete. */
   const rewrite = (last: Line | undefined): void => {
-    let latest = 0;
-    for (const { startMs } of sums.values()) latest = Math.max(latest, startMs);
+    // Not the latest of all, which may be of a clock that was ahead.
+    const latest = Math.max(0, ...(last?.slice(2) ?? []).map((entry) => Number((entry as ReturnType<typeof packed>)[2])));
     for (const [name, { startMs, windowMs }] of sums) if (startMs + 2 * windowMs <= latest) sums.delete(name);
     const lines: Line[] = Array.from(sums.values(), (entry) => ["s", 0, packed(entry)]);
     for (const [id, entries] of open) lines.push(["r", id, ...entries.map(packed)]);
@@ -100,6 +100,12 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
         }
       }
       for (const entries of unsettled.values()) entries.forEach(add);
+      // The clock was ahead, and has been set since: the amount counts now, and not in each window until then.
+      for (const [name, entry] of sums)
+        if (entry.startMs > nowMs) {
+          sums.delete(name);
+          add({ ...entry, startMs: nowMs - (nowMs % entry.windowMs) });
+        }
       for (const [name, { startMs, windowMs }] of sums) if (startMs + 2 * windowMs <= nowMs) sums.delete(name);
       isClosed = false;
       try {

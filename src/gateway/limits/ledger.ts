@@ -1,5 +1,6 @@
 import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { createClockSteps } from "./clock-steps.ts";
 import type { SpendJournal } from "./journal.ts";
 
 export interface SpendLedger {
@@ -27,6 +28,8 @@ const units = (dollars: number): number => Math.round(dollars * 1e9);
 interface Account {
   readonly windowMs: number;
   startMs: number;
+  /** Steps of the clock before it was last used. */
+  steps: number;
   /** This and the following amounts are in units. */
   spent: number;
   /** Amount of the previous window. */
@@ -50,8 +53,13 @@ const ACCOUNTS_MAX = 100_000;
 export function createSpendLedger({ clock, journal }: { readonly clock: Clock; readonly journal: SpendJournal }): SpendLedger {
   const accounts = new Map<string, Account>();
 
+  const stepsOf = createClockSteps(clock);
+
   const roll = (account: Account, nowMs: number): Account => {
     const startMs = nowMs - (nowMs % account.windowMs);
+    const steps = stepsOf();
+    if (steps !== account.steps) account.startMs = startMs;
+    account.steps = steps;
     if (startMs === account.startMs) return account;
     account.before = account.startMs === startMs - account.windowMs ? account.spent : 0;
     account.spent = 0;
@@ -63,7 +71,7 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
     const known = accounts.get(key);
     // A rule whose window was changed starts from zero.
     if (known !== undefined && known.windowMs === windowMs) return roll(known, nowMs);
-    const account = { windowMs, startMs: nowMs - (nowMs % windowMs), spent: 0, before: 0, reserved: 0 };
+    const account = { windowMs, startMs: nowMs - (nowMs % windowMs), steps: stepsOf(), spent: 0, before: 0, reserved: 0 };
     if (accounts.size >= ACCOUNTS_MAX) forgetOne();
     accounts.set(key, account);
     return account;

@@ -1,5 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
+import { createClockSteps } from "./clock-steps.ts";
 
 /** Counts each gateway's requests against its limit. */
 export interface RateLimits {
@@ -19,6 +20,8 @@ interface Window {
   count: number;
   /** Count of the previous window. */
   before: number;
+  /** Steps of the clock before it was last used. */
+  steps: number;
 }
 
 /** Gateways that are counted; beyond that, the least recently used one is forgotten. */
@@ -30,18 +33,23 @@ const WINDOWS_MAX = 10_000;
  */
 export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimits {
   const windows = new Map<string, Window>();
+  const stepsOf = createClockSteps(clock);
 
   const windowOf = (key: string, nowMs: number, intervalMs: number): Window => {
     const startMs = nowMs - (nowMs % intervalMs);
+    const steps = stepsOf();
     let window = windows.get(key);
     if (window === undefined) {
       const [oldest] = windows.size < WINDOWS_MAX ? [] : windows.keys();
       if (oldest !== undefined) windows.delete(oldest);
-      window = { startMs, count: 0, before: 0 };
+      window = { startMs, count: 0, before: 0, steps };
     } else {
       windows.delete(key);
-      if (window.startMs !== startMs) {
-        // Starts from zero after an interval without requests, and after a clock was set back.
+      if (window.steps !== steps) {
+        window.startMs = startMs;
+        window.steps = steps;
+      } else if (window.startMs !== startMs) {
+        // Starts from zero after an interval without requests.
         window.before = window.startMs === startMs - intervalMs ? window.count : 0;
         window.count = 0;
         window.startMs = startMs;

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
-import { admitConnection, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
+import { admitConnection, alwaysBusy, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import { drainConnections } from "#wire/connections/http/drain-connections.ts";
 import { createTimers } from "#kernel/timers.ts";
@@ -74,12 +74,13 @@ export function createFront({ clock, config, loop, places, ...handlers }: FrontD
   const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
   // Includes connections without a request yet.
   server.prependListener("connection", (socket: Socket) => {
-    const isAdmitted = places === null || admitConnection(places, socket.remoteAddress ?? "", (gone) => socket.once("close", gone));
+    const isAdmitted =
+      places === null || admitConnection(places, socket.remoteAddress ?? "", alwaysBusy(socket), (gone) => socket.once("close", gone));
     if (!isAdmitted) return void socket.destroy();
     open.add(socket, (gone) => socket.once("close", gone));
   });
   const onConnection = (transport: Transport): void => {
-    const isAdmitted = places === null || admitConnection(places, transport.peer.address, (gone) => transport.whenClosed(gone));
+    const isAdmitted = places === null || admitConnection(places, transport.peer.address, transport, (gone) => transport.whenClosed(gone));
     if (!isAdmitted) return transport.destroy();
     open.add(transport, (gone) => transport.whenClosed(gone));
     welcome(transport);

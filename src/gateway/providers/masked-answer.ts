@@ -1,24 +1,30 @@
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { KeyMask, MaskedBody } from "#gateway/http/key-mask.ts";
-import { type BeginningLook, createBeginningLook, MaskedEvents } from "#gateway/streams/masked-events.ts";
+import { type BeginningLook, createBeginningLook } from "#gateway/streams/beginning-look.ts";
+import { MaskedEvents } from "#gateway/streams/masked-events.ts";
+import { MaskedValues } from "#gateway/streams/masked-values.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
 
 /** One for each mask, because making it costs more than using it. */
 const looks = new WeakMap<KeyMask, BeginningLook>();
 
-const eventsOf = (mask: KeyMask): MaskedEvents => {
+const lookOf = (mask: KeyMask): BeginningLook => {
   let look = looks.get(mask);
   if (look === undefined) looks.set(mask, (look = createBeginningLook(mask.keys)));
-  return new MaskedEvents(mask.keys, look);
+  return look;
 };
+
+/** Types of bodies without texts that a reader joins. */
+const FILES = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|zip|pdf|vnd\.amazon\.eventstream)\b/i;
 
 /** Masks keys in an answer before anything else sees it: client, log, cache and inspections. One for each request. */
 export class MaskedAnswer implements AnswerHandler {
   readonly #mask: KeyMask;
   readonly #body: MaskedBody;
   readonly #handler: AnswerHandler;
-  #events: MaskedEvents | undefined;
+  /** For keys that are said piece by piece. */
+  #pieces: MaskedEvents | MaskedValues | undefined;
 
   constructor(mask: KeyMask, handler: AnswerHandler) {
     this.#mask = mask;
@@ -27,7 +33,9 @@ export class MaskedAnswer implements AnswerHandler {
   }
 
   onHead(status: number, headers: HeaderObject): void {
-    if (/^text\/event-stream\b/i.test(String(headers["content-type"] ?? ""))) this.#events = eventsOf(this.#mask);
+    const type = String(headers["content-type"] ?? "");
+    if (!FILES.test(type))
+      this.#pieces = new (/^text\/event-stream\b/i.test(type) ? MaskedEvents : MaskedValues)(this.#mask.keys, lookOf(this.#mask));
     this.#handler.onHead(status, this.#mask.fields(headers));
   }
 
@@ -41,7 +49,7 @@ export class MaskedAnswer implements AnswerHandler {
 
   onEnd(): void {
     this.#pass(this.#body.end());
-    const rest = this.#events?.end();
+    const rest = this.#pieces?.end();
     if (rest !== undefined && rest.length > 0) this.#handler.onData(rest);
     this.#handler.onEnd();
   }
@@ -51,7 +59,7 @@ export class MaskedAnswer implements AnswerHandler {
   }
 
   #pass(bytes: Buffer): void {
-    const shown = this.#events === undefined || bytes.length === 0 ? bytes : this.#events.push(bytes);
+    const shown = this.#pieces === undefined || bytes.length === 0 ? bytes : this.#pieces.push(bytes);
     if (shown.length > 0) this.#handler.onData(shown);
   }
 }

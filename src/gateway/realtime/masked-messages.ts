@@ -1,8 +1,7 @@
-import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { type EventForm, HELD_BYTES_MAX, MaskedTexts } from "#gateway/streams/masked-texts.ts";
-import { eventTexts, withTexts } from "#gateway/streams/text-extraction.ts";
+import { jsonPlacedTexts, plainPlacedText } from "#gateway/streams/placed-texts.ts";
 
-const [CONTINUATION, TEXT, CLOSE] = [0, 1, 8];
+const [CONTINUATION, BINARY, CLOSE] = [0, 2, 8];
 const FIN = 0x80;
 const IS_MASKED = 0x80;
 const NOTHING = Buffer.alloc(0);
@@ -53,14 +52,13 @@ export class MaskedMessages {
     return out.length === 1 ? (out[0] as Buffer) : Buffer.concat(out);
   }
 
-  /** The messages that wait, since nothing follows, or not soon. */
+  /** The messages that wait, because the next one does not come soon. What they began to say of a key is remembered. */
   release(): Buffer {
     return Buffer.concat(this.#texts.release());
   }
 
   end(): Buffer {
-    const out = this.#released();
-    out.push(this.#rest);
+    const out = [...this.#texts.end(), ...this.#takenFrames(), this.#rest];
     this.#rest = NOTHING;
     return Buffer.concat(out);
   }
@@ -91,7 +89,7 @@ export class MaskedMessages {
     if (bytes.length < end) return 0;
     const raw = Buffer.from(bytes.subarray(0, end));
     const code = first & 0x0f;
-    if (code === CLOSE) out.push(...this.#released(), raw);
+    if (code === CLOSE) out.push(...this.#texts.end(), ...this.#takenFrames(), raw);
     else if (code > CLOSE) out.push(...this.#texts.take(raw));
     else this.#takeData(raw, (first & FIN) !== 0, out);
     return end;
@@ -110,57 +108,50 @@ export class MaskedMessages {
   }
 
   #released(): Buffer[] {
-    const out = [...this.#texts.release(), ...this.#frames];
+    return [...this.#texts.release(), ...this.#takenFrames()];
+  }
+
+  #takenFrames(): Buffer[] {
+    const frames = this.#frames;
     this.#frames = [];
     this.#framesBytes = 0;
-    return out;
+    return frames;
   }
 }
 
-/** The text of a message; undefined for other messages, and for rests of messages. */
-function textOf(raw: Buffer): string | undefined {
-  const payloads: Buffer[] = [];
-  for (let rest = raw; rest.length > 0;) {
-    const frame = frameAt(rest);
-    if (frame === undefined || (frame.first & 0x0f) !== (payloads.length === 0 ? TEXT : CONTINUATION)) return undefined;
-    payloads.push(rest.subarray(frame.head, frame.head + frame.length));
-    rest = rest.subarray(frame.head + frame.length);
+/** The payloads of a message's frames; empty for control messages, and for rests of messages. */
+function payloadsOf(raw: Buffer): readonly { readonly at: number; readonly length: number }[] {
+  const payloads: { at: number; length: number }[] = [];
+  for (let at = 0; at < raw.length;) {
+    const frame = frameAt(raw.subarray(at));
+    const code = frame === undefined ? CLOSE : frame.first & 0x0f;
+    if (frame === undefined || code >= CLOSE || (code === CONTINUATION) !== payloads.length > 0) return [];
+    payloads.push({ at: at + frame.head, length: frame.length });
+    at += frame.head + frame.length;
   }
-  return Buffer.concat(payloads).toString("utf8");
+  return payloads;
 }
 
-function textFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const head = Buffer.alloc(payload.length < 126 ? 2 : payload.length < 0x1_0000 ? 4 : 10);
-  head[0] = FIN | TEXT;
-  if (head.length === 2) head[1] = payload.length;
-  else if (head.length === 4) {
-    head[1] = 126;
-    head.writeUInt16BE(payload.length, 2);
-  } else {
-    head[1] = 127;
-    head.writeBigUInt64BE(BigInt(payload.length), 2);
-  }
-  return Buffer.concat([head, payload]);
+function bytesOf(raw: Buffer): Buffer {
+  const payloads = payloadsOf(raw).map(({ at, length }) => raw.subarray(at, at + length));
+  return payloads.length === 1 ? (payloads[0] as Buffer) : Buffer.concat(payloads);
 }
 
 const MESSAGES: EventForm = {
+  bytesOf,
   textsOf: (raw) => {
-    const text = textOf(raw);
-    if (text === undefined || text === "") return [];
-    const value = objectOf(parsedJson(text));
-    if (value === undefined) return [{ channel: "", text }];
-    try {
-      // Messages of several types come in turns, and have their texts at the same place.
-      const kind = `${String(value["type"])} ${String(value["item_id"])} `;
-      return eventTexts(value).map((found) => ({ channel: kind + found.channel, text: found.text }));
-    } catch {
-      // No text of a model is nested as deeply.
-      return [];
-    }
+    const bytes = bytesOf(raw);
+    // Some providers send JSON in binary messages.
+    if (/^\s{0,64}[{["]/.test(bytes.toString("latin1", 0, 65))) return jsonPlacedTexts(bytes);
+    return bytes.length === 0 || ((raw[0] as number) & 0x0f) === BINARY ? [] : [plainPlacedText(bytes)];
   },
-  withTexts: (raw, texts) => {
-    const value = objectOf(parsedJson(textOf(raw) ?? ""));
-    return textFrame(value === undefined ? (texts[0] as string) : JSON.stringify(withTexts(value, texts)));
+  // A message may have several frames, which may divide a text.
+  partsOf: (raw, [from, to]) => {
+    let start = 0;
+    return payloadsOf(raw).flatMap(({ at, length }) => {
+      const [begin, end] = [Math.max(from - start, 0), Math.min(to - start, length)];
+      start += length;
+      return begin < end ? [[at + begin, at + end] as const] : [];
+    });
   },
 };

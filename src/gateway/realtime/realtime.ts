@@ -259,8 +259,9 @@ function open({ origin, target, headers, method, isGuarded }: Step, { limits, al
     agent: false,
     ...(isGuarded ? { lookup: guardedLookup(allows, portOf(origin)) } : {}),
   });
-  made.setTimeout(limits.connectTimeoutMs, () => made.destroy(new Error("the provider did not respond to the handshake in time")));
-  made.once("upgrade", () => made.setTimeout(0));
+  // Also for a provider that goes on sending 1xx responses, or bytes of a refusal.
+  const limit = setTimeout(() => made.destroy(new Error("the provider did not respond to the handshake in time")), limits.connectTimeoutMs);
+  for (const event of ["upgrade", "close"]) made.once(event, () => clearTimeout(limit));
   return made;
 }
 
@@ -321,8 +322,9 @@ function join(
 }
 
 /**
- * A frame keeps its length unless several messages say a key together. Its end is passed at once, because the provider may
- * then wait for the client; for the same reason a message waits for others only for a moment.
+ * Every frame keeps its length. Its end is passed at once, because the provider may then wait for the client; for the same
+ * reason a message waits for others only for a moment. It passes after that without a long beginning of a key, and the mask
+ * remembers the beginning for the rest of the session.
  */
 function masking(mask: KeyMask, usage: SessionUsage): Transform {
   const body = mask.body();

@@ -2,7 +2,7 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { Work } from "#kernel/process/slices.ts";
 import { CONTAINERS_MAX } from "#gateway/http/json.ts";
 import { JsonStrings } from "./json-strings.ts";
-import { DEPTH_MAX, isFact, isFile, KEY_CHARACTERS_MAX, NESTED_MAX } from "./text-extraction.ts";
+import { behindFile, DEPTH_MAX, isFact, isFile, KEY_CHARACTERS_MAX, NESTED_MAX } from "./text-extraction.ts";
 
 /** Reads the next bytes of the text; returns the cost in microseconds. */
 export type TakeText = (bytes: Buffer) => number;
@@ -145,19 +145,22 @@ function* walk(bytes: Buffer, taker: Taker | undefined, baseDepth: number, neste
     }
     strings.begin(at + 1);
     const nestedText = new NestedText(nested < NESTED_MAX && labels !== undefined);
-    let isFirst = true;
-    let isTaken = taker !== undefined && !(isPlain && isFact(key));
+    const isTaken = taker !== undefined && !(isPlain && isFact(key));
+    let [isFirst, isNewLine, isInFile] = [true, true, false];
     do {
       const piece = strings.next();
       if (piece === undefined) return false;
       cost += strings.cost;
-      if (isPlain && isFirst && (piece === "" || isFile(piece))) isTaken = false;
-      if (taker !== undefined && isTaken) {
-        const text = Buffer.from(isFirst && key !== "" && !isPlain ? `${key}: ${piece}` : piece);
-        cost += isFirst ? taker.line(text) : taker.more(text);
-        nestedText.push(piece);
-      }
+      if (isFirst && isPlain) isInFile = isFile(piece);
+      const said = isInFile ? behindFile(piece, isFirst) : piece;
+      isInFile &&= said === "";
       isFirst = false;
+      if (isTaken && !(isPlain && said === "")) {
+        const text = Buffer.from(isNewLine && key !== "" && !isPlain ? `${key}: ${said}` : said);
+        cost += isNewLine ? taker.line(text) : taker.more(text);
+        isNewLine = false;
+        nestedText.push(said);
+      }
       if (cost >= REPORTED_COST) {
         yield cost;
         cost = 0;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { createBeginningLook, MaskedEvents } from "./masked-events.ts";
+import { createBeginningLook } from "./beginning-look.ts";
+import { MaskedEvents } from "./masked-events.ts";
 
 const KEY = "sk-Ab/é012345678901234567890123456789";
 const maskOf = (): MaskedEvents => new MaskedEvents([KEY], createBeginningLook([KEY]));
@@ -42,10 +43,11 @@ test("property: a key in any chunks is masked except for two characters, and all
         const ends = [...cuts.map((cut) => cut % bytes.length).toSorted((a, b) => a - b), bytes.length];
         const shown = passed(ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))).join("");
         const [given, got] = [said(stream), said(shown)];
-        assert.equal(got.length, given.length);
+        const [givenBytes, gotBytes] = [Buffer.from(given), Buffer.from(got)];
+        assert.equal(gotBytes.length, givenBytes.length);
         assert.ok(!got.includes(KEY.slice(2)), got);
         if (!given.includes(KEY.slice(0, 19))) assert.equal(shown, stream);
-        for (let i = 0; i < given.length; i++) assert.ok(got[i] === given[i] || got[i] === "*");
+        assert.ok(gotBytes.every((byte, i) => byte === givenBytes[i] || byte === 0x2a));
         assert.equal(said(shown, 1), said(stream, 1));
       },
     ),
@@ -68,4 +70,47 @@ test("non-JSON lines with any line end are masked too, and an unfinished event i
   }
   const long = `data: ${"x".repeat(300_000)}`;
   assert.equal(passed([long])[0], long);
+});
+
+test("a key said over parts of one event, over several places, slowly between other texts, or very deep is masked", () => {
+  const halves = [KEY.slice(0, 9), KEY.slice(9)] as const;
+  const parts = `data: ${JSON.stringify({ candidates: [{ content: { parts: halves.map((text) => ({ text })) } }] })}\n\n`;
+  const start = `data: ${JSON.stringify({ type: "content_block_start", index: 0, content_block: { type: "text", text: halves[0] } })}\n\n`;
+  const delta = `data: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: halves[1] } })}\n\n`;
+  const strings = halves.map((half) => `data: ${JSON.stringify(half)}\n\n`).join("");
+  const escaped = halves
+    .map((half) => event(half))
+    .join("")
+    .replaceAll('"sk', String.raw`"\u0073k`);
+  const deep = halves.map((half) => `data: ${"[".repeat(200)}${JSON.stringify(half)}${"]".repeat(200)}\n\n`).join("");
+  const kinds = halves.map(
+    (half, i) => `data: ${JSON.stringify({ type: "a", delta: half })}\n\ndata: {"type":"b","delta":"other ${i}"}\n\n`,
+  );
+  for (const stream of [parts, start + delta, strings, escaped, deep, kinds.join("")]) {
+    const shown = passed([stream]).join("");
+    assert.equal(Buffer.byteLength(shown), Buffer.byteLength(stream));
+    assert.doesNotMatch(shown, /Ab|012345/, stream);
+  }
+  for (const many of [10, 100, 1_000]) {
+    const others = Array.from({ length: many }, (_, i) => event(`text ${i}. `, 1));
+    const stream = Array.from(KEY).flatMap((character) => [event(character), ...others]);
+    const got = said(passed(stream).join(""));
+    assert.equal(Buffer.byteLength(got), Buffer.byteLength(KEY));
+    assert.match(got, /^sk(?:-Ab\/é)?\*{30,}$/, `with ${many} events between`);
+  }
+});
+
+test("a stream with more texts than can be remembered that begin a key is masked as a whole", () => {
+  const events = Array.from(KEY.slice(0, 20)).flatMap((character) => Array.from({ length: 600 }, (_, index) => event(character, index)));
+  const shown = passed(events).join("");
+  for (const index of [0, 300, 599]) assert.match(said(shown, index), /^s?k?-?\*+$/);
+});
+
+test("an event is changed nowhere but in the key", () => {
+  const stream = `id: 7\ndata: {"choices" : [ {"delta":{"content":"${KEY.slice(0, 9)}\\u0032"} , "index":0} ],\ndata:   "n":1e2}\n: note\n\n${event(KEY.slice(10))}`;
+  const shown = passed([stream]).join("");
+  assert.equal(
+    shown.replaceAll(/\*+/g, "*"),
+    `id: 7\ndata: {"choices" : [ {"delta":{"content":"*"} , "index":0} ],\ndata:   "n":1e2}\n: note\n\n${event("*")}`,
+  );
 });

@@ -1,28 +1,40 @@
-import type { FoundText } from "./text-extraction.ts";
+import { bytesOfText, type PlacedText } from "./placed-texts.ts";
 
-/** A text of one event. Prefixes of keys with fewer characters pass at once, because they reveal nothing of a key. */
+/** Beginnings of keys with fewer characters pass at once, because they reveal nothing of a key. */
 const HELD_CHARACTERS_MIN = 3;
+/** A shorter beginning is shown if its events cannot wait for longer; it may be a word. Also what all keys of a provider begin with. */
+const SHOWN_CHARACTERS_MAX = 7;
 /** Events, and their bytes, that wait for the rest of a key; and bytes of one that has not ended. */
 const HELD_EVENTS_MAX = 64;
 export const HELD_BYTES_MAX = 256 * 1024;
+/** Texts that ended with the beginning of a key. No answer has as many; after that, all texts are masked. */
+const CHANNELS_MAX = 1024;
+const ASTERISK = 0x2a;
 
-/** How events are written: those of a stream, or the messages of a session. */
+type Span = readonly [from: number, to: number];
+
+/** How events are framed: in a stream, in a list, or as the messages of a session. */
 export interface EventForm {
-  textsOf(raw: Buffer): readonly FoundText[];
-  /** The event with these texts, as many and in the order of `textsOf`. */
-  withTexts(raw: Buffer, texts: readonly string[]): Buffer;
+  textsOf(raw: Buffer): readonly PlacedText[];
+  /** Calls back with the parts of `raw` that hold the bytes of this span of a text. Without it they are the span itself. */
+  partsOf?(raw: Buffer, span: Span): readonly Span[];
+  /** The bytes in which texts have their positions. Without it they are `raw`. */
+  bytesOf?(raw: Buffer): Buffer;
 }
 
 interface Held {
   readonly raw: Buffer;
-  readonly texts: string[];
-  isMasked: boolean;
+  /** Its number among all events. */
+  readonly at: number;
+  /** The bytes to mask in it. */
+  readonly spans: Span[];
 }
 
 /** Some characters of a text of an event. */
 interface Piece {
-  readonly held: Held;
-  readonly text: number;
+  /** Undefined once the event has been passed. */
+  readonly held: Held | undefined;
+  readonly text: PlacedText;
   readonly from: number;
   readonly to: number;
 }
@@ -31,20 +43,20 @@ interface Piece {
 interface Beginning {
   readonly said: string;
   readonly pieces: readonly Piece[];
-  /** The number of the event with the last of them. */
-  readonly at: number;
 }
 
 /**
- * Masks keys that texts contain in chunks over several events. Events are held only while their texts end with the prefix
- * of a key.
+ * Masks keys that texts contain in chunks over several events, in place. Events are held only while their texts end with the
+ * prefix of a key. What a channel has said of a key is remembered until it says something else, however long that takes.
  */
 export class MaskedTexts {
   readonly #keys: readonly string[];
   readonly #form: EventForm;
   readonly #channels = new Map<string, Beginning>();
   #held: Held[] = [];
+  #heldBytes = 0;
   #events = 0;
+  #isCrowded = false;
 
   constructor(keys: readonly string[], form: EventForm) {
     this.#keys = keys;
@@ -53,7 +65,7 @@ export class MaskedTexts {
 
   /** Whether no event waits and no text has ended with the beginning of a key. */
   get isIdle(): boolean {
-    return this.#held.length === 0 && this.#channels.size === 0;
+    return this.#held.length === 0 && this.#channels.size === 0 && !this.#isCrowded;
   }
 
   get isHolding(): boolean {
@@ -62,60 +74,99 @@ export class MaskedTexts {
 
   /** Returns the events that may pass. */
   take(raw: Buffer): readonly Buffer[] {
-    const found = this.#form.textsOf(raw);
-    const held: Held = { raw, texts: found.map(({ text }) => text), isMasked: false };
-    for (const [i, { channel, text }] of found.entries()) this.#said(channel, text, { held, text: i, from: 0, to: text.length });
+    const held: Held = { raw, at: this.#events++, spans: [] };
     this.#held.push(held);
-    this.#events++;
-    for (const [channel, { at }] of this.#channels) if (this.#events - at > HELD_EVENTS_MAX) this.#channels.delete(channel);
-    if (this.#held.length > HELD_EVENTS_MAX || bytesOf(this.#held) > HELD_BYTES_MAX) return this.release();
-    const needed = new Set(
-      Array.from(this.#channels.values()).flatMap(({ said, pieces }) =>
-        said.length < HELD_CHARACTERS_MIN ? [] : pieces.map((piece) => piece.held),
-      ),
-    );
-    const first = this.#held.findIndex((one) => needed.has(one));
-    return this.#held.splice(0, first < 0 ? this.#held.length : first).map((held) => this.#shown(held));
+    this.#heldBytes += raw.length;
+    this.#read(raw, held);
+    if (this.#held.length > HELD_EVENTS_MAX || this.#heldBytes > HELD_BYTES_MAX) return this.release();
+    let first = this.#events;
+    for (const { said, pieces } of this.#channels.values())
+      if (said.length >= HELD_CHARACTERS_MIN) first = Math.min(first, pieces.find((piece) => piece.held !== undefined)?.held?.at ?? first);
+    return this.#passed(this.#held.length - (this.#events - first));
   }
 
-  #said(channel: string, text: string, piece: Piece): void {
-    const before = this.#channels.get(channel);
+  /** Takes an event that has been passed already: only its texts matter. */
+  sent(raw: Buffer): void {
+    this.#read(raw, undefined);
+  }
+
+  #read(raw: Buffer, held: Held | undefined): void {
+    for (const text of this.#form.textsOf(raw)) {
+      // Most texts are of no concern, and their channels need not be known.
+      if (this.#channels.size === 0 && !this.#isCrowded && this.#isOther(text.text)) continue;
+      for (const channel of text.channels()) this.#said(channel, { held, text, from: 0, to: text.text.length });
+    }
+  }
+
+  /** Whether the text neither contains a key nor ends with the beginning of one. */
+  #isOther(text: string): boolean {
+    return beginningAtEnd(text, this.#keys) === 0 && !this.#keys.some((key) => text.includes(key));
+  }
+
+  #said(channel: string, piece: Piece): void {
+    const { text } = piece.text;
     if (text === "") return;
-    const said = (before?.said ?? "") + text;
-    const pieces = [...(before?.pieces ?? []), piece];
+    if (this.#isCrowded) return this.#hide([piece], 0, text.length);
+    const before = this.#channels.get(channel);
+    const said = before === undefined ? text : before.said + text;
+    const pieces = before === undefined ? [piece] : [...before.pieces, piece];
     for (const key of this.#keys)
-      for (let at = said.indexOf(key); at >= 0; at = said.indexOf(key, at + 1)) hide(pieces, at, at + key.length);
+      for (let at = said.indexOf(key); at >= 0; at = said.indexOf(key, at + 1)) this.#hide(pieces, at, at + key.length);
     const length = beginningAtEnd(said, this.#keys);
     if (length === 0) this.#channels.delete(channel);
-    else this.#channels.set(channel, { said: said.slice(-length), pieces: lastOf(pieces, length), at: this.#events });
+    else this.#channels.set(channel, { said: said.slice(-length), pieces: lastOf(pieces, length) });
+    if (this.#channels.size <= CHANNELS_MAX) return;
+    for (const one of this.#channels.values()) this.#hide(one.pieces, 0, one.said.length);
+    this.#channels.clear();
+    this.#isCrowded = true;
   }
 
-  /** Half a key is as good as a key. */
+  /** Passes what waits, because it cannot wait for longer. Only a short beginning of a key is shown. */
   release(): readonly Buffer[] {
     for (const { said, pieces } of this.#channels.values())
-      if (this.#keys.some((key) => key.startsWith(said) && said.length * 2 > key.length)) hide(pieces, 0, said.length);
+      if (said.length > SHOWN_CHARACTERS_MAX || this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
+    const passed = this.#passed(this.#held.length);
+    for (const [channel, { said, pieces }] of this.#channels) {
+      const [last] = pieces.slice(-1);
+      // The events are gone, so that only the number of characters matters.
+      if (last !== undefined) this.#channels.set(channel, { said, pieces: [{ ...last, held: undefined, from: 0, to: said.length }] });
+    }
+    return passed;
+  }
+
+  /** Passes what waits at the end of all texts. Half a key is as good as a key. */
+  end(): readonly Buffer[] {
+    for (const { said, pieces } of this.#channels.values()) if (this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
     this.#channels.clear();
-    return this.#held.splice(0).map((held) => this.#shown(held));
+    return this.#passed(this.#held.length);
   }
 
-  /** The event as it came, or with its texts as they are now. */
-  #shown({ raw, texts, isMasked }: Held): Buffer {
-    return isMasked ? this.#form.withTexts(raw, texts) : raw;
+  #isMostOfAKey(said: string): boolean {
+    return this.#keys.some((key) => key.startsWith(said) && said.length * 2 > key.length);
   }
-}
 
-const bytesOf = (held: readonly Held[]): number => held.reduce((sum, { raw }) => sum + raw.length, 0);
+  #passed(count: number): readonly Buffer[] {
+    const passed = this.#held.splice(0, count);
+    for (const { raw } of passed) this.#heldBytes -= raw.length;
+    return passed.map((held) => this.#shown(held));
+  }
 
-/** Replaces these characters in the joined text of the chunks. */
-function hide(pieces: readonly Piece[], from: number, to: number): void {
-  let start = 0;
-  for (const { held, text, from: first, to: last } of pieces) {
-    const [begin, end] = [Math.max(from - start, 0) + first, Math.min(to - start + first, last)];
-    start += last - first;
-    if (begin >= end) continue;
-    const said = held.texts[text] as string;
-    held.texts[text] = said.slice(0, begin) + "*".repeat(end - begin) + said.slice(end);
-    held.isMasked = true;
+  /** Marks these characters in the joined text of the chunks. */
+  #hide(pieces: readonly Piece[], from: number, to: number): void {
+    let start = 0;
+    for (const { held, text, from: first, to: last } of pieces) {
+      const [begin, end] = [Math.max(from - start, 0) + first, Math.min(to - start + first, last)];
+      start += last - first;
+      if (begin < end && held !== undefined) held.spans.push(bytesOfText(this.#form.bytesOf?.(held.raw) ?? held.raw, text, begin, end));
+    }
+  }
+
+  /** The event as it came, or with asterisks. */
+  #shown({ raw, spans }: Held): Buffer {
+    if (spans.length === 0) return raw;
+    const shown = Buffer.from(raw);
+    for (const span of spans) for (const [from, to] of this.#form.partsOf?.(raw, span) ?? [span]) shown.fill(ASTERISK, from, to);
+    return shown;
   }
 }
 
@@ -135,8 +186,9 @@ function lastOf(pieces: readonly Piece[], length: number): readonly Piece[] {
 /** The length of the longest suffix of the text that is a prefix of a key. */
 function beginningAtEnd(text: string, keys: readonly string[]): number {
   let longest = 0;
+  const last = text.charCodeAt(text.length - 1);
   for (const key of keys)
     for (let length = Math.min(text.length, key.length - 1); length > longest; length--)
-      if (text.endsWith(key.slice(0, length))) longest = length;
+      if (key.charCodeAt(length - 1) === last && text.endsWith(key.slice(0, length))) longest = length;
   return longest;
 }

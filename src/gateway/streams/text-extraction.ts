@@ -73,41 +73,20 @@ const INDEXES = ["index", "output_index", "content_index", "summary_index"] as c
 /** The texts in one event of a stream, in their order. Throws TooDeepError. */
 export function eventTexts(value: unknown): readonly FoundText[] {
   const found: FoundText[] = [];
-  mapTexts(value, (text, channel) => {
-    found.push({ channel, text });
-    return text;
-  });
-  return found;
-}
-
-/** The event with these texts, as many and in the order of `eventTexts`; changes `value`. */
-export function withTexts(value: unknown, texts: readonly string[]): unknown {
-  let at = 0;
-  return mapTexts(value, (text) => texts[at++] ?? text);
-}
-
-function mapTexts(value: unknown, change: (text: string, channel: string) => string): unknown {
-  const walk = (current: unknown, path: string, depth: number): unknown => {
+  const walk = (current: unknown, channel: string, depth: number): void => {
     if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
-    if (typeof current === "string") return current === "" ? current : change(current, path);
-    if (Array.isArray(current)) {
-      for (const [i, item] of listOf(current).entries()) {
-        const made = walk(item, `${path}[${indexOf(item) ?? i}]`, depth + 1);
-        if (made !== item) current[i] = made;
-      }
-      return current;
+    if (typeof current === "string") {
+      if (current !== "") found.push({ channel, text: current });
+    } else if (Array.isArray(current)) {
+      for (const [i, item] of listOf(current).entries()) walk(item, `${channel}[${indexOf(item) ?? i}]`, depth + 1);
+    } else {
+      const object = objectOf(current) ?? {};
+      const own = depth === 0 ? INDEXES.map((name) => object[name] ?? "").join(",") : "";
+      for (const [name, item] of Object.entries(object)) if (!FACTS.has(name)) walk(item, `${channel}${own}.${name}`, depth + 1);
     }
-    const object = objectOf(current) as Record<string, unknown> | undefined;
-    if (object === undefined) return current;
-    const own = depth === 0 ? INDEXES.map((name) => object[name] ?? "").join(",") : "";
-    for (const [name, item] of Object.entries(object)) {
-      if (FACTS.has(name)) continue;
-      const made = walk(item, `${path}${own}.${name}`, depth + 1);
-      if (made !== item) Object.defineProperty(object, name, { value: made, enumerable: true, configurable: true, writable: true });
-    }
-    return current;
   };
-  return walk(value, "", 0);
+  walk(value, "", 0);
+  return found;
 }
 
 const indexOf = (item: unknown): number | undefined => {
@@ -115,14 +94,20 @@ const indexOf = (item: unknown): number | undefined => {
   return typeof index === "number" ? index : undefined;
 };
 
-export const isFile = (text: string): boolean => text.startsWith("data:");
+/** The beginning of an embedded file, and more of it. */
+const FILE_START = /^data:[^,\s]{0,200};base64,[A-Za-z0-9+/=_-]*/;
+const FILE_REST = /^[A-Za-z0-9+/=_-]*/;
+export const isFile = (text: string): boolean => FILE_START.test(text);
+/** The text behind a file, of which an honest one has nothing. */
+export const behindFile = (text: string, isStart: boolean): string => text.replace(isStart ? FILE_START : FILE_REST, "");
 
 /** Text that a model read or wrote, without embedded files, which every provider counts differently. */
-export function plainText(value: unknown, isLeftOut: (text: string) => boolean = isFile): string {
+export function plainText(value: unknown, isLeftOut: (text: string) => boolean = () => false): string {
   try {
     return eventTexts(value)
       .filter(({ text }) => !isLeftOut(text))
-      .map(({ text }) => text)
+      .map(({ text }) => behindFile(text, true))
+      .filter((text) => text !== "")
       .join(" ");
   } catch {
     return "";

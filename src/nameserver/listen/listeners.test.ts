@@ -181,15 +181,42 @@ test("TLS: connections that never complete a handshake count against the limits"
     await once(socket, "connect");
     return socket.on("error", () => {});
   };
-  const [first, second] = [await open(), await open()];
-  const third = await open();
-  await once(third.resume(), "close");
   const refused = (): number => metrics.samples().find(({ name }) => name === "selvedge_dns_tcp_refused_total")?.value ?? 0;
-  assert.equal(refused(), 1);
+  const [first, second] = [await open(), await open()];
+  const firstClosed = once(first.resume(), "close");
+  const third = await open();
+  await firstClosed;
+  assert.equal(second.destroyed, false);
   // Their time for it is bounded, and then their places are free again.
-  await Promise.all([first, second].map((socket) => once(socket.resume(), "close")));
-  await once((await open()).resume(), "close");
-  assert.equal(refused(), 1);
+  await Promise.all([second, third].map((socket) => once(socket.resume(), "close")));
+  assert.equal(refused(), 0);
+});
+
+test("TCP: idle connections of an address make room for a new one, the longest idle first, and none that waits for an answer does", async (t) => {
+  const { server, socket: waiting, identifiers } = await tcp(t, { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 3 });
+  const open = async (): Promise<Socket> => {
+    const socket = connect(server.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    return socket;
+  };
+  const ask = async (socket: Socket, id: number): Promise<void> => {
+    socket.write(framed(id, false));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.equal(answer.readUInt16BE(2), id);
+  };
+  const seen = identifiers();
+  waiting.write(framed(1, true));
+  const [second, third] = [await open(), await open()];
+  await ask(third, 3);
+  await ask(second, 2);
+  const closed = once(third, "close");
+  const fourth = await open();
+  await ask(fourth, 4);
+  await closed;
+  await ask(second, 5);
+  waiting.end();
+  assert.deepEqual(await seen, [1]);
 });
 
 test("TLS: the server releases a client that disconnects during a handshake at once, and a half-closed client gets its answers in progress", async () => {

@@ -55,7 +55,9 @@ export async function listenTcp(
     socket.allowHalfOpen = true;
     socket.on("error", () => socket.destroy());
     const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
-    sockets.set(socket, serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) }));
+    const connection = serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) });
+    sockets.set(socket, connection);
+    table.serve(client, connection.isBusy);
     open.value = sockets.size;
     socket.on("close", () => {
       sockets.delete(socket);
@@ -97,6 +99,8 @@ async function within(timeoutMs: number, promise: Promise<unknown>): Promise<voi
 }
 
 interface Connection {
+  /** Whether an answer is being made; false if the client does not read the ones that it has. */
+  isBusy(): boolean;
   /** Reads no more queries, and closes the connection once the client has its answers. */
   end(): void;
 }
@@ -209,6 +213,7 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
     sender?.close();
   });
   return {
+    isBusy: () => (pending > 0 || sender !== undefined) && !isFull(),
     end: () => {
       closing = true;
       endWhenDone();

@@ -145,7 +145,7 @@ const NO_CHANGES: readonly FieldChange[] = [];
 const NOTHING_FOUND: Match["found"] = [];
 
 /** Without counters a limit is never reached, rather than always. */
-const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
+const NO_COUNTERS: RateCounters = { nowMs: () => 0, add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
 
 function limitOf(
   ruleset: RulesetDefinition,

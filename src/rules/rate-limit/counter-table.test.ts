@@ -8,7 +8,7 @@ import { createCounterMemory, createCounterTable, type RateWindow } from "./coun
 const T0 = 1_700_000_000_000;
 const fixed: RateWindow = { periodMs: 10_000, technique: "fixed" };
 const sliding: RateWindow = { periodMs: 10_000, technique: "sliding" };
-const table = (keys = 64) => createCounterTable(createCounterMemory(keys, T0));
+const table = (keys = 64) => createCounterTable(createCounterMemory(keys, T0), () => T0);
 
 test("a fixed window starts with a key's first event and is empty after its end", () => {
   const counters = table();
@@ -46,7 +46,7 @@ test("a mitigated key is blocked until its timeout, and reading a counter takes 
 
 test("memory is bounded: least recently used keys are evicted first, and mitigated ones last", () => {
   const memory = createCounterMemory(1024, T0);
-  const counters = createCounterTable(memory);
+  const counters = createCounterTable(memory, () => T0);
   counters.keepOut("kept", T0 + 600_000, T0);
   for (let n = 0; n < 20_000; n++) counters.add(`key ${n}`, 1, fixed, T0 + Math.floor(n / 2));
   assert.ok(counters.keptOutUntil("kept", T0 + 10_000) > 0);
@@ -80,12 +80,12 @@ test("threads count together and lose no event", async () => {
   const script = `
     import { workerData } from "node:worker_threads";
     import { createCounterTable } from ${JSON.stringify(new URL("counter-table.ts", import.meta.url).href)};
-    const counters = createCounterTable(workerData.memory);
+    const counters = createCounterTable(workerData.memory, () => 0);
     for (let n = 0; n < 20000; n++) counters.add("key " + (n % 4), 1, { periodMs: 600000, technique: "fixed" }, ${T0});
   `;
   const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
   const workers = Array.from({ length: 3 }, () => new Worker(url, { workerData: { memory } }));
   await Promise.all(workers.map((worker) => once(worker, "exit")));
-  const counters = createCounterTable(memory);
+  const counters = createCounterTable(memory, () => T0);
   for (let key = 0; key < 4; key++) assert.equal(counters.add(`key ${key}`, 0, { periodMs: 600_000, technique: "fixed" }, T0), 15_000);
 });

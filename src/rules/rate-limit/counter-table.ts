@@ -3,9 +3,11 @@ import { createSipHash } from "#kernel/crypto/siphash.ts";
 
 /** Counts events under keys in bounded memory that threads may share. Never throws, never waits long. */
 export interface RateCounters {
-  /** Adds to the key's count and returns the sum; 0 only reads it. `nowMs` is the wall clock's. */
+  /** The time for the other methods. A wall clock would end all windows when it is set, or make them last until it is as late again. */
+  nowMs(): number;
+  /** Adds to the key's count and returns the sum; 0 only reads it. */
   add(key: string, amount: number, window: RateWindow, nowMs: number): number;
-  /** Epoch milliseconds until which the key is blocked; 0 if it is not. */
+  /** Time until which the key is blocked; 0 if it is not. */
   keptOutUntil(key: string, nowMs: number): number;
   keepOut(key: string, untilMs: number, nowMs: number): void;
 }
@@ -54,7 +56,7 @@ export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuf
 
 const setsFor = (keys: number): number => Math.max(1, Math.ceil((keys * PLACES_PER_KEY) / WAYS));
 
-export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
+export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => number): RateCounters {
   const words = new Int32Array(buffer);
   const sets = (words.length - HEADER_WORDS) / (1 + WAYS * SLOT_WORDS);
   const slotsAt = HEADER_WORDS + sets;
@@ -135,6 +137,7 @@ export function createCounterTable(buffer: SharedArrayBuffer): RateCounters {
   };
 
   return {
+    nowMs: timeMs,
     add: (key, amount, window, nowMs) => {
       const tick = tickOf(nowMs);
       const set = place(key);

@@ -70,7 +70,7 @@ export function compileLimit(
 
   return {
     trips: (request, applies, later) => {
-      const nowMs = request.at_ms ?? 0;
+      const nowMs = counters.nowMs();
       let key = rule.id;
       for (const read of reads) key += `\0${String(read(request, null) ?? "")}`;
       // A blocked client is not counted further: the time starts with the request that exceeded the limit.

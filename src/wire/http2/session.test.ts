@@ -214,6 +214,40 @@ test("frames of data that hold only padding are frames without a purpose", () =>
   }
 });
 
+const GOODBYE = frame(FRAME.GOAWAY, 0, 0, Buffer.alloc(8));
+/** A frame that does nothing, however often it comes; after requests on 1, which is open, on 3, which has ended, and on 5, which was reset. */
+const IDLE_FRAMES: Readonly<Record<string, Buffer>> = {
+  "empty data": frame(FRAME.DATA, 0, 1),
+  "padding alone": frame(FRAME.DATA, PADDED, 1, Buffer.of(3, 0, 0, 0)),
+  settings: frame(FRAME.SETTINGS, 0, 0, Buffer.of(0, 3, 0, 0, 0, 1)),
+  pings: frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
+  "answers to pings": frame(FRAME.PING, 1, 0, Buffer.alloc(8)),
+  priorities: frame(FRAME.PRIORITY, 0, 5, Buffer.of(0, 0, 0, 0, 1)),
+  "unknown types": frame(0x77, 0, 0, "x"),
+  "windows of the connection": frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.of(0, 0, 0, 1)),
+  "windows of a stream": frame(FRAME.WINDOW_UPDATE, 0, 1, Buffer.of(0, 0, 0, 1)),
+  "windows of a closed stream": frame(FRAME.WINDOW_UPDATE, 0, 3, Buffer.of(0, 0, 0, 1)),
+  "resets of a closed stream": frame(FRAME.RST_STREAM, 0, 3, Buffer.of(0, 0, 0, 8)),
+  "heads of a reset stream": frame(FRAME.HEADERS, END_HEADERS | END_STREAM, 5, block([["x-a", "y"]])),
+  goodbyes: GOODBYE,
+  "data after a goodbye": frame(FRAME.DATA, 0, 7, "x"),
+};
+for (const [name, bytes] of Object.entries(IDLE_FRAMES))
+  test(`a flood of frames without a purpose ends the connection with ENHANCE_YOUR_CALM: ${name}`, () => {
+    const echo = new Echo();
+    receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST), request(3), request(5, [], false, POST));
+    echo.session.streams.get(5)!.reset(0);
+    if (name.endsWith("goodbye")) receive(echo, GOODBYE);
+    let handled = 0;
+    for (; handled < 10_100 && !echo.session.isOver; handled++) {
+      receive(echo, bytes);
+      if (handled % 100 === 0) echo.take();
+    }
+    assert.ok(echo.session.isOver, `${handled} frames`);
+    const sent = echo.take();
+    assert.equal(sent.readUInt32BE(sent.length - 4), 11);
+  });
+
 test("a client that goes on sending data of a stream that was reset loses the connection beyond what it could have sent before", () => {
   const echo = new Echo();
   receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST));

@@ -294,7 +294,10 @@ export class Session implements FrameSink, StreamSession {
 
   onReset(id: number): void {
     const stream = this.streams.get(id);
-    if (stream === undefined) return this.checkNotIdle(id);
+    if (stream === undefined) {
+      this.checkNotIdle(id);
+      return this.takeIdleFrame();
+    }
     this.countReset();
     stream.close(false);
   }
@@ -330,6 +333,7 @@ export class Session implements FrameSink, StreamSession {
 
   /** The client opens no further streams; if it reports an error, it gets nothing more. */
   onGoaway(code: number): void {
+    this.takeIdleFrame();
     if (code === ERROR.none) this.drain();
     else this.fail(ERROR.none);
   }
@@ -393,7 +397,7 @@ export class Session implements FrameSink, StreamSession {
 
   private onLateData(id: number, length: number): void {
     this.checkNotIdle(id);
-    if (length === 0) this.onIdleFrame();
+    this.takeIdleFrame();
     if (this.isClosing) return;
     if (this.closed.hasReset(id)) {
       this.lateBytes -= length;

@@ -113,6 +113,10 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     return this.sender.isFree;
   }
 
+  get idleSinceMs(): number | null | undefined {
+    return this.handler.idleSinceMs;
+  }
+
   attach(handler: TransportHandler): void {
     this.handler = handler;
     this.resume();

@@ -49,7 +49,8 @@ export class ClientDeadlines {
   private readonly timers: Timers;
   private readonly uploadMeter = new ProgressMeter();
   private readonly readerMeter = new ProgressMeter();
-  private sinceMs: number;
+  /** When the connection began to wait for what it waits for. */
+  sinceMs: number;
   /** Time of the last check that saw bytes move in an exchange. */
   private movedMs = 0;
   private bytesMoved = -1;

@@ -147,6 +147,10 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
     else if (verdict === "stalled") this.broken(new StalledExchangeError());
   }
 
+  get idleSinceMs(): number | null {
+    return this.state === AWAITING ? this.deadlines.sinceMs : null;
+  }
+
   get isMidHead(): boolean {
     return this.reader.isMidHead;
   }

@@ -81,6 +81,10 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     return this.owner.timers.nowMs;
   }
 
+  get idleSinceMs(): number | null {
+    return this.requests.size === 0 && this.state < DRAINING ? this.sinceMs : null;
+  }
+
   announceEnd(): void {
     this.session.announceEnd();
   }

@@ -54,6 +54,10 @@ export class NodeTransport implements Transport {
     return false;
   }
 
+  get idleSinceMs(): number | null | undefined {
+    return this.handler?.idleSinceMs;
+  }
+
   attach(handler: TransportHandler): void {
     const { socket } = this;
     // A dialled socket was created with shared reads.

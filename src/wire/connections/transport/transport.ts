@@ -3,6 +3,8 @@ import type { TLSSocket } from "node:tls";
 
 /** Gets the events of a connection. An exception in a method costs this connection only. */
 export interface TransportHandler {
+  /** Since when the other side could ask for something and did not, in milliseconds of the plane's timers; null while it waits for us. */
+  readonly idleSinceMs?: number | null;
   /** A dialled connection is open. */
   onConnected?(): void;
   /** The TLS handshake is over. */
@@ -35,6 +37,8 @@ export interface Transport {
   /** Null: plain TCP. */
   readonly tls: TLSSocket | null;
   readonly bytesRead: number;
+  /** As its handler says. */
+  readonly idleSinceMs?: number | null | undefined;
   /** Bytes that the kernel has taken. */
   readonly bytesTaken: number;
   /** Bytes that wait for the kernel. */
