@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import type { Plugin } from "esbuild";
 import { type Built, contentHash, isCurrent, stampOf } from "../bin/built-program.js";
 
 /**
- * Makes `dist/` from `src/`, unless it is current: JavaScript with source maps (docs/adr/0090). Packages stay in node_modules.
+ * Makes `dist/` from `src/`, unless it is current: JavaScript with source maps (docs/adr/0090). Packages stay in node_modules,
+ * but for those of several hundred modules (docs/adr/0273).
  * With `--if-possible` an installation without esbuild is not a failure (`npm ci --omit=dev`).
  */
 
@@ -11,14 +13,37 @@ const root = dirname(import.meta.dirname);
 const MAIN = "src/app/cli/main.ts";
 /** Loaded first, wherever a file of the build is. */
 const SOURCE_LINES = "src/kernel/process/source-lines.ts";
+/**
+ * Packages that become part of the build: a start would load 790 small modules of them. Each has an exact version in
+ * package.json and no dependencies, so npm reports and updates what was built.
+ */
+const BUILT_PACKAGES = ["kysely", "typebox"] as const;
 /** Inputs of the build besides the sources. */
-const OTHER_INPUTS = ["package.json", "tools/build.ts"] as const;
+const OTHER_INPUTS = ["package.json", "tools/build.ts", ...BUILT_PACKAGES.map((name) => `node_modules/${name}/package.json`)] as const;
 /**
  * The targets of import names within the build, which has its own `package.json` for them: thread programs keep the
  * names of their sources.
  */
 const IMPORTS = { "#source-lines": "./kernel/process/source-lines.js", "#package.json": "./package.json", "#*.ts": "./*.js" } as const;
 const REPLACE_ATTEMPTS = 10;
+
+const RESOLVED = "resolved";
+
+/** Leaves packages in node_modules, except those that are built. Of these, modules without a used export are left out. */
+const packages: Plugin = {
+  name: "packages",
+  setup: (build) =>
+    build.onResolve({ filter: /^/ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
+      if (kind === "entry-point" || pluginData === RESOLVED) return undefined;
+      const isOurs = /^[.#/]/.test(path);
+      const isBuilt = BUILT_PACKAGES.some(
+        (name) => path === name || path.startsWith(`${name}/`) || importer.includes(`/node_modules/${name}/`),
+      );
+      if (!isBuilt) return isOurs ? undefined : { path, external: true };
+      const found = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVED });
+      return { ...found, sideEffects: false };
+    }),
+};
 
 if (!isCurrent(root)) {
   const esbuild = await import("esbuild").catch(() => undefined);
@@ -43,7 +68,8 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
       bundle: true,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
-      packages: "external",
+      plugins: [packages],
+      minifyWhitespace: true,
       platform: "node",
       format: "esm",
       target: "node24",
@@ -55,7 +81,9 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
     });
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version, imports: IMPORTS }));
-    const inputs = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
+    writeFileSync(join(directory, "LICENSES.txt"), licenses());
+    const ours = Object.keys(metafile.inputs).filter((file) => file in before);
+    const inputs = [...ours, ...OTHER_INPUTS].toSorted();
     const built: Built = Object.fromEntries(inputs.map((file) => [file, before[file] ?? ["", ""]]));
     writeFileSync(join(directory, "built.json"), JSON.stringify(built));
     // Another process may have built the same meanwhile and may already run it.
@@ -67,6 +95,17 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** What the licenses of the built packages ask for in each copy. */
+function licenses(): string {
+  return BUILT_PACKAGES.map((name) => {
+    const folder = join(root, "node_modules", name);
+    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+    const text = readdirSync(folder).find((file) => /^licen[cs]e(?:\.\w+)?$/i.test(file));
+    if (text === undefined) throw new Error(`the package ${name} has no license file`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, text), "utf8").trim()}\n`;
+  }).join("\n\n");
 }
 
 function versionOf(file: string): Built[string] {
