@@ -97,7 +97,7 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   }
 }
 
-/** What the licenses of the built packages ask for in each copy. */
+/** The licenses of the built packages, each of which must accompany a copy. */
 function licenses(): string {
   return BUILT_PACKAGES.map((name) => {
     const folder = join(root, "node_modules", name);

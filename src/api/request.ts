@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { createPathIndex } from "./connection/path-index.ts";
 import { readPreferences } from "./connection/prefer.ts";
 import type { RouteLimits, Admission, Admitted } from "./admission.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -24,6 +25,10 @@ export interface RequestState {
   readonly requestId: string;
   day: ApiDay;
   readonly startedMs: number;
+  /** Null until its route is found. */
+  endpoint: Endpoint | null;
+  /** Of the path. */
+  params: Readonly<Record<string, string>>;
   admitted: Admitted | null;
   /** Set once the request was admitted, so that only its own errors depend on the date. */
   dated: DatedRequest | null;
@@ -50,25 +55,72 @@ export interface RequestDeps {
   readonly isSecure: boolean;
 }
 
-/** How the parser must read the body of a route, as the framework passes it on. */
-export interface BodyConfig {
+/** How the parser must read the body of a route. */
+interface BodyConfig {
   /** Limit of one field of a form; null if the route accepts JSON. */
   readonly formFieldBytesMax: number | null;
   readonly fileField?: string | undefined;
+  /** Limit of the whole body; null for that of the API. */
+  readonly bytesMax: number | null;
 }
 
-function bodyOptions({ body_type, file_field: fileField, limits }: Route, all: RouteLimits): { config: BodyConfig; bodyLimit?: number } {
+/** A row of the route table as an endpoint. */
+interface Endpoint {
+  /** `GET /zones/:zone_id`. */
+  readonly name: string;
+  readonly body: BodyConfig;
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  announce(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  record(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+}
+
+function bodyConfig({ body_type, file_field: fileField, limits }: Route, all: RouteLimits): BodyConfig {
   const bytesMax = limits ? all[limits].bodyBytesMax : null;
-  if (body_type !== "multipart") return { config: { formFieldBytesMax: null }, ...(bytesMax === null ? {} : { bodyLimit: bytesMax }) };
+  if (body_type !== "multipart") return { formFieldBytesMax: null, bytesMax };
   if (bytesMax === null) throw new Error("a route that accepts a form must name its limits");
-  return { config: { formFieldBytesMax: bytesMax, fileField }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
+  return { formFieldBytesMax: bytesMax, fileField, bytesMax: bytesMax + FORM_OVERHEAD_BYTES };
 }
 
 /** A client that reads nothing of a long answer for this time counts as gone. */
 const STALL_MAX_MS = 60_000;
 
-/** Registers one row of the route table as an endpoint. */
-export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps): void {
+/**
+ * Registers the route table: one route of the framework, which finds the row itself. An endpoint is made with its first
+ * request.
+ */
+export function addRoutes(app: FastifyInstance, routes: readonly Route[], deps: RequestDeps): void {
+  const endpoints = new Map<Route, Endpoint>();
+  const indexed = createPathIndex(deps.basePath, routes);
+  const endpointOf = (route: Route): Endpoint => {
+    const known = endpoints.get(route);
+    if (known !== undefined) return known;
+    const made = createEndpoint(route, deps);
+    endpoints.set(route, made);
+    return made;
+  };
+  app.route({
+    method: [...new Set(routes.map(({ method }) => method))],
+    url: `${deps.basePath}/*`,
+    onRequest: async (request, reply) => {
+      const found = indexed(request.method, request.url);
+      if (found === null) throw new PlatformError("no_route");
+      const state = stateOf(request);
+      state.endpoint = endpointOf(found.row);
+      state.params = found.params;
+      await state.endpoint.admit(request, reply);
+    },
+    handler: async (request, reply) => {
+      const { endpoint } = stateOf(request);
+      if (endpoint === null) throw new PlatformError("internal", { detail: "a handler ran without a route" });
+      return endpoint.handle(request, reply);
+    },
+    onSend: async (request, reply) => stateOf(request).endpoint?.announce(request, reply),
+    onResponse: async (request, reply) => stateOf(request).endpoint?.record(request, reply),
+  });
+}
+
+function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
   const name = `${route.method} ${route.path}`;
   const execute = createExecutor(route, deps.control, deps.settled, { table: deps.deprecations, date: deps.apiDate.standard });
   const readShape = createShapeReader(deps.deprecations, route);
@@ -81,7 +133,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
       ip: clientOf(request),
       requestId: state.requestId,
       path: pathOf(request.url),
-      params: request.params as Record<string, string>,
+      params: state.params,
       addHeaders: (headers) => reply.headers(headers),
     });
     state.day = deps.apiDate.pinned(state.day, state.admitted);
@@ -100,12 +152,12 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const state = stateOf(request);
     if (!state.admitted) throw new PlatformError("internal", { detail: "a handler ran before its request was admitted" });
-    const { params, query, body } = request as { params: Record<string, string>; query: Query; body: unknown };
+    const { query, body } = request as { query: Query; body: unknown };
     const lastEventId = request.headers["last-event-id"];
     const { isAsync, waitSeconds } = readPreferences(request.headers["prefer"]);
     const answer = await execute({
       ...state.admitted,
-      params,
+      params: state.params,
       query,
       body,
       dated: state.dated,
@@ -175,15 +227,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     );
   }
 
-  app.route({
-    method: route.method,
-    url: `${deps.basePath}${route.path}`,
-    ...bodyOptions(route, deps.limits),
-    onRequest: admit,
-    handler: handle,
-    onSend: announce,
-    onResponse: record,
-  });
+  return { name, body: bodyConfig(route, deps.limits), admit, handle, announce, record };
 }
 
 const stateOf = (request: FastifyRequest): RequestState => request.getDecorator<RequestState>("state");

@@ -37,7 +37,7 @@ import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
 import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
-import { addRoute, type BodyConfig, type RequestState } from "./request.ts";
+import { addRoutes, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
 
@@ -148,7 +148,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     return { requestId, day };
   }
   app.addHook("onRequest", async (request, reply) => {
-    const state: RequestState = { ...addHeaders(reply), startedMs: clock.monotonicMs(), admitted: null, dated: null };
+    const state: RequestState = {
+      ...addHeaders(reply),
+      startedMs: clock.monotonicMs(),
+      endpoint: null,
+      params: {},
+      admitted: null,
+      dated: null,
+    };
     request.setDecorator("state", state);
     // RFC 9112 §3.2.
     const hosts = hostFieldsOf(request.raw.rawHeaders);
@@ -166,7 +173,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     // A client that disconnected while sending its body is not a server error.
     const hasLeft = thrown === request.raw.errored;
     if (failure.unexpected && !hasLeft)
-      log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
+      log.error(
+        { request_id: state?.requestId, route: state?.endpoint?.name ?? request.routeOptions.url, error: describe(thrown) },
+        "request failed",
+      );
     return answer(failure, state?.dated ?? null, reply);
   }
   function answer({ status, headers: extra, errors }: Failure, dated: RequestState["dated"], reply: FastifyReply): FastifyReply {
@@ -208,24 +218,23 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     limits,
   });
   const engine = createDeprecationEngine(deprecations);
-  for (const route of deps.routes)
-    addRoute(app, route, {
-      control,
-      admit,
-      clients,
-      engine,
-      settled: deps.settled,
-      counter,
-      recorder,
-      recordsCalls: config.recordsCalls ?? (() => true),
-      deprecations,
-      log,
-      clock,
-      basePath: BASE_PATH,
-      apiDate,
-      limits,
-      isSecure: config.tls !== undefined,
-    });
+  addRoutes(app, deps.routes, {
+    control,
+    admit,
+    clients,
+    engine,
+    settled: deps.settled,
+    counter,
+    recorder,
+    recordsCalls: config.recordsCalls ?? (() => true),
+    deprecations,
+    log,
+    clock,
+    basePath: BASE_PATH,
+    apiDate,
+    limits,
+    isSecure: config.tls !== undefined,
+  });
   addPublicDocuments(app, {
     ...{ basePath: BASE_PATH, routes: deps.routes, deprecations },
     hasOpenApi,
@@ -318,14 +327,17 @@ function createHttp(config: ApiConfig, clock: Clock, places: ConnectionPlaces, f
   app.addHook("onClose", async () => clearInterval(sweeping));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
-    const bytesMax = request.routeOptions.bodyLimit ?? bodyLimit;
+    const bytesMax = bodyOf(request)?.bytesMax ?? bodyLimit;
     return readBody(request, await requestBytes(payload, request.headers["content-length"], bytesMax));
   });
   return app;
 }
 
-function readBody({ headers, routeOptions }: FastifyRequest, bytes: Buffer): unknown {
-  const { formFieldBytesMax = null, fileField } = routeOptions.config as Partial<BodyConfig>;
+const bodyOf = (request: FastifyRequest) => request.getDecorator<RequestState | null>("state")?.endpoint?.body;
+
+function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+  const { headers } = request;
+  const { formFieldBytesMax = null, fileField } = bodyOf(request) ?? {};
   if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
   if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax, fileField);
   // A body that is not JSON either is reported as such first, as everywhere.

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { startSelvedge } from "../support/selvedge.ts";
 
 const HOOKS = pathToFileURL(join(import.meta.dirname, "../support/loaded-packages.ts")).href;
-/** What `fastify` and `pino` load is up to them. */
+/** Packages that `fastify` and `pino` load. */
 const OF_FASTIFY = [
   ...[
     "@fastify/error",
@@ -29,7 +29,8 @@ const OF_PINO = [
 const NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   main: ["commander", "fastify", "koffi", NATIVE, "mmdb-lib", "pino", "re2js", "smol-toml", "tldts", ...OF_FASTIFY, ...OF_PINO],
-  gateway: ["koffi", NATIVE, "re2js", "tldts"],
+  // The table of prices is loaded some seconds after the start.
+  gateway: ["@pydantic/genai-prices", "koffi", NATIVE, "re2js", "tldts"],
 };
 /** 168 when this was written. */
 const MODULES_MAX = 200;
