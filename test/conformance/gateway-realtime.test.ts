@@ -127,7 +127,8 @@ describe("realtime sessions over WebSockets", () => {
     for (const [said, heard] of [
       ["yes", "yes"],
       [`a ${KEY} b`, `a ${"*".repeat(19)} b`],
-      [`${KEY.slice(0, 9)}`, `${KEY.slice(0, 9)}`],
+      [KEY.slice(0, 7), KEY.slice(0, 7)],
+      [KEY.slice(0, 9), "*".repeat(9)],
       [Buffer.from(KEY).toString("base64"), "*".repeat(25)],
     ] as const) {
       socket.send(said);
