@@ -1,3 +1,4 @@
+import type { SecretMask } from "./logs/secret-mask.ts";
 import type { EventSink } from "#events/rows/rows.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
@@ -12,6 +13,8 @@ export interface GatewayDeps {
   readonly events: EventSink;
   /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
   readonly logs?: GatewayLogSink;
+  /** Masks secrets in logs; without it, one is made. */
+  readonly mask?: SecretMask;
   /** Decrypts sealed values; without it, stored keys cannot be used and no answer is stored on disk. */
   readonly sealer?: Sealer | undefined;
   /** Null or absent: Node.js handles every connection. */

@@ -13,10 +13,14 @@ import { createLogJournal } from "#events/logs/journal.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
 import { createGateway } from "./gateway.ts";
+import { createSecretMask } from "./logs/secret-mask.ts";
 
 /** The thread of the gateway plane: opens its copy of the snapshot, listens, and answers the main thread. */
 if (parentPort === null) throw new Error("gateway/worker.ts runs as a worker thread");
-const data = await workOfThread<GatewayWorkerData>();
+const work = workOfThread<GatewayWorkerData>();
+// It takes a tenth of a second, in which the main thread still loads.
+const mask = createSecretMask();
+const data = await work;
 const voice = createWorkerChannel(parentPort);
 
 const metrics = createMetrics();
@@ -34,6 +38,7 @@ const gateway = createGateway({
   replica,
   events,
   logs,
+  mask,
   sealer,
   socketCalls: await loadSocketCalls(voice.notNative),
   clock: systemClock,

@@ -12,7 +12,7 @@ import type { SpanExporter } from "#gateway/tracing/span-exporter.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
 import type { ReadyBody, Step } from "#gateway/request/plan.ts";
 import { requestKind } from "#gateway/request/endpoint-types.ts";
-import { createSecretMask, credentialsOf } from "./secret-mask.ts";
+import { createSecretMask, credentialsOf, type SecretMask } from "./secret-mask.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
@@ -78,6 +78,7 @@ export interface GatewayLogDeps {
   readonly events: EventSink;
   /** Takes rows with their bodies; without it, rows are kept without bodies. */
   readonly logs?: GatewayLogSink;
+  readonly mask?: SecretMask;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly vendorPrefix: string;
@@ -98,7 +99,7 @@ export function createGatewayLog(deps: GatewayLogDeps): GatewayLog {
 
 type Tools = ReturnType<typeof createTools>;
 
-function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
+function createTools({ events, logs, mask = createSecretMask(), clock, metrics, spans }: GatewayLogDeps) {
   const requests = (outcome: string): Metric =>
     metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome });
   const tokens = (direction: string): Metric =>
@@ -113,7 +114,7 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
     sink: logs ?? rowsOnly,
     spans,
     clock,
-    mask: createSecretMask(),
+    mask,
     held: metrics.gauge("selvedge_gateway_buffered_log_bytes", "Responses in memory that wait to be logged"),
     requests: { ok: requests("ok"), failed: requests("failed") },
     tokens: { in: tokens("in"), out: tokens("out") },

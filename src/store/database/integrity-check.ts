@@ -1,6 +1,6 @@
 import type { SqliteThread } from "./sqlite-thread.ts";
 
-/** Checks all pages of a database file in a separate thread, without comparing indexes with tables. */
+/** Checks all pages of a database file, without comparing indexes with tables. */
 export interface IntegrityCheck {
   /** Throws if damage is found within the time. */
   soon(withinMs: number): Promise<void>;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
@@ -183,4 +184,24 @@ test("a changed file header is reported as damage, or the file is read unchanged
     { numRuns: 200, examples: [[{ at: 24, bytes: new Uint8Array(60).fill(0xa7) }]] },
   );
   assert.ok(damaged > 20, `${damaged} were damaged`);
+});
+
+test("damage to a page is found at the start, in a small file and in one that a thread checks", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-page-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  for (const bytes of [0, 5_000_000]) {
+    const path = join(directory, `${bytes}.db`);
+    const url = `sqlite:${path}`;
+    await (await openStore({ url, clock: systemClock })).close();
+    const db = new DatabaseSync(path);
+    db.exec("CREATE TABLE filler (bytes BLOB)");
+    db.prepare("INSERT INTO filler VALUES (zeroblob(?))").run(bytes);
+    db.close();
+    await (await openStore({ url, clock: systemClock, onDamaged: assert.fail })).close();
+    const broken = readFileSync(path);
+    // The third page is the root of a table or an index.
+    broken.fill(0xa7, 2 * 4_096, 3 * 4_096);
+    writeFileSync(path, broken);
+    await assert.rejects(openStore({ url, clock: systemClock, onDamaged: assert.fail }), DatabaseFault, `${bytes} bytes`);
+  }
 });

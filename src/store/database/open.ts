@@ -194,10 +194,15 @@ async function openBackend(url: string): Promise<Backend> {
       scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
       checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
       openFiles: (onReplaced) => createOpenFiles(path, onReplaced),
-      integrityCheck: () =>
-        existsSync(path) && statSync(path).size > 0
-          ? createIntegrityCheck(createSqliteThread({ name: "store-check", path, mode: "read" }))
-          : null,
+      integrityCheck: () => {
+        const bytes = bytesOf(path) + bytesOf(`${path}-wal`);
+        if (bytesOf(path) === 0) return null;
+        return createIntegrityCheck(
+          bytes <= CHECKED_HERE_BYTES_MAX
+            ? checkHere(() => connect("read"))
+            : createSqliteThread({ name: "store-check", path, mode: "read" }),
+        );
+      },
       close: async () => {},
     };
   }
@@ -220,6 +225,24 @@ async function openBackend(url: string): Promise<Backend> {
     integrityCheck: () => null,
     news: (heard) => createCommitNews(server.listen, heard),
     close: server.close,
+  };
+}
+
+const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** A file of this size is checked within some milliseconds; starting a thread takes longer. */
+const CHECKED_HERE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Answers in this thread, on a connection for one check. */
+function checkHere(connect: () => Promise<Session>): Reader {
+  let session: Session | undefined;
+  return {
+    query: async (sql, parameters) => (session = await connect()).query(sql, parameters),
+    close: async () => {
+      const opened = session;
+      session = undefined;
+      await opened?.close();
+    },
   };
 }
 
