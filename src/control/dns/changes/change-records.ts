@@ -7,6 +7,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import { checkSteps } from "./change-checks.ts";
 import { checkForeignKeys } from "./multi-signer-keys.ts";
 import { addedBy, type LargeChange, type LargeChanges } from "./large-change.ts";
+import { largeStep } from "./large-step.ts";
 import { permittedSteps, type RecordSource } from "./secondary-restrictions.ts";
 import type { RecordView } from "./record-view.ts";
 import type { VersionedChange } from "./version-changes.ts";
@@ -165,7 +166,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       try {
         for await (const piece of pieces) {
           const prepared = await prepareChanges(piece, zone, deps.policy);
-          await store.write((unit) => writePiece(unit, change, prepared, options));
+          await largeStep(store, change, (unit, draft) => writePiece(unit, draft, prepared, options));
         }
         if (change.pieces === 0) {
           await large.takeBack(call, change.row);

@@ -14,6 +14,7 @@ import {
   endImport,
   IMPORT_ID_LENGTH,
   importedRecords,
+  importOfZone,
   importsUntouchedSince,
   touchImport,
 } from "#store/dns/dns-imports.ts";
@@ -80,8 +81,12 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
   /** Only one process uses an SQLite file, so changes from before its start are abandoned. */
   const startedOn = store.dialect === "sqlite" ? now() : "";
 
+  /** False once the change is finished or undone, maybe by a unit whose commit was reported as failed. */
+  const isUnderWay = async (db: Unit["db"], row: DnsImportRow): Promise<boolean> => (await importOfZone(db, row.zone_id))?.id === row.id;
+
   /** Undoes a chunk; false if nothing is left. */
   const takeBackSome = async (unit: Unit, row: DnsImportRow): Promise<boolean> => {
+    if (!(await isUnderWay(unit.db, row))) return false;
     if (row.kind === "import") {
       const rows = await importedRecords(unit.db, row, CHUNK_CHANGES);
       await putBack(
@@ -101,6 +106,7 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
   const takeBack = async (call: Call, row: DnsImportRow): Promise<void> => {
     while ((await store.write((unit) => takeBackSome(unit, row))).result);
     await store.write(async (unit) => {
+      if (!(await isUnderWay(unit.db, row))) return;
       const zone = await zoneRowById(unit.db, row.zone_id);
       await removeParts(unit.db, row.zone_id, [partsKeyOf(row.id)], now());
       await endImport(unit.db, row);

@@ -3,8 +3,9 @@ import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { createdRow } from "#control/dns/changes/change-steps.ts";
 import type { LargeChange, LargeChanges } from "#control/dns/changes/large-change.ts";
+import { largeStep } from "#control/dns/changes/large-step.ts";
 import { newEntries, type Refuse } from "./judge-entries.ts";
-import { type ImportEntry, refusal } from "./read-zone-file.ts";
+import { type ImportEntry, type ImportProblem, refusal } from "./read-zone-file.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { importedRecordId } from "#store/dns/dns-imports.ts";
 import type { Store, Unit } from "#store/database/store.ts";
@@ -34,7 +35,7 @@ export interface ChunkedImportDeps {
 }
 
 export function createChunkedImport(deps: ChunkedImportDeps): ChunkedImport {
-  const { store, clock, large } = deps;
+  const { clock, large } = deps;
 
   /** Throws the error of `refusal` if a record conflicts with others. */
   const writePiece = async (unit: Unit, change: LargeChange, entries: readonly ImportEntry[], refuse: Refuse): Promise<void> => {
@@ -57,10 +58,13 @@ export function createChunkedImport(deps: ChunkedImportDeps): ChunkedImport {
       try {
         for await (const entries of pieces) {
           seen += entries.length;
-          await store.write(async (unit) => {
-            await writePiece(unit, change, entries, refuse);
+          const { result: refused } = await largeStep(deps.store, change, async (unit, draft) => {
+            const problems: ImportProblem[] = [];
+            await writePiece(unit, draft, entries, refuse === throwRefusal ? throwRefusal : (problem) => problems.push(problem));
             await onChunk?.(unit, seen);
+            return problems;
           });
+          refused.forEach(refuse);
         }
         if (change.counts.created > 0) await commit(deps, call, (unit) => large.finish(unit, change, { reason: null, refersTo: null }));
         else await large.takeBack(call, change.row);
