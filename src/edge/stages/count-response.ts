@@ -10,7 +10,7 @@ export const isFromOrigin = ({ cacheStatus }: Exchange): boolean => cacheStatus 
 /** Counts the response for rate limits that wait for it, once. */
 export function countResponse(exchange: Exchange, response: ResponseView, fromOrigin: boolean): void {
   for (const later of exchange.later.splice(0)) {
-    beginCharging(exchange, "response");
+    beginCharging(exchange, "response", exchange.body?.raw.length);
     try {
       later.count(exchange, response, fromOrigin);
     } catch (error) {

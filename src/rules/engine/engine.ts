@@ -23,7 +23,7 @@ export function runPhase(
   }
   const matches: Match[] = [];
   const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "", asked: 0, told: 0 };
-  beginCharging(run, response === null ? "request" : "response");
+  beginCharging(run, response === null ? "request" : "response", request.body?.raw.length);
   try {
     runAll(rulesets, pass);
   } catch (error) {
@@ -63,7 +63,7 @@ export function wantsResponseBody(
   if (run.skips?.phases.has(rulesets[0]?.phase ?? "") === true) return false;
   const wants = ({ executes, applies }: CompiledRule): boolean =>
     executes?.ruleset()?.readsResponse === true && run.skips?.rulesets.has(executes.id) !== true && applies(request, response);
-  beginCharging(run, "response");
+  beginCharging(run, "response", request.body?.raw.length);
   try {
     return rulesets.some(({ rules }) => rules.some(wants));
   } catch (error) {
