@@ -100,11 +100,14 @@ test("connection limits count the client's address and not the load balancer's",
   const [first, second, other] = [rawClient(limited.http), rawClient(limited.http), rawClient(limited.http)];
   first.send(`PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n${REQUEST.replace("close", "keep-alive")}`);
   await first.until(/for 192/);
-  second.send(`PROXY TCP4 192.0.2.7 192.0.2.8 3 2\r\n${REQUEST}`);
-  assert.equal(await second.closed(), "");
+  second.send(`PROXY TCP4 192.0.2.7 192.0.2.8 3 2\r\n${REQUEST.replace("close", "keep-alive")}`);
+  await second.until(/for 192/);
+  // The address's idle connection made room.
+  assert.match(await first.closed(), /for 192\.0\.2\.7$/);
   other.send(`PROXY TCP4 192.0.2.9 192.0.2.8 3 2\r\n${REQUEST}`);
   assert.match(await other.closed(), /for 192\.0\.2\.9$/);
-  first.socket.destroy();
+  assert.equal(second.socket.destroyed, false, "another client's address takes no place of this one");
+  second.socket.destroy();
   await limited.close();
 });
 

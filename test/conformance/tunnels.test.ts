@@ -76,6 +76,16 @@ test("requests of an account's host name reach its tunnel, by either name, and n
   assert.deepEqual(edge.errors, []);
 });
 
+test("a service behind a tunnel learns which edges a request has passed, so that a tunnel to the edge itself is refused as a loop", async () => {
+  const [edge, service] = [await edgeOf(), await serviceOf((asked, answer) => answer.end(asked.headers["cdn-loop"]))];
+  await edge.connect(toService(service)).serving;
+  assert.equal((await ask(edge, "/")).body.toString(), "svc");
+  assert.equal((await ask(edge, "/", { headers: { "cdn-loop": "other; v=1" } })).body.toString(), "other; v=1, svc");
+  const circle = await edgeOf();
+  await circle.connect(toService({ port: circle.http })).serving;
+  assert.equal((await ask(circle, "/")).status, 508);
+});
+
 test("bodies of 100 MB pass both ways unchanged, and do not wait in memory", async () => {
   const edge = await edgeOf();
   const service = await serviceOf(async (asked, answer) => {

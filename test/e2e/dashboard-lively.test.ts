@@ -221,6 +221,11 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await list.getByText("/live-4").waitFor();
     assert.equal(await list.getByText("/live-3").count(), 0, "the filter holds for new requests");
     assert.deepEqual(await graveViolations(page), []);
+    const following = page.waitForResponse((response) => response.url().includes("/security/events/tail?"));
+    await open(`/zones/${ZONE}/security/events`);
+    assert.equal((await following).status(), 200);
+    assert.equal(await get(server.ready.http, "/admin/live-5"), 403);
+    await page.getByRole("table", { name: "Security events" }).getByText("/admin/live-5").waitFor();
   });
 
   test("a chat is tried through a gateway, with a token that the page creates", async () => {

@@ -29,7 +29,7 @@ describe("the npm package", () => {
     const besides = installed.files.filter((path) => !built.test(path));
     for (const needed of ["dashboard/dist/index.html", "docs/guides/README.md", "docs/errors/7000.md"])
       assert.ok(installed.files.includes(needed), needed);
-    assert.deepEqual(besides.toSorted(), ["LICENSE", "README.md", "dist/package.json", "package.json"]);
+    assert.deepEqual(besides.toSorted(), ["LICENSE", "README.md", "dist/LICENSES.txt", "dist/package.json", "package.json"]);
     assert.deepEqual(
       installed.files.filter((path) => /\btesting\b|\btest\b/.test(path)),
       [],
@@ -40,8 +40,8 @@ describe("the npm package", () => {
     const allowed = new Set(dependencies());
     const asked = new Set<string>();
     for (const path of installed.files.filter((one) => one.endsWith(".js")))
-      for (const [, named, bare, late] of readFileSync(join(installed.directory, path), "utf8").matchAll(IMPORTED)) {
-        const specifier = named ?? bare ?? late ?? "";
+      for (const [, early, late] of readFileSync(join(installed.directory, path), "utf8").matchAll(IMPORTED)) {
+        const specifier = early ?? late ?? "";
         if (!/^[.#]/.test(specifier) && !isBuiltin(specifier)) asked.add(packageOf(specifier));
       }
     assert.ok(asked.has("fastify") && asked.has("koffi"), [...asked].join(", "));
@@ -86,7 +86,7 @@ describe("the npm package", () => {
 });
 
 /** As esbuild writes imports. */
-const IMPORTED = /^(?:import .*|\} )from "([^"]+)";$|^import "([^"]+)";$|\bimport\("([^"]+)"\)/gm;
+const IMPORTED = /(?:^|;)(?:import|export)\b ?[\w$*{}, ]*?(?:\bfrom)? ?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
 /** The steps of the README that need no tool. */
 async function quickStart(selvedge: Selvedge, originPort: number): Promise<void> {

@@ -180,6 +180,15 @@ describe("direct uploads", () => {
     assert.deepEqual([shown.meta, shown.requireSignedURLs, shown.creator, shown.draft], [{ k: "v" }, true, "u2", undefined]);
     assert.deepEqual(((await answer.json()) as { result: unknown }).result, shown);
     assert.deepEqual(await code(await sent(uploadURL)), [410, 5410], "a second time");
+    const asked = { origin: "https://shop.example", "access-control-request-method": "POST", "access-control-request-headers": "x-name" };
+    const preflight = await fetch(here(uploadURL), { method: "OPTIONS", headers: asked });
+    assert.equal(preflight.status, 204);
+    for (const [name, value] of [
+      ["origin", "*"],
+      ["methods", "POST"],
+      ["headers", "*"],
+    ])
+      assert.equal(preflight.headers.get(`access-control-allow-${name}`), value);
   });
 
   test("of several uploads at once to one URL, one is stored", async () => {

@@ -82,11 +82,18 @@ export function createImageHandler({ control, failed }: ImageHandlerDeps): Image
     try {
       if (path.startsWith(DELIVERY_PATH) && (method === "GET" || method === "HEAD")) await deliver(request, response, path, query);
       else if (path.startsWith(UPLOAD_PATH) && method === "POST") await receive(request, response, path);
+      else if (path.startsWith(UPLOAD_PATH) && method === "OPTIONS") permit(response);
       else throw new PlatformError("no_route");
     } catch (error) {
       refuse(request, response, error);
     }
   };
+}
+
+/** Answers a browser that asks whether a page may upload with fields or events of its own (Fetch §3.3.4); it tells nothing about the URL. */
+function permit(response: ServerResponse): void {
+  const fields = { "access-control-allow-origin": "*", "access-control-allow-methods": "POST", "access-control-allow-headers": "*" };
+  response.writeHead(204, { ...fields, "access-control-max-age": "7200" }).end();
 }
 
 /** RFC 9110 §13.1.2: weak comparison. */

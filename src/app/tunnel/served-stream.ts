@@ -52,7 +52,7 @@ export class ServedStream implements RequestService, AnsweredStream {
       return;
     }
     const { host, port } = target.authority;
-    const own = origin.httpHostHeader ?? (port === null ? host : `${host}:${port}`);
+    const own = origin.httpHostHeader || (port === null ? host : `${host}:${port}`);
     const serverName = origin.originServerName || (origin.matchSNItoHost === true ? host : service.host);
     const call = new ServiceCall(this, {
       pools: this.connector.pools(origin.caPool ?? ""),
@@ -65,6 +65,8 @@ export class ServedStream implements RequestService, AnsweredStream {
       hasBody,
       head:
         `${head.method} ${target.originForm} HTTP/1.1\r\nHost: ${own}\r\n${forwardedFields(buffer, head)}` +
+        // The reader takes it out of the fields, since an edge writes its own; without it a service that is the edge itself would get the request again and again.
+        (head.loopIndex < 0 ? "" : `CDN-Loop: ${head.value(buffer, head.loopIndex)}\r\n`) +
         (head.takesTrailers && upgrade === "" ? "TE: trailers\r\nConnection: TE\r\n" : "") +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         `${head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : ""}\r\n`,

@@ -126,6 +126,10 @@ test("an ingress rule that cannot work is refused with its place", () => {
     [{ ingress: [{ service: "http_status:99" }] }, "/config/ingress/0/service"],
     [{ ingress: [{ service: "http_status:101" }] }, "/config/ingress/0/service"],
     [{ ingress: [{ service: "http://a", originRequest: { http2Origin: true } }] }, "/config/ingress/0/originRequest/http2Origin"],
+    ...["a\r\nX: y", "a b", "é.test", "a:99999999", "x/y"].map(
+      (httpHostHeader) => [{ originRequest: { httpHostHeader } }, "/config/originRequest/httpHostHeader"] as const,
+    ),
+    [{ originRequest: { originServerName: "a\r\nb" } }, "/config/originRequest/originServerName"],
     [{ originRequest: { access: { required: true, teamName: "t", audTag: [] } } }, "/config/originRequest/access"],
     [{ "warp-routing": { enabled: true } }, "/config/warp-routing"],
   ];

@@ -27,7 +27,7 @@ const OWN_TEXTS = [
   ...["http/json", "limits/spend-limits", "limits/journal", "plans/dynamic-plan", "credentials/stored-keys", "credentials/service-account"],
   ...["providers/custom-providers", "cache/disk-store", "tracing/span-exporter", "usage/custom-cost", "logs/log-options"],
   // Of one string.
-  ...["request/request-model", "streams/json-strings"],
+  ...["request/request-model", "streams/json-strings", "streams/placed-texts"],
 ].map((name) => `${name}.ts`);
 
 test("the gateway parses JSON of clients and providers only with parseJson", () => {

@@ -8,6 +8,7 @@ const Target = Type.Object({ elementId: Type.String({ minLength: 1, maxLength: 6
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
 const of = (type: string, text: string): { readonly description: string } => ({ description: `${type}: ${text}` });
+const Conditions = (description: { readonly description: string }) => Type.Record(Type.String(), Type.Unknown(), description);
 /** Kinds differ in their properties, which `elementsProblem` checks; other properties are kept. */
 const Properties = Type.Object({
   provider: Type.Optional(Type.String(of("model", "the provider, such as openai."))),
@@ -15,9 +16,9 @@ const Properties = Type.Object({
   retries: Type.Optional(Type.Number(of("model", "attempts after a failed one, from 0 to 5."))),
   timeout: Type.Optional(Type.Number(of("model", "milliseconds until the first byte of the response."))),
   conditions: Type.Optional(
-    Type.Unknown(of("conditional", 'conditions on fields of the request and its metadata, as in {"metadata.plan": {"$eq": "paid"}}.')),
+    Conditions(of("conditional", 'conditions on fields of the request and its metadata, as in {"metadata.plan": {"$eq": "paid"}}.')),
   ),
-  condition: Type.Optional(Type.Unknown(of("conditional", "another name of conditions."))),
+  condition: Type.Optional(Conditions(of("conditional", "another name of conditions."))),
   key: Type.Optional(Type.String(of("rate", "the field whose values are limited separately, such as metadata.user."))),
   limit: Type.Optional(Type.Number(of("rate", "the number of requests, or US dollars, in a window."))),
   limitType: Type.Optional(Type.String(of("rate", "count (default) or cost."))),

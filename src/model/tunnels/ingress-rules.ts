@@ -57,8 +57,17 @@ export function parseService(text: string, source: string): IngressService {
   return TCP.has(scheme) ? { kind: "tcp", host, port: number } : { kind: scheme as "http" | "https", host, port: number };
 }
 
-/** Options that would promise what no connector does. */
-function checkOrigin({ access, http2Origin, disableChunkedEncoding, proxyType }: OriginRequest, source: string): void {
+/** They become a line of a request's head and a name in a TLS handshake. */
+const HOST = /^(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+const SERVER_NAME = /^[A-Za-z0-9_.-]{1,253}$/;
+
+/** Throws for options that would promise what no connector does, and for names that are none. Empty names count as absent. */
+function checkOrigin(options: OriginRequest, source: string): void {
+  const { access, http2Origin, disableChunkedEncoding, proxyType, httpHostHeader = "", originServerName = "" } = options;
+  if (httpHostHeader !== "" && !HOST.test(httpHostHeader))
+    throw new IngressError(`${source}/httpHostHeader`, "httpHostHeader must be a host name or an address, with or without a port.");
+  if (originServerName !== "" && !SERVER_NAME.test(originServerName))
+    throw new IngressError(`${source}/originServerName`, "originServerName must be a host name.");
   const refuse = (field: string): never => {
     throw new IngressError(`${source}/${field}`, `${field} is not available in this version.`);
   };

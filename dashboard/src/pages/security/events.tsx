@@ -1,11 +1,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useEffect, useMemo } from "react";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { groupsNode, useGroups } from "../../api/analytics.ts";
 import { useAddress } from "../../api/search.ts";
+import { useTail } from "../../api/tail.ts";
 import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
@@ -94,9 +95,20 @@ function Events({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const range = useTimeRange();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
-  const query = new URLSearchParams([["per_page", "100"], ...sinceUntil(range).map((pair) => [...pair])]);
-  for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) query.set(name, search[name]);
-  const read = useRead<SecurityEvent[]>(`/zones/${zone.id}/security/events?${query.toString()}`, { keepsPrevious: true });
+  const wanted = new URLSearchParams();
+  for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) wanted.set(name, search[name]);
+  const query = new URLSearchParams([["per_page", "100"], ...sinceUntil(range).map((pair) => [...pair]), ...wanted]);
+  const base = `/zones/${zone.id}/security/events`;
+  const read = useRead<SecurityEvent[]>(`${base}?${query.toString()}`, { keepsPrevious: true });
+  // Only the usual time has no end: a chosen one shows what was there.
+  const isTimed = search["time"] !== undefined || range.span === "";
+  const tail = useTail<SecurityEvent>(isTimed ? undefined : `${base}/tail?${wanted.toString()}`, "security_event", wanted.toString());
+  // The list was read before the stream began: what arrived between is in neither.
+  useEffect(() => void (tail.isOpen && read.refetch()), [tail.isOpen]);
+  const rows = useMemo(() => {
+    const byId = new Map([...(isTimed ? [] : tail.rows), ...(read.data?.result ?? [])].map((row) => [row.id, row]));
+    return [...byId.values()].toSorted((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1));
+  }, [isTimed, tail.rows, read.data]);
   const chips = CHIPS.filter((name) => search[name] !== undefined);
   const filter = Object.fromEntries(
     ([...CHIPS, "path.contains"] as const).flatMap((name) => {
@@ -144,7 +156,7 @@ function Events({ zone }: { readonly zone: Zone }) {
           <Failed error={read.error} onAgain={() => void read.refetch()} />
         ) : !read.data ? (
           <Loading />
-        ) : read.data.result.length === 0 ? (
+        ) : rows.length === 0 ? (
           <Empty title={chips.length > 0 ? "No event matches these filters" : "No rule has acted in this time"}>
             {chips.length > 0 && (
               <Button variant="default" onClick={() => go(Object.fromEntries(chips.map((name) => [name, undefined])))}>
@@ -155,7 +167,7 @@ function Events({ zone }: { readonly zone: Zone }) {
         ) : (
           <List<SecurityEvent>
             label="Security events"
-            rows={read.data.result}
+            rows={rows}
             keyOf={({ id }) => id}
             columns={[
               {

@@ -1,1 +1,0 @@
-import{m as e,p as t}from"./framework-DELZr8yB.js";function n(){let n=e({strict:!1}),r=t();return[n,(e,{replace:t=!1}={})=>void r({to:`.`,search:(t=>({...t,...e})),replace:t})]}export{n as t};

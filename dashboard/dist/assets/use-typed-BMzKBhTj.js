@@ -1,1 +1,0 @@
-import{n as e}from"./framework-DELZr8yB.js";var t=e(),n=150;function r(e,r){let[i,a]=(0,t.useState)(e??``);return(0,t.useEffect)(()=>a(t=>t.trim()===(e??``)?t:e??``),[e]),(0,t.useEffect)(()=>{let t=setTimeout(()=>i.trim()!==(e??``)&&r(i.trim()||void 0),n);return()=>clearTimeout(t)},[i]),[i,a]}export{r as t};
