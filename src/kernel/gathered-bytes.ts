@@ -35,6 +35,13 @@ export class GatheredBytes {
     return this.pieces;
   }
 
+  /** The chunks in order, packed; empties this object. */
+  takeList(): readonly Buffer[] {
+    const pieces = this.list();
+    this.clear();
+    return pieces;
+  }
+
   /** All bytes in one buffer; a single chunk is not copied. */
   joined(): Buffer {
     const [first, second] = this.list();

@@ -44,7 +44,7 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
   }
 
   get isUsable(): boolean {
-    return this.hello !== null && !this.session.isOver && !this.session.isDraining;
+    return this.hello !== null && this.session.takesStreams;
   }
 
   /** Sends the rules of the tunnel if the connector does not have them. */

@@ -1,6 +1,6 @@
-import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import { NOWHERE } from "./carrier.ts";
 
-const NOWHERE: End = { address: "", port: 0 };
 const nothing = (): void => undefined;
 
 /** A connection that could not be made: its handler only learns why. */

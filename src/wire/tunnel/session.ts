@@ -1,7 +1,8 @@
 import type { Checked } from "#kernel/timers.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { CONTROL_BYTES_MAX, FRAME, frameHead, type FrameHandler, TunnelFrameReader, STREAMS_MAX, TunnelFault } from "./frames.ts";
-import { type StreamCarrier, TunnelStream } from "./stream.ts";
+import type { StreamCarrier } from "./carrier.ts";
+import { TunnelStream } from "./stream.ts";
 
 /** The owner of a connection: the edge, or the connector. */
 export interface TunnelSessionOwner {
@@ -17,8 +18,8 @@ export interface TunnelSessionOwner {
 /** Without a byte for so long, the other side is asked for one, and given up later. */
 const PING_AFTER_MS = 15_000;
 const DEAD_AFTER_MS = 45_000;
-/** A side that asks for answers and does not read them. */
-const UNREAD_BYTES_MAX = 64 * 2 ** 20;
+/** Time to take the last bytes of a connection that ends. */
+const ENDS_WITHIN_MS = 5_000;
 
 /** A connection with any number of streams, each with its own flow control. Both sides use it; only the edge opens streams. */
 export class TunnelSession implements TransportHandler, FrameHandler, StreamCarrier, Checked {
@@ -36,6 +37,9 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   private hasHeard = true;
   private heardMs = 0;
   private hasPinged = false;
+  private owesPong = false;
+  /** It closes once everything is sent, and what comes until then does not count. */
+  private isEnding = false;
 
   constructor(transport: Transport, owner: TunnelSessionOwner) {
     this.transport = transport;
@@ -52,10 +56,14 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
     this.reader.controlBytesMax = CONTROL_BYTES_MAX;
   }
 
+  get takesStreams(): boolean {
+    return !this.isOver && !this.isEnding && !this.isDraining;
+  }
+
   /** Null if the connection has no room for another stream. */
   open(): TunnelStream | null {
-    if (this.isOver || this.isDraining || this.streams.size >= STREAMS_MAX) return null;
-    const stream = new TunnelStream(this, ++this.lastStream);
+    if (!this.takesStreams || this.streams.size >= STREAMS_MAX) return null;
+    const stream = new TunnelStream(this, ++this.lastStream, false);
     this.streams.set(stream.id, stream);
     this.send(FRAME.open, stream.id);
     return stream;
@@ -80,8 +88,9 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
     this.over();
   }
 
-  /** The same once everything is sent. */
+  /** The same once everything is sent, or the other side has not taken it in time. */
   destroySoon(): void {
+    this.isEnding = true;
     this.transport.destroySoon();
   }
 
@@ -91,7 +100,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
       this.hasHeard = this.hasPinged = false;
     }
     const silentMs = nowMs - this.heardMs;
-    if (silentMs > DEAD_AFTER_MS) this.destroy("ETIMEDOUT");
+    if (silentMs > (this.isEnding ? ENDS_WITHIN_MS : DEAD_AFTER_MS)) this.destroy("ETIMEDOUT");
     else if (silentMs > PING_AFTER_MS && !this.hasPinged) {
       this.hasPinged = true;
       this.send(FRAME.ping, 0);
@@ -99,7 +108,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   }
 
   onBytes(buffer: Buffer, length: number): void {
-    if (this.isOver) return;
+    if (this.isOver || this.isEnding) return;
     this.hasHeard = true;
     try {
       this.reader.feed(buffer, length);
@@ -109,6 +118,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   }
 
   onDrain(): void {
+    if (this.owesPong) this.pong();
     for (const stream of [...this.blocked]) stream.roomAgain();
   }
 
@@ -140,21 +150,26 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   }
 
   private onOwnFrame(kind: number, payload: Buffer): void {
-    if (kind === FRAME.ping) {
-      if (this.transport.queuedBytes > UNREAD_BYTES_MAX) throw new TunnelFault("answers are not read");
-      this.send(FRAME.pong, 0);
-    } else if (kind === FRAME.drain) {
+    if (kind === FRAME.ping) this.pong();
+    else if (kind === FRAME.drain) {
       this.isDraining = true;
       this.owner.onChanged();
     } else if (kind !== FRAME.pong) this.owner.onFrame(kind, payload);
   }
 
+  /** One for all pings that came while nothing could leave: a side that does not read its answers must not fill the memory. */
+  private pong(): void {
+    this.owesPong = this.transport.needsDrain;
+    if (!this.owesPong) this.send(FRAME.pong, 0);
+  }
+
   private accept(id: number): void {
     const { owner } = this;
-    if (owner.onStream === undefined || id <= this.lastStream || this.streams.size >= STREAMS_MAX)
-      throw new TunnelFault("a stream that may not begin");
+    if (owner.onStream === undefined || id <= this.lastStream) throw new TunnelFault("a stream that may not begin");
     this.lastStream = id;
-    const stream = new TunnelStream(this, id);
+    // Streams end here later than at the edge if their last bytes are still being read.
+    if (this.streams.size >= STREAMS_MAX) return this.send(FRAME.reset, id);
+    const stream = new TunnelStream(this, id, true);
     this.streams.set(id, stream);
     this.send(FRAME.accept, id);
     owner.onStream(stream);

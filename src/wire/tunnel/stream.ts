@@ -1,17 +1,10 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import { NOWHERE, type StreamCarrier } from "./carrier.ts";
 import { DATA_BYTES_MAX, FRAME, frameHead, STREAM_WINDOW_BYTES, TunnelFault, windowFrame } from "./frames.ts";
 
-const NOWHERE: End = { address: "", port: 0 };
 /** The receiver gives room again once it has read this much. */
 const WINDOW_STEP_BYTES = STREAM_WINDOW_BYTES / 2;
-
-/** The connection of a stream, as the stream sees it. */
-export interface StreamCarrier {
-  readonly transport: Transport;
-  readonly blocked: Set<TunnelStream>;
-  send(kind: number, stream: number): void;
-  forget(stream: TunnelStream): void;
-}
 
 /** One stream of a tunnel's connection: to those who use it, a connection like any other. */
 export class TunnelStream implements Transport {
@@ -36,24 +29,29 @@ export class TunnelStream implements Transport {
   /** Bytes that the other side may still send, and those read since it was told. */
   private room = STREAM_WINDOW_BYTES;
   private unreported = 0;
-  private held: Buffer[] = [];
+  private readonly held = new GatheredBytes();
   private isPaused = true;
   private hasEnded = false;
+  private hasSentEnd = false;
   private closesOnceSent = false;
   private otherHasEnded = false;
   private tellsEnd = false;
   private isClosed = false;
-  private wasAccepted = false;
+  private wasAccepted: boolean;
   private readonly afterSending: (() => void)[] = [];
   private readonly afterClose: (() => void)[] = [];
 
-  constructor(session: StreamCarrier, id: number) {
+  constructor(session: StreamCarrier, id: number, wasAccepted: boolean) {
     this.session = session;
     this.id = id;
+    this.wasAccepted = wasAccepted;
   }
 
+  /** Who asks may wait for `onDrain`, even if others filled the connection. */
   get needsDrain(): boolean {
-    return this.queuedBytes > 0 || this.session.transport.needsDrain;
+    const needsDrain = this.queuedBytes > 0 || this.session.transport.needsDrain;
+    if (needsDrain && !this.isClosed) this.session.blocked.add(this);
+    return needsDrain;
   }
 
   attach(handler: TransportHandler): void {
@@ -122,7 +120,7 @@ export class TunnelStream implements Transport {
   unread(bytes: Buffer): void {
     this.handler = null;
     this.isPaused = true;
-    if (bytes.length > 0) this.held.unshift(Buffer.from(bytes));
+    for (const piece of [Buffer.from(bytes), ...this.held.takeList()]) this.held.push(piece);
   }
 
   intoSocket(): never {
@@ -137,15 +135,14 @@ export class TunnelStream implements Transport {
   }
 
   receive(buffer: Buffer, start: number, end: number): void {
-    const length = end - start;
-    this.room -= length;
-    if (this.room < 0 || this.otherHasEnded) throw new TunnelFault("more bytes than there was room for");
+    this.room -= end - start;
+    if (this.room < 0 || this.otherHasEnded || !this.wasAccepted) throw new TunnelFault("bytes that may not come");
     if (this.isPaused || this.held.length > 0) this.held.push(Buffer.from(buffer.subarray(start, end)));
     else this.hand(buffer, start, end);
   }
 
   ended(): void {
-    if (this.otherHasEnded) throw new TunnelFault("a stream ends twice");
+    if (this.otherHasEnded || !this.wasAccepted) throw new TunnelFault("a stream ends that cannot end");
     this.otherHasEnded = this.tellsEnd = true;
     this.deliver();
   }
@@ -196,7 +193,7 @@ export class TunnelStream implements Transport {
     }
     if (this.queuedBytes > 0) return;
     for (const callback of this.afterSending.splice(0)) callback();
-    if (this.hasEnded) this.sendEnd();
+    if (this.hasEnded && !this.hasSentEnd) this.sendEnd();
   }
 
   private taken(length: number): void {
@@ -206,6 +203,7 @@ export class TunnelStream implements Transport {
   }
 
   private sendEnd(): void {
+    this.hasSentEnd = true;
     this.session.send(FRAME.end, this.id);
     if (this.closesOnceSent) queueMicrotask(() => this.destroy());
     else if (this.otherHasEnded && !this.tellsEnd) queueMicrotask(() => this.close(""));
@@ -217,7 +215,9 @@ export class TunnelStream implements Transport {
   }
 
   private deliver(): void {
-    for (let bytes; !this.isPaused && !this.isClosed && (bytes = this.held.shift()) !== undefined;) this.hand(bytes, 0, bytes.length);
+    for (const bytes of this.held.takeList())
+      if (this.isPaused || this.isClosed) this.held.push(bytes);
+      else this.hand(bytes, 0, bytes.length);
     if (this.isPaused || this.isClosed || this.held.length > 0 || !this.tellsEnd) return;
     this.tellsEnd = false;
     this.handler?.onEnd();
@@ -239,7 +239,7 @@ export class TunnelStream implements Transport {
   private close(code: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.held = [];
+    this.held.clear();
     this.dropQueue();
     this.session.forget(this);
     queueMicrotask(() => {
