@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { createImageHandler } from "#api/images/image-handler.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { type ApiServer, ask, IMAGES_URL, startApi } from "../support/api-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { TINY_GIF } from "../support/planted-images.ts";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -162,6 +163,21 @@ describe("images of an account", () => {
     assert.deepEqual(refusal(await from("http://example.com/a.gif")), [400, 5400, "/url"]);
     assert.deepEqual(refusal(await from("file:///etc/passwd")), [400, 5400, "/url"]);
   });
+
+  test("a server that does not answer takes some of the places for fetches, not all", async (t) => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    t.after(() => silent.close());
+    await new Promise((resolve) => silent.once("listening", resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const statuses: number[] = [];
+    const asked = Array.from({ length: 10 }, async () =>
+      statuses.push((await ask(server, "POST", `${images}/v1`, { form: { url } })).status),
+    );
+    await eventually(() => statuses.length === 2);
+    silent.closeAllConnections();
+    await Promise.all(asked);
+    assert.deepEqual(statuses, [429, 429, ...Array.from({ length: 8 }, () => 400)]);
+  });
 });
 
 describe("direct uploads", () => {
@@ -197,6 +213,18 @@ describe("direct uploads", () => {
     const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await sent(uploadURL)).status));
     assert.deepEqual(statuses.toSorted(), [200, 410, 410, 410, 410]);
     assert.equal(filesOnDisk(), files + 1);
+  });
+
+  test("slow uploads of an account leave places for the others", async () => {
+    const { uploadURL } = await create();
+    const headers = { "content-type": "multipart/form-data; boundary=x", "content-length": "100" };
+    const slow = Array.from({ length: 6 }, () => request(here(uploadURL), { method: "POST", headers }).on("error", () => undefined));
+    for (const one of slow) one.flushHeaders();
+    const emptyForm = (): Promise<Response> => fetch(here(uploadURL), { method: "POST", body: new FormData() });
+    await eventually(async () => (await emptyForm()).status === 429);
+    for (const one of slow) one.destroy();
+    await eventually(async () => (await emptyForm()).status === 400);
+    assert.equal((await sent(uploadURL)).status, 200);
   });
 
   test("a URL ends at its time, after a refused file it still works, and of another account or forged it never does", async () => {

@@ -5,6 +5,7 @@ import { toFailure } from "#api/failure.ts";
 import { FORM_OVERHEAD_BYTES, formFileOf, isForm, readForm } from "#api/form-body.ts";
 import type { ImageControl } from "#control/images/image-control.ts";
 import { IMAGE_BYTES_MAX } from "#control/images/image-facts.ts";
+import { createStreamLimiter } from "#control/events/stream-limiter.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { accountOfHash, DELIVERY_PATH, UPLOAD_PATH } from "#kernel/net/image-urls.ts";
 import { imageFileOf } from "./image-uploads.ts";
@@ -18,11 +19,11 @@ export interface ImageHandlerDeps {
   readonly failed: (error: unknown) => void;
 }
 
-/** Each may hold a whole file in memory. */
-const UPLOADS_MAX = 8;
+/** Each may hold a whole file in memory, for as long as its client takes. */
+const UPLOADS = { ofOne: 6, ofAll: 16, takers: "uploads", what: "run" } as const;
 
 export function createImageHandler({ control, failed }: ImageHandlerDeps): ImageHandler {
-  let uploads = 0;
+  const places = createStreamLimiter(UPLOADS);
 
   async function deliver(request: IncomingMessage, response: ServerResponse, path: string, query: string): Promise<void> {
     const image = await control.imageDelivery.find({ path, query, accept: request.headers.accept ?? "" });
@@ -52,19 +53,21 @@ export function createImageHandler({ control, failed }: ImageHandlerDeps): Image
     if (accountId === null || rest.length > 0) throw new PlatformError("image_upload_ended");
     await control.images.assertAwaited(accountId, secret);
     if (!isForm(request.headers)) throw new PlatformError("image_input", { message: "Send a form of the type multipart/form-data." });
-    if (uploads >= UPLOADS_MAX) throw new PlatformError("image_busy");
-    uploads++;
+    places.look(accountId);
+    const leave = places.take(accountId);
     try {
       const bytes = await requestBytes(request, request.headers["content-length"], IMAGE_BYTES_MAX + FORM_OVERHEAD_BYTES);
       const file = imageFileOf(formFileOf(readForm(bytes, request.headers, IMAGE_BYTES_MAX, "file")));
       const body = successEnvelope(await control.images.receive(accountId, secret, file), [], null);
       response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(body);
     } finally {
-      uploads--;
+      leave();
     }
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    // The client left: nobody's mistake, and nobody to tell.
+    if (request.errored !== null) return void response.destroy();
     const failure = toFailure(error);
     if (failure.unexpected) failed(error);
     if (response.headersSent) return void response.destroy();

@@ -105,7 +105,7 @@ export function createImageDelivery({ store, clock, files, processor, keys }: Im
         bytes: () =>
           rendered(name, async () => {
             if (!(await files.has(blobId))) throw new PlatformError("image_not_found");
-            return processor.render({ path: files.pathOf(blobId), fit, width, height, metadata, format });
+            return processor.render({ path: files.pathOf(blobId), fit, width, height, metadata, format }, accountId);
           }),
       };
     },

@@ -5,16 +5,19 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ImageFacts, RenderTask } from "./image-facts.ts";
 import type { ImageAnswer, ImageRequest } from "./image-program.ts";
 
-/** Reads and renders files of images in a process of its own, one at a time. */
+/** Reads and renders files of images in a process of its own, one at a time. `owner`: the account whose work it is. */
 export interface ImageProcessor {
   /** Decodes the whole file. Throws `image_format`, `image_unreadable`, `image_dimensions` or `image_busy`. */
-  inspect(path: string): Promise<ImageFacts>;
+  inspect(path: string, owner?: string): Promise<ImageFacts>;
   /** Throws the same errors. */
-  render(task: RenderTask): Promise<Buffer>;
+  render(task: RenderTask, owner?: string): Promise<Buffer>;
   close(): void;
 }
 
 interface Waiting {
+  readonly owner: string;
+  /** How much of its owner's work was there before it. */
+  readonly place: number;
   readonly request: ImageRequest;
   readonly resolve: (answer: ImageAnswer) => void;
   readonly reject: (error: PlatformError) => void;
@@ -34,7 +37,8 @@ const LIMITS: ImageProcessorLimits = { workMs: 20_000, memoryKib: 1_572_864 };
 const LOADING_MS = 60_000;
 /** It ends after this time without work. */
 const QUIET_MS = 60_000;
-const WAITING_MAX = 64;
+/** Of all accounts; one may have half of what is free. */
+const WAITING_MAX = 128;
 /** A broken installation is not tried again with every request. */
 const PAUSE_MS = 5_000;
 
@@ -120,10 +124,13 @@ export function createImageProcessor(clock: Clock, limits: Partial<ImageProcesso
     for (const event of ["error", "exit"]) opened.on(event, end);
     watch(LOADING_MS, false);
   };
-  const ask = (work: Work): Promise<ImageAnswer> =>
+  const ask = (work: Work, owner: string): Promise<ImageAnswer> =>
     new Promise((resolve, reject) => {
-      if (queue.length >= WAITING_MAX || clock.monotonicMs() < brokenUntilMs) return reject(new PlatformError("image_busy"));
-      queue.push({ request: { id: ++last, ...work }, resolve, reject });
+      const place = queue.filter((one) => one.owner === owner).length;
+      if (place >= WAITING_MAX - queue.length || clock.monotonicMs() < brokenUntilMs) return reject(new PlatformError("image_busy"));
+      // Accounts take turns, so that none waits for all the work of another. The first is being done.
+      const at = queue.findIndex((one, i) => i > 0 && one.place > place);
+      queue.splice(at < 0 ? queue.length : at, 0, { owner, place, request: { id: ++last, ...work }, resolve, reject });
       if (queue.length === 1) next();
     });
   const checked = ({ fault, ...answer }: ImageAnswer): ImageAnswer => {
@@ -132,8 +139,8 @@ export function createImageProcessor(clock: Clock, limits: Partial<ImageProcesso
   };
 
   return {
-    inspect: async (path) => checked(await ask({ kind: "inspect", path })).facts as ImageFacts,
-    render: async (task) => Buffer.from(checked(await ask({ kind: "render", task })).bytes as Uint8Array),
+    inspect: async (path, owner = "") => checked(await ask({ kind: "inspect", path }, owner)).facts as ImageFacts,
+    render: async (task, owner = "") => Buffer.from(checked(await ask({ kind: "render", task }, owner)).bytes as Uint8Array),
     close: () => {
       quiet();
       clearTimeout(limit);

@@ -107,12 +107,12 @@ export function createImages(deps: ImagesDeps): Images {
   }
 
   /** Runs `save` with the columns of a file that is on disk and can be decoded; the file goes if that fails. */
-  async function withFile<T>({ name, bytes }: ImageFile, save: (columns: FileColumns) => Promise<T>): Promise<T> {
+  async function withFile<T>(accountId: string, { name, bytes }: ImageFile, save: (columns: FileColumns) => Promise<T>): Promise<T> {
     if (bytes.length > IMAGE_BYTES_MAX) throw new PlatformError("image_too_large");
     if (formatOf(bytes) === null) throw new PlatformError("image_format");
     const { blob_id, path, digest } = await files.add(bytes);
     try {
-      const { format, frames } = await processor.inspect(path);
+      const { format, frames } = await processor.inspect(path, accountId);
       return await save({ blob_id, digest, bytes: bytes.length, format, frames, filename: name === "" ? null : name.slice(0, 255) });
     } catch (error) {
       await files.remove(blob_id);
@@ -137,7 +137,7 @@ export function createImages(deps: ImagesDeps): Images {
   const upload = async (call: Call, accountId: string, file: ImageFile, image: NewImage): Promise<Image> => {
     checkNew(image);
     await assertRoom(store.read, accountId, 1, file.bytes.length);
-    const row = await withFile(file, (columns) =>
+    const row = await withFile(accountId, file, (columns) =>
       insert(call, accountId, image, { ...columns, upload_hash: null, expires_on: null }, "upload"),
     );
     return views.of(row);
@@ -179,7 +179,7 @@ export function createImages(deps: ImagesDeps): Images {
     upload,
     uploadFrom: async (call, accountId, url, image) => {
       checkNew(image);
-      return upload(call, accountId, await fetchImage(url), image);
+      return upload(call, accountId, await fetchImage(accountId, url), image);
     },
     edit: async (call, accountId, id, { metadata, requireSignedURLs, creator }) => {
       if (metadata !== undefined) checkMeta(metadata);
@@ -218,7 +218,7 @@ export function createImages(deps: ImagesDeps): Images {
     receive: async (accountId, secret, file) => {
       const draft = await awaited(store.read, accountId, secret);
       await assertRoom(store.read, accountId, 0, file.bytes.length);
-      const row = await withFile(file, (columns) =>
+      const row = await withFile(accountId, file, (columns) =>
         commit({ store }, systemCall("direct-upload"), async (unit) => {
           // Another request may have used the URL meanwhile.
           const before = await awaited(unit.db, accountId, secret);

@@ -62,6 +62,13 @@ describe("SPEC 9, 2022-07-01: variants have the pixels of the library's own outp
       });
 });
 
+test("an account's image does not wait for all those of another account", async () => {
+  const done: string[] = [];
+  const asked = (owner: string): Promise<unknown> => processor.render(task({}), owner).then(() => done.push(owner));
+  await Promise.all([...Array.from({ length: 6 }, () => asked("one")), asked("other")]);
+  assert.deepEqual(done.slice(0, 3), ["one", "other", "one"]);
+});
+
 test("an image that a camera turned stands upright in each variant", async () => {
   const turned = join(folder, "turned.jpg");
   writeFileSync(turned, await sharp(source).withMetadata({ orientation: 6 }).jpeg().toBuffer());
