@@ -8,6 +8,8 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
  */
 export function requestBytes(payload: Readable, lengthSaid: string | undefined, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // A client that left before this call causes no further events.
+    if (payload.destroyed) return reject(payload.errored ?? new Error("aborted"));
     const tooLarge = (): void => reject(new PlatformError("body_too_large"));
     if (Number(lengthSaid) > bytesMax) return tooLarge();
     const gathered = new GatheredBytes();
