@@ -16,6 +16,13 @@ test("one holder gets half of the memory, and another one always finds some", ()
   assert.deepEqual([other.take(250), used.value], [true, 500]);
 });
 
+test("a holder that needs no more keeps what it has, although others have taken the rest", () => {
+  const memory = new FairMemory(1000, { value: 0 });
+  const [first, second, third] = [memory.share("first"), memory.share("second"), memory.share("third")];
+  assert.deepEqual([first.take(500), second.take(250), third.take(125)], [true, true, true]);
+  assert.deepEqual([first.take(0), first.take(1)], [true, false]);
+});
+
 test("property: whatever is taken and released, bytes add up, stay below the limit, and a new holder gets some", () => {
   const steps = fc.array(fc.tuple(fc.nat(4), fc.integer({ min: 1, max: 300 }), fc.boolean()), { maxLength: 200 });
   fc.assert(

@@ -23,6 +23,8 @@ export class FairMemory {
   }
 
   take(holders: readonly string[], bytes: number): boolean {
+    // Others may have taken what was free, which matters only to those that need more.
+    if (bytes === 0) return true;
     const free = this.bytesMax - this.used.value;
     if (bytes > free || holders.some((holder) => (this.byHolder.get(holder) ?? 0) + bytes > free)) return false;
     for (const holder of holders) this.byHolder.set(holder, (this.byHolder.get(holder) ?? 0) + bytes);

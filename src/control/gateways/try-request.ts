@@ -40,7 +40,7 @@ export function createGatewayTries(deps: {
       const leave = places.take(accountId);
       const startMs = clock.monotonicMs();
       try {
-        const url = new URL(`/v1/${accountId}/${id}/${endpoint}`, base);
+        const url = urlIn(`/v1/${accountId}/${id}/`, endpoint, base);
         const answer = await sent(url, checked(headers), JSON.stringify(query));
         return { ...answer, duration_ms: Math.round(clock.monotonicMs() - startMs) };
       } finally {
@@ -48,6 +48,13 @@ export function createGatewayTries(deps: {
       }
     },
   };
+}
+
+/** The gateway's own path only: `..` would lead to the gateways of others, which believe more of this server than of its clients. */
+function urlIn(path: string, endpoint: string, base: string): URL {
+  const url = new URL(path + endpoint, base);
+  if (!url.pathname.startsWith(path)) throw invalid("The endpoint is not a path below the gateway.", "/endpoint");
+  return url;
 }
 
 const invalid = (message: string, source: string): PlatformError => new PlatformError("gateway_input_invalid", { message, source });

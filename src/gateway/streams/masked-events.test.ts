@@ -23,6 +23,11 @@ function passed(chunks: readonly (string | Buffer)[]): readonly string[] {
   return [...chunks.map((chunk) => mask.push(Buffer.from(chunk)).toString()), mask.end().toString()];
 }
 
+test("further blank lines after an event pass as they came", () => {
+  const chunks = ["data: sk-Ab\n\n\n", ": waiting\r\n\r\n\n", "data: other\n\n"];
+  assert.equal(passed(chunks).join(""), chunks.join(""));
+});
+
 test("property: a key in any chunks is masked except for two characters, and all other text is unchanged", () => {
   const part = fc.oneof(
     fc.constant(KEY),

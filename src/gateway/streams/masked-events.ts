@@ -61,6 +61,7 @@ function* eventsOf(bytes: Buffer): Generator<Buffer> {
     yield bytes.subarray(from, index + line.length);
     from = index + line.length;
   }
+  if (from < bytes.length) yield bytes.subarray(from);
 }
 
 const DATA_LINE = /^data:[ ]?([^\r\n]*)/gm;

@@ -47,7 +47,7 @@ export class TunnelStream implements Transport {
     this.wasAccepted = wasAccepted;
   }
 
-  /** Who asks may wait for `onDrain`, even if others filled the connection. */
+  /** After an answer of true, `onDrain` follows, even if others filled the connection. */
   get needsDrain(): boolean {
     const needsDrain = this.queuedBytes > 0 || this.session.transport.needsDrain;
     if (needsDrain && !this.isClosed) this.session.blocked.add(this);
