@@ -159,7 +159,7 @@ describe("slow clients and providers", () => {
         signal: abort.signal,
       });
       const reader = res.body?.pipeThrough(new TextDecoderStream()).getReader();
-      // What the provider writes at once may arrive in parts on a busy machine.
+      // A single write of the provider may arrive in parts on a busy machine.
       for (let text = ""; text.split("lazy dog").length <= 10;) text += (await reader?.read())?.value ?? assert.fail("the stream ended");
       abort.abort();
       await eventually(() => rows.length === 1);
