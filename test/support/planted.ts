@@ -50,10 +50,10 @@ const ROUTE_ELEMENTS = [
   {
     id: "model",
     type: "model",
-    properties: { provider: "openai", model: "planted-model" },
+    properties: { provider: "openai", model: "planted-model", retries: 1, timeout: 1000 },
     outputs: { success: { elementId: "end" }, fallback: { elementId: "end" } },
   },
-  { id: "end", type: "end" },
+  { id: "end", type: "end", outputs: {} },
 ];
 const TSIG_SECRET = Buffer.from("planted secret of a transfer").toString("base64");
 const GATEWAY_ID = "planted-gateway";
