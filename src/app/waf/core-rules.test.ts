@@ -23,7 +23,11 @@ import { installCoreRules } from "./install-core-rules.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "selvedge-crs-"));
 after(() => rmSync(folder, { recursive: true }));
-afterEach(() => useRuleMaterial(NO_RULE_MATERIAL));
+afterEach(() => {
+  useRuleMaterial(NO_RULE_MATERIAL);
+  // A test may have set them without the material, which the line above does not notice; other files run in this process.
+  useOperatorRules({ core: null, rows: [] });
+});
 
 const SETUP = 'SecAction "id:900990,phase:1,pass,nolog,setvar:tx.crs_setup_version=999"\n';
 const rule = (id: number): string =>
