@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Call } from "#control/call.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { insertAccount } from "#store/access/accounts.ts";
@@ -92,7 +93,7 @@ async function plant(store: Store, accountId: string, zoneId: string, name: stri
       day,
       account_id: accountId,
       deprecation_id,
-      token_id: "t",
+      token_id: newId(),
       route: "r",
       calls: 1,
     });
@@ -109,7 +110,7 @@ storeTest("an account's list names each thing that fails, and nothing that works
   await store.write(({ db }) =>
     insertAccount(db, { id: other, name: "other", type: "standard", settings: "{}", created_on: NOW } as never),
   );
-  assert.deepEqual(await control.attention.list(account_id), []);
+  assert.deepEqual(await control.attention.list(call(), account_id), []);
   const zone = await control.zones.create(call(), { name: "own.example", account: { id: account_id } });
   const foreign = await control.zones.create(call(), { name: "foreign.example", account: { id: other } });
   const hostname = await control.customHostnames.create(
@@ -126,7 +127,7 @@ storeTest("an account's list names each thing that fails, and nothing that works
     await db.updateTable("custom_hostnames").set({ ssl_status: "validation_timed_out" }).where("id", "=", hostname.id).execute();
     await db.updateTable("zones").set({ status: "moved" }).where("id", "in", [zone.id, foreign.id]).execute();
   });
-  const listed = await control.attention.list(account_id);
+  const listed = await control.attention.list(call(), account_id);
   assert.deepEqual(
     listed.map(({ kind, objects, has_more }) => [kind, objects.map(({ zone_name, name, reason }) => [zone_name, name, reason]), has_more]),
     [
@@ -147,9 +148,35 @@ storeTest("a list names ten objects of a kind, and says whether there are more",
   for (let i = 0; i < 10; i++) await control.zones.create(call(), { name: `z${i}.example`, account: { id: account_id } });
   await store.write(({ db }) => db.updateTable("zones").set({ status: "pending" }).execute());
   const ofPending = async () =>
-    (await control.attention.list(account_id)).map(({ kind, objects, has_more }) => [kind, objects.length, has_more]);
+    (await control.attention.list(call(), account_id)).map(({ kind, objects, has_more }) => [kind, objects.length, has_more]);
   assert.deepEqual(await ofPending(), [["zone_pending", 10, false]]);
   await control.zones.create(call(), { name: "z10.example", account: { id: account_id } });
   await store.write(({ db }) => db.updateTable("zones").set({ status: "pending" }).execute());
   assert.deepEqual(await ofPending(), [["zone_pending", 10, true]]);
+});
+
+storeTest("a credential sees the problems of the zones that it may read, and of no others", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store, { clock: fixedClock(NOW) });
+  const made = async (name: string): Promise<string> => {
+    const { id } = await control.zones.create(call(), { name, account: { id: account_id } });
+    await plant(store, account_id, id, name);
+    return id;
+  };
+  const [readable] = [await made("readable.example"), await made("hidden.example")];
+  await store.write(({ db }) => db.updateTable("zones").set({ status: "moved" }).execute());
+  const groups = { settings: new Set(["Account Settings Read"] as const), zone: new Set(["Zone Read"] as const) };
+  const actor = {
+    ...{ type: "token" as const, id: newId(), user_id: newId(), name: "", ip: "" },
+    grants: [
+      { effect: "allow", level: "account", id: account_id, groups: groups.settings },
+      { effect: "allow", level: "zone", id: readable, account: account_id, groups: groups.zone },
+    ],
+    reach: new Map([[account_id, new Set([...groups.settings, ...groups.zone])]]),
+  } as const;
+  const namesFor = async (caller: Call) => {
+    const listed = await control.attention.list(caller, account_id);
+    return [...new Set(listed.flatMap(({ objects }) => objects.map(({ zone_name: name }) => name)))].filter((name) => name !== null).sort();
+  };
+  assert.deepEqual(await namesFor({ actor, request_id: "test", rev: null }), ["readable.example"]);
+  assert.deepEqual(await namesFor(call()), ["hidden.example", "readable.example"]);
 });

@@ -190,9 +190,10 @@ export function zoneListOwners({ name, status, types, account_id, account_name, 
 const isListed =
   (filter: ZoneFilter) =>
   (eb: Builder): Expression<SqlBool> =>
-    eb.and([visible(eb, filter.reach), matching(eb, filter)]);
+    eb.and([isVisible(eb, filter.reach), matching(eb, filter)]);
 
-function visible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
+/** Whether the reach has the zone of the query's row. */
+export function isVisible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
   if (reach === null) return eb.and([]);
   const some =
     reach.some.length === 0 || reach.accounts.length === 0

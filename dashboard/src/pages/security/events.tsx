@@ -1,12 +1,11 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { useRead } from "../../api/hooks.ts";
+import { useLiveList } from "../../api/live-list.ts";
 import { groupsNode, useGroups } from "../../api/analytics.ts";
 import { useAddress } from "../../api/search.ts";
-import { useTail } from "../../api/tail.ts";
 import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
@@ -91,24 +90,24 @@ function EventsChart({ zoneId, range, filter }: ChartProps) {
   );
 }
 
+const keyOf = ({ id }: SecurityEvent): string => id;
+
 function Events({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const range = useTimeRange();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
   const wanted = new URLSearchParams();
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) wanted.set(name, search[name]);
-  const query = new URLSearchParams([["per_page", "100"], ...sinceUntil(range).map((pair) => [...pair]), ...wanted]);
-  const base = `/zones/${zone.id}/security/events`;
-  const read = useRead<SecurityEvent[]>(`${base}?${query.toString()}`, { keepsPrevious: true });
   // Only the usual time has no end: a chosen one shows what was there.
   const isTimed = search["time"] !== undefined || range.span === "";
-  const tail = useTail<SecurityEvent>(isTimed ? undefined : `${base}/tail?${wanted.toString()}`, "security_event", wanted.toString());
-  // The list was read before the stream began: what arrived between is in neither.
-  useEffect(() => void (tail.isOpen && read.refetch()), [tail.isOpen]);
-  const rows = useMemo(() => {
-    const byId = new Map([...(isTimed ? [] : tail.rows), ...(read.data?.result ?? [])].map((row) => [row.id, row]));
-    return [...byId.values()].toSorted((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1));
-  }, [isTimed, tail.rows, read.data]);
+  const { read, rows } = useLiveList<SecurityEvent>({
+    path: `/zones/${zone.id}/security/events`,
+    event: "security_event",
+    filter: wanted,
+    only: [["per_page", "100"], ...sinceUntil(range)],
+    mode: isTimed ? "still" : "followed",
+    keyOf,
+  });
   const chips = CHIPS.filter((name) => search[name] !== undefined);
   const filter = Object.fromEntries(
     ([...CHIPS, "path.contains"] as const).flatMap((name) => {
@@ -168,7 +167,7 @@ function Events({ zone }: { readonly zone: Zone }) {
           <List<SecurityEvent>
             label="Security events"
             rows={rows}
-            keyOf={({ id }) => id}
+            keyOf={keyOf}
             columns={[
               {
                 head: "Time",

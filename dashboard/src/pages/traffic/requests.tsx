@@ -1,11 +1,9 @@
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
 import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { useRead } from "../../api/hooks.ts";
+import { useLiveList } from "../../api/live-list.ts";
 import { useAddress } from "../../api/search.ts";
-import { useTail } from "../../api/tail.ts";
 import { useTimeRange } from "../../api/time-range.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -22,7 +20,7 @@ export const RequestsPage = () => <ZoneGate>{(zone) => <Requests zone={zone} />}
 
 const CHIPS = ["host", "path", "client_ip", "status", "country", "ray_id"] as const;
 
-const SHOWN_MAX = 200;
+const keyOf = ({ ray_id: ray }: LoggedRequest): string => ray;
 
 /** The edge's requests, newest first. Without a time, the page follows the server's stream of new requests. */
 function Requests({ zone }: { readonly zone: Zone }) {
@@ -34,17 +32,15 @@ function Requests({ zone }: { readonly zone: Zone }) {
   const isTimed = search["time"] !== undefined || range.span === "";
   const filter = new URLSearchParams();
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) filter.set(name, search[name]);
-  const query = new URLSearchParams([["per_page", "100"], ...(isTimed ? sinceUntil(range).map((pair) => [...pair]) : []), ...filter]);
-  const base = `/zones/${zone.id}/logs/requests`;
-  const read = useRead<LoggedRequest[]>(`${base}?${query.toString()}`, { keepsPrevious: true });
-  const follows = live === "on" && !isTimed;
-  const tail = useTail<LoggedRequest>(follows ? `${base}/tail?${filter.toString()}` : undefined, "request", filter.toString());
-  // The list was read before the stream began: what arrived between is in neither.
-  useEffect(() => void (tail.isOpen && read.refetch()), [tail.isOpen]);
-  const rows = useMemo(() => {
-    const byRay = new Map([...(isTimed ? [] : tail.rows), ...(read.data?.result ?? [])].map((row) => [row.ray_id, row]));
-    return [...byRay.values()].sort((a, b) => b.at_ms - a.at_ms).slice(0, SHOWN_MAX);
-  }, [isTimed, tail.rows, read.data]);
+  const mode = isTimed ? "still" : live === "on" ? "followed" : "paused";
+  const { read, rows, isOpen } = useLiveList<LoggedRequest>({
+    path: `/zones/${zone.id}/logs/requests`,
+    event: "request",
+    filter,
+    only: [["per_page", "100"], ...(isTimed ? sinceUntil(range) : [])],
+    mode,
+    keyOf,
+  });
   const pick = (name: (typeof CHIPS)[number], value: string) => (
     <button type="button" className={tools["pick"]} onClick={() => go({ [name]: value })}>
       {value}
@@ -61,7 +57,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
             isQuiet
             value={live}
             options={[
-              ["on", follows && !tail.isOpen ? "Connecting" : "Live"],
+              ["on", mode === "followed" && !isOpen ? "Connecting" : "Live"],
               ["off", "Paused"],
             ]}
             onChange={(value) => go({ live: value === "on" ? undefined : value })}
@@ -96,7 +92,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
           <List<LoggedRequest>
             label="Requests"
             rows={rows}
-            keyOf={({ ray_id }) => ray_id}
+            keyOf={keyOf}
             columns={[
               {
                 head: "Time",

@@ -12,6 +12,6 @@ export const ATTENTION_ROUTES: readonly Route[] = [
     permissions: ["Account Settings Read", "Account Settings Write"],
     result: Attention,
     paging: "list",
-    handler: ({ control, params }) => control.attention.list(params.account_id),
+    handler: ({ control, call, params }) => control.attention.list(call, params.account_id),
   }),
 ];
