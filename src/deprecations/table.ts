@@ -520,7 +520,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "endpoint_gone" },
     replacement: "POST /accounts/{account_id}/images/v2/direct_upload",
     was: "A URL for one upload could be created without metadata, access policy and identifier of the image.",
-    why: "The later endpoint takes them when it creates the URL, so that whoever uploads cannot choose them.",
+    why: "The new endpoint takes these fields when it creates the URL, so that the visitor who uploads the file cannot choose them.",
     spec: "SPEC 9, 2022-07-01",
   },
   {

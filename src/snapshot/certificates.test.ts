@@ -128,7 +128,7 @@ test("a name uses a certificate only if the certificate's zone serves it, and th
   let serving: string | null = "a";
   const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
   const certificates = createCertificates({ replica, sealer, contextsMax: 10, keysNotOpened, zoneIdOf: () => serving });
-  assert.equal(certificates.idFor("www.a.example"), "own", "not that of whoever waits for the same name");
+  assert.equal(certificates.idFor("www.a.example"), "own", "not the one that waits for the same name");
   replica.apply([of("made up", "b", "www.a.example", "ns.example")]);
   assert.deepEqual(["www.a.example", "ns.example"].map(certificates.idFor), ["own", "service"], "however new it is");
   serving = "b";

@@ -28,7 +28,7 @@ async function proved(world: Claimants, account: string, name: string) {
   return zone;
 }
 
-scenario("scenario 5: whoever was first waits; whoever the registrar names is active", async (world) => {
+scenario("scenario 5: the first account waits; the account whose name servers the registrar names is active", async (world) => {
   const b = await world.create(world.b, "a.com");
   assert.equal(b.status, "pending");
   assert.equal(b.activated_on, null);

@@ -93,10 +93,10 @@ const WITHOUT_PURPOSE: readonly (readonly [what: string, piece: Buffer])[] = [
   ["priorities (CVE-2019-9513)", frame(FRAME.PRIORITY, 0, 5, Buffer.of(0, 0, 0, 0, 1))],
   ["small windows", frame(FRAME.WINDOW_UPDATE, 0, 0, Buffer.of(0, 0, 0, 1))],
   ["resets of an ended stream", frame(FRAME.RST_STREAM, 0, 1, Buffer.of(0, 0, 0, 8))],
-  ["goodbyes", frame(FRAME.GOAWAY, 0, 0, Buffer.alloc(8))],
+  ["GOAWAY frames", frame(FRAME.GOAWAY, 0, 0, Buffer.alloc(8))],
 ];
 for (const [what, piece] of WITHOUT_PURPOSE)
-  test(`a client that reads and sends frames without a purpose is told ENHANCE_YOUR_CALM after a bounded number: ${what}`, async () => {
+  test(`ENHANCE_YOUR_CALM ends the connection of a client that floods: ${what}`, async () => {
     const client = await frameClient(edge.https, edge.rootPem);
     client.send(request(1), request(3, [], false, POST));
     await client.next(({ stream, flags }) => stream === 1 && (flags & END_STREAM) !== 0);

@@ -59,8 +59,14 @@ export const WORD_RULES: readonly WordRule[] = [
     most: { managed: 0, gateway: 3, control: 7, dashboard: 2, sources: 19, tests: 25, pages: 4 },
   },
   {
-    name: "texts of pages that begin with What or Who, or name nobody",
-    pattern: /(?:["`>]|\. )(?:What|Who)\b|\b[Ww]hoever\b/,
+    name: "whoever",
+    pattern: /\b[Ww]hoever\b/,
+    instead: "name the person who does it",
+    most: { gateway: 0, control: 0, dashboard: 0, sources: 0, tests: 0, pages: 0 },
+  },
+  {
+    name: "texts of pages that begin with What or Who",
+    pattern: /(?:["`>]|\. )(?:What|Who)\b/,
     instead: "name the thing, or the person who does it",
     most: { dashboard: 0 },
   },

@@ -399,7 +399,7 @@ storeTest("all peers are tried, starting with the one that answered last", async
     assert.equal(await secondary.serial(), 5, "the first that confirms is enough");
     await control.secondaries.notified(zone.id, "127.0.0.2");
     await control.secondaries.idle();
-    assert.equal(await secondary.serial(), 6, "whoever has announced a change is asked first");
+    assert.equal(await secondary.serial(), 6, "the primary that announced a change is asked first");
     other.versions = [version(7)];
     primary.versions = [version(6)];
     await control.transfers.incoming.update(call(), zone, { peers: [peer.id, second.id] });

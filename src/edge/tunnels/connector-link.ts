@@ -63,7 +63,7 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
     };
   }
 
-  /** Ends the connection, which a connector may open again unless it is told why not. */
+  /** Ends the connection. The connector opens another one, unless the reason tells it not to. */
   refuse(reason: string): void {
     this.session.send(FRAME.refused, 0, JSON.stringify({ reason }));
     this.session.destroySoon();

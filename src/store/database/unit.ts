@@ -103,7 +103,7 @@ function auditRow(entry: AuditEntry, clock: Clock): unknown[] {
   ];
 }
 
-/** The audit log is kept, so whoever writes large objects often must not fill the disk with their copies. */
+/** The audit log is kept, and must not fill the disk with copies of large objects that are often written. */
 export const AUDIT_DOCUMENT_CHARS_MAX = 8_192;
 
 /** The object, or how long it was and its digest, with what the API shows of it (control/access/audit-logs.ts). */

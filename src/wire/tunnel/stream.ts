@@ -26,7 +26,7 @@ export class TunnelStream implements Transport {
   private handler: TransportHandler | null = null;
   private window = STREAM_WINDOW_BYTES;
   private readonly queue: Buffer[] = [];
-  /** Bytes that the other side may still send, and those read since it was told. */
+  /** Bytes that the other side may still send, and bytes that were read but not yet granted again. */
   private room = STREAM_WINDOW_BYTES;
   private unreported = 0;
   private readonly held = new GatheredBytes();
