@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createImageHandler } from "#api/images/image-handler.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { putVariant } from "#store/images/image-variants.ts";
+import { deleteDraft } from "#store/images/images.ts";
 import { type ApiServer, ask, IMAGES_URL, startApi } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { TINY_GIF } from "../support/planted-images.ts";
@@ -95,6 +97,7 @@ describe("images of an account", () => {
     for (const [form, ...expected] of [
       [{ id: "taken" }, 409, 5409, "/id"],
       [{ id: "keys" }, 400, 5400, "/id"],
+      [{ id: "a".repeat(256) }, 400, 10400, "/id"],
       [{ id: ".." }, 400, 5400, "/id"],
       [{ id: "a/b" }, 400, 5400, "/id"],
       [{ metadata: "[1]" }, 400, 5400, "/metadata"],
@@ -237,9 +240,35 @@ describe("direct uploads", () => {
     assert.equal((await sent(uploadURL)).status, 200);
     clock.advance(121_000);
     assert.deepEqual(await code(await sent(short.uploadURL)), [410, 5410]);
-    clock.advance(86_401_000);
+  });
+
+  test("a draft ends with its URL: it is not shown or counted, its identifier is free, and the sweep deletes it", async () => {
+    const counted = async (): Promise<number> => (await ask(server, "GET", `${images}/v1/stats`)).body.result.count.current;
+    const id = "ending";
+    const before = await counted();
+    const expiry = (): string => new Date(clock.nowMs() + 121_000).toISOString();
+    await create({ id, expiry: expiry() });
+    assert.equal(await counted(), before + 1);
+    clock.advance(121_000);
+    assert.equal(await counted(), before);
+    for (const method of ["GET", "PATCH", "DELETE"])
+      assert.deepEqual(refusal(await ask(server, method, `${images}/v1/${id}`, method === "PATCH" ? { body: {} } : {})), [
+        404,
+        5404,
+        undefined,
+      ]);
+    const { uploadURL } = await create({ id, expiry: expiry() });
+    assert.equal((await sent(uploadURL)).status, 200, "the identifier was free");
+    await create({ id: "ends-too", expiry: expiry() });
+    clock.advance(121_000);
     await server.control.imageSweep.forget();
-    assert.equal((await ask(server, "GET", `${images}/v1/${short.id}`)).status, 404);
+    const rows = await server.store.read.selectFrom("images").select("id").where("id", "like", "end%").execute();
+    assert.deepEqual(
+      rows.map((row) => row.id),
+      [id],
+    );
+    await server.store.write(({ db }) => deleteDraft(db, { account_id: server.account_id, id }));
+    assert.equal((await ask(server, "GET", `${images}/v1/${id}`)).status, 200, "only a row without a file is deleted");
   });
 
   test("an expiry outside of two minutes to six hours is refused", async () => {
@@ -274,6 +303,39 @@ describe("delivery", () => {
       assert.equal((await show(url, { accept, "if-none-match": `"x", W/${tag}` })).status, 304);
     }
     assert.equal(tags.size, 3);
+  });
+
+  test("a variant of too many pixels is refused, members without a meaning are dropped, and one that was stored is not rendered", async () => {
+    const variants = `${images}/v1/variants`;
+    for (const fit of ["cover", "pad", "contain", "scale-down", "crop"]) {
+      const refused = await ask(server, "POST", variants, {
+        body: { id: "huge", options: { ...options, fit, width: 12_000, height: 2_084 } },
+      });
+      assert.deepEqual(refusal(refused), [400, 5400, "/options"]);
+      assert.match(refused.body.errors[0].message, /at most 25,000,000 pixels/);
+    }
+    const odd = { id: "wide", options: { ...options, width: 12_000, blur: 3 } };
+    assert.deepEqual((await ask(server, "POST", variants, { body: odd })).body.result.variant.options, { ...options, width: 12_000 });
+    const edit = (height: number) => ask(server, "PATCH", `${variants}/wide`, { body: { options: { height } } });
+    assert.deepEqual(refusal(await edit(2_084)), [400, 5400, "/options"]);
+    const url = deliveryOf((await made()).variants[0], "wide");
+    const huge = { id: "wide", never_signed: 0, fit: "pad", width: 12_000, height: 12_000, metadata: "none" } as const;
+    await server.store.write(({ db }) => putVariant(db, { account_id: server.account_id, ...huge }));
+    assert.deepEqual(await code(await show(url)), [400, 5414]);
+    await ask(server, "DELETE", `${variants}/wide`);
+  });
+
+  test("an image that cannot be rendered is not tried again for a minute", async () => {
+    const image = await made({ file: file(PNG, "a.png") });
+    const stored = server.store.read.selectFrom("images").select("blob_id").where("id", "=", image.id);
+    const { blob_id: name } = await stored.executeTakeFirstOrThrow();
+    const path = join(dirname(server.eventsPath), "images", name!.slice(0, 2), name!);
+    writeFileSync(path, PNG.subarray(0, 40));
+    assert.deepEqual(await code(await show(image.variants[0])), [400, 5422]);
+    writeFileSync(path, PNG);
+    assert.deepEqual(await code(await show(image.variants[0])), [400, 5422], "remembered");
+    clock.advance(60_001);
+    assert.equal((await show(image.variants[0])).status, 200);
   });
 
   test("a change of the variant changes the image at once, and a deleted variant ends", async () => {
@@ -343,7 +405,9 @@ test("quotas of images and bytes are held for each account, drafts included", as
     const path = `/accounts/${small.account_id}/images`;
     const create = () => ask(small, "POST", `${path}/v1`, { form: { file: file() } });
     assert.equal((await create()).status, 200);
-    assert.deepEqual(refusal(await create()), [403, 5429, undefined], "bytes");
+    const full = await create();
+    assert.deepEqual(refusal(full), [403, 5429, undefined], "bytes");
+    assert.equal(full.body.errors[0].message, `The images of an account can have ${TINY_GIF.length + 10} bytes together.`);
     assert.equal((await ask(small, "POST", `${path}/v2/direct_upload`, { form: { creator: "a" } })).status, 200);
     assert.deepEqual(
       refusal(await ask(small, "POST", `${path}/v2/direct_upload`, { form: { creator: "a" } })),
@@ -359,7 +423,7 @@ test("files that belong to no image are removed after an hour, and others stay",
   const kept = await made();
   const folder = join(dirname(server.eventsPath), "images");
   const orphan = createHash("md5").update("orphan").digest("hex");
-  const { mkdirSync, utimesSync, writeFileSync } = await import("node:fs");
+  const { mkdirSync, utimesSync } = await import("node:fs");
   mkdirSync(join(folder, orphan.slice(0, 2)), { recursive: true });
   const path = join(folder, orphan.slice(0, 2), orphan);
   writeFileSync(path, "");

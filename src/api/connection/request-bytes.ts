@@ -10,7 +10,8 @@ export function requestBytes(payload: Readable, lengthSaid: string | undefined, 
   return new Promise((resolve, reject) => {
     // A client that left before this call causes no further events.
     if (payload.destroyed) return reject(payload.errored ?? new Error("aborted"));
-    const tooLarge = (): void => reject(new PlatformError("body_too_large"));
+    const tooLarge = (): void =>
+      reject(new PlatformError("body_too_large", { message: `The request body has more than ${bytesMax} bytes.` }));
     if (Number(lengthSaid) > bytesMax) return tooLarge();
     const gathered = new GatheredBytes();
     const take = (piece: Buffer): void => {

@@ -2,18 +2,17 @@ import { systemCall } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Store } from "#store/database/store.ts";
-import { deleteImage, endedDrafts, usedBlobs } from "#store/images/images.ts";
+import { deleteDraft, endedDrafts, usedBlobs } from "#store/images/images.ts";
 import type { ImageFiles } from "./image-files.ts";
 
 /** Removes what no image has any more. */
 export interface ImageSweep {
-  /** Deletes drafts whose URLs ended a day ago. */
+  /** Deletes drafts whose URLs have ended. */
   forget(): Promise<void>;
   /** Deletes files of this machine that belong to no image: of deleted accounts, and of uploads that a crash ended. */
   removeFiles(): Promise<void>;
 }
 
-const DRAFTS_KEPT_MS = 86_400_000;
 const DRAFTS_AT_ONCE = 500;
 /** An upload's file is on disk before its row. */
 const FILE_AGE_MIN_MS = 3_600_000;
@@ -22,12 +21,12 @@ const NAMES_AT_ONCE = 500;
 export function createImageSweep({ store, clock, files }: { store: Store; clock: Clock; files: ImageFiles }): ImageSweep {
   return {
     forget: async () => {
-      const before = isoMicros(clock.nowMicros() - DRAFTS_KEPT_MS * 1000);
+      const before = isoMicros(clock.nowMicros());
       for (;;) {
         const ended = await endedDrafts(store.read, before, DRAFTS_AT_ONCE);
         if (ended.length === 0) return;
         await commit({ store }, systemCall("image-drafts"), async (unit) => {
-          for (const draft of ended) await deleteImage(unit.db, draft);
+          for (const draft of ended) await deleteDraft(unit.db, draft);
         });
       }
     },

@@ -22,12 +22,14 @@ import {
 } from "#model/images/image.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import {
+  deleteDraft,
   deleteImage,
   findImage,
   imageByUpload,
   type ImageRow,
   imageTotals,
   insertImage,
+  isEndedDraft,
   listImages,
   updateImage,
 } from "#store/images/images.ts";
@@ -101,9 +103,11 @@ export function createImages(deps: ImagesDeps): Images {
   };
 
   async function assertRoom(db: Kysely<Tables>, accountId: string, images: number, bytes: number): Promise<void> {
-    const totals = await imageTotals(db, accountId);
-    if (totals.count + images > limits.perAccountMax) throw new PlatformError("image_quota");
-    if (totals.bytes + bytes > limits.accountBytesMax) throw new PlatformError("image_quota");
+    const totals = await imageTotals(db, accountId, now());
+    if (totals.count + images > limits.perAccountMax)
+      throw new PlatformError("image_quota", { message: `An account can have ${limits.perAccountMax} images.` });
+    if (totals.bytes + bytes > limits.accountBytesMax)
+      throw new PlatformError("image_quota", { message: `The images of an account can have ${limits.accountBytesMax} bytes together.` });
   }
 
   /** Runs `save` with the columns of a file that is on disk and can be decoded; the file goes if that fails. */
@@ -123,7 +127,9 @@ export function createImages(deps: ImagesDeps): Images {
   const insert = (call: Call, accountId: string, image: NewImage, columns: DraftColumns & FileColumns, verb: string): Promise<ImageRow> =>
     commit({ store }, call, async (unit) => {
       const id = image.id ?? randomUUID();
-      if ((await findImage(unit.db, accountId, id)) !== undefined) throw new PlatformError("image_exists", { source: "/id" });
+      const other = await findImage(unit.db, accountId, id);
+      if (other !== undefined && !isEndedDraft(other, now())) throw new PlatformError("image_exists", { source: "/id" });
+      if (other !== undefined) await deleteDraft(unit.db, other);
       await assertRoom(unit.db, accountId, 1, columns.bytes);
       const row: ImageRow = {
         ...{ account_id: accountId, id, creator: image.creator, meta: JSON.stringify(image.meta) },
@@ -143,10 +149,15 @@ export function createImages(deps: ImagesDeps): Images {
     return views.of(row);
   };
 
+  const found = async (db: Kysely<Tables>, accountId: string, id: string): Promise<ImageRow> => {
+    const row = await findImage(db, accountId, id);
+    if (row === undefined || isEndedDraft(row, now())) throw new PlatformError("image_not_found");
+    return row;
+  };
+
   const awaited = async (db: Kysely<Tables>, accountId: string, secret: string): Promise<ImageRow> => {
     const row = await imageByUpload(db, hashSecret(secret));
-    if (row === undefined || row.account_id !== accountId || (parseTimestamp(row.expires_on ?? "") ?? 0) <= clock.nowMs())
-      throw new PlatformError("image_upload_ended");
+    if (row === undefined || row.account_id !== accountId || isEndedDraft(row, now())) throw new PlatformError("image_upload_ended");
     return row;
   };
 
@@ -168,7 +179,7 @@ export function createImages(deps: ImagesDeps): Images {
     },
     get: async (accountId, id) => views.of(await found(store.read, accountId, id)),
     stats: async (accountId) => ({
-      count: { current: (await imageTotals(store.read, accountId)).count, allowed: limits.perAccountMax },
+      count: { current: (await imageTotals(store.read, accountId, now())).count, allowed: limits.perAccountMax },
     }),
     blob: async (accountId, id) => {
       const { blob_id: blobId, format } = await found(store.read, accountId, id);
@@ -240,16 +251,16 @@ type DraftColumns = Pick<ImageRow, "upload_hash" | "expires_on">;
 
 const NO_FILE: FileColumns = { blob_id: null, digest: null, bytes: 0, format: null, frames: 0, filename: null };
 
-async function found(db: Kysely<Tables>, accountId: string, id: string): Promise<ImageRow> {
-  const row = await findImage(db, accountId, id);
-  if (row === undefined) throw new PlatformError("image_not_found");
-  return row;
-}
-
 function checkNew({ id, meta }: NewImage): void {
   checkMeta(meta);
-  if (id !== undefined && (!IMAGE_ID.test(id) || RESERVED.has(id) || /^\.+$/.test(id)))
-    throw new PlatformError("image_input", { message: "The identifier has 1 to 255 letters, digits, . _ ~ and -.", source: "/id" });
+  if (id === undefined) return;
+  if (RESERVED.has(id))
+    throw new PlatformError("image_input", { message: `The identifier ${id} is a path of the API; choose another one.`, source: "/id" });
+  if (!IMAGE_ID.test(id) || /^\.+$/.test(id))
+    throw new PlatformError("image_input", {
+      message: "The identifier must have 1 to 255 letters, digits, . _ ~ and -, and not only dots.",
+      source: "/id",
+    });
 }
 
 function checkMeta(meta: object): void {

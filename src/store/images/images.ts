@@ -36,12 +36,13 @@ export function listImages(db: Db, accountId: string, { creator, order, after, l
   return query.orderBy("uploaded_on", order).orderBy("id", order).limit(limit).offset(offset).execute();
 }
 
-/** All images of the account, drafts included. */
-export async function imageTotals(db: Db, accountId: string): Promise<{ readonly count: number; readonly bytes: number }> {
+/** All images of the account, with drafts that have not ended by the time. */
+export async function imageTotals(db: Db, accountId: string, now: string): Promise<{ readonly count: number; readonly bytes: number }> {
   const row = await db
     .selectFrom("images")
     .select(({ fn }) => [fn.countAll().as("count"), fn.sum("bytes").as("bytes")])
     .where("account_id", "=", accountId)
+    .where((eb) => eb.or([eb("blob_id", "is not", null), eb("expires_on", ">", now)]))
     .executeTakeFirstOrThrow();
   return { count: Number(row.count), bytes: Number(row.bytes ?? 0) };
 }
@@ -58,9 +59,17 @@ export async function deleteImage(db: Db, { account_id, id }: Pick<ImageRow, "ac
   await db.deleteFrom("images").where("account_id", "=", account_id).where("id", "=", id).execute();
 }
 
-/** Drafts whose URLs ended before the time. */
+/** Deletes the row unless its file has arrived meanwhile. */
+export async function deleteDraft(db: Db, { account_id, id }: Pick<ImageRow, "account_id" | "id">): Promise<void> {
+  await db.deleteFrom("images").where("account_id", "=", account_id).where("id", "=", id).where("blob_id", "is", null).execute();
+}
+
+/** Whether it is a draft whose URL has ended: nothing can come of it. */
+export const isEndedDraft = ({ blob_id, expires_on }: ImageRow, now: string): boolean => blob_id === null && (expires_on ?? "") <= now;
+
+/** Drafts whose URLs have ended by the time. */
 export const endedDrafts = (db: Db, before: string, limit: number): Promise<Pick<ImageRow, "account_id" | "id">[]> =>
-  db.selectFrom("images").select(["account_id", "id"]).where("expires_on", "<", before).where("blob_id", "is", null).limit(limit).execute();
+  db.selectFrom("images").select(["account_id", "id"]).where("expires_on", "<=", before).where("blob_id", "is", null).limit(limit).execute();
 
 /** Those of the files that belong to an image. */
 export async function usedBlobs(db: Db, blobIds: readonly string[]): Promise<ReadonlySet<string>> {
