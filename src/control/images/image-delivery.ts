@@ -7,7 +7,7 @@ import type { ImageVariant } from "#model/images/image-variant.ts";
 import type { Store } from "#store/database/store.ts";
 import { findImage, type ImageRow } from "#store/images/images.ts";
 import type { ImageFiles } from "./image-files.ts";
-import { IMAGE_FORMATS, type ImageFormat, mediaTypeOf } from "./image-facts.ts";
+import { IMAGE_FORMATS, type ImageFault, type ImageFormat, mediaTypeOf } from "./image-facts.ts";
 import type { ImageSigningKeys } from "./image-keys.ts";
 import type { ImageProcessor } from "./image-processor.ts";
 import { isSigned, secondsLeft } from "./image-signature.ts";
@@ -46,12 +46,16 @@ export interface ImageDeliveryDeps {
 const MAX_AGE_SECONDS = 14_400;
 /** Rendered images that are kept in memory. */
 const KEPT_BYTES_MAX = 67_108_864;
+/** An image that cannot be rendered is not tried again with every request. */
+const REFUSED_MS = 60_000;
+const REFUSED_MAX = 1_000;
 /** AVIF takes a second of work for each megapixel. */
 const AVIF_PIXELS_MAX = 1_500_000;
 
 export function createImageDelivery({ store, clock, files, processor, keys }: ImageDeliveryDeps): ImageDelivery {
   const kept = new Map<string, Promise<Buffer>>();
   const sizes = new Map<string, number>();
+  const refused = new Map<string, { readonly error: PlatformError; readonly untilMs: number }>();
   let keptBytes = 0;
   const forget = (name: string): void => {
     kept.delete(name);
@@ -66,6 +70,9 @@ export function createImageDelivery({ store, clock, files, processor, keys }: Im
       kept.set(name, known);
       return known;
     }
+    const failed = refused.get(name);
+    if (failed !== undefined && failed.untilMs > clock.monotonicMs()) return Promise.reject(failed.error);
+    refused.delete(name);
     const made = make();
     kept.set(name, made);
     made.then(
@@ -77,7 +84,15 @@ export function createImageDelivery({ store, clock, files, processor, keys }: Im
           forget(oldest);
         }
       },
-      () => forget(name),
+      (error: unknown) => {
+        forget(name);
+        if (!(error instanceof PlatformError) || !LASTING.has(error.errorName)) return;
+        refused.set(name, { error, untilMs: clock.monotonicMs() + REFUSED_MS });
+        for (const oldest of refused.keys()) {
+          if (refused.size <= REFUSED_MAX) break;
+          refused.delete(oldest);
+        }
+      },
     );
     return made;
   };
@@ -111,6 +126,9 @@ export function createImageDelivery({ store, clock, files, processor, keys }: Im
     },
   };
 }
+
+/** Reasons that lie in the image and not in the moment. */
+const LASTING: ReadonlySet<string> = new Set<ImageFault>(["image_format", "image_unreadable", "image_dimensions"]);
 
 /** The smallest format that the client accepts by name; the file's own otherwise, or PNG for AVIF. */
 function formatFor(row: ImageRow, { options: { width, height } }: ImageVariant, accept: string): ImageFormat {

@@ -31,6 +31,8 @@ export const PIXELS_MAX = 100_000_000;
 /** Of all frames of an animation. */
 export const ANIMATION_PIXELS_MAX = 50_000_000;
 export const FRAMES_MAX = 1_000;
+/** Of a variant's image: encoding takes a second for some 20 megapixels, and the result passes between processes in one piece. */
+export const VARIANT_PIXELS_MAX = 25_000_000;
 
 /**
  * The format by the first bytes of the file; null for all others, whatever its name says. SVG is none of them: it is a program

@@ -69,7 +69,14 @@ export function createImageProcessor(clock: Clock, limits: Partial<ImageProcesso
     // Its channel may still report that the process has ended.
     ended?.on("error", () => undefined);
     ended?.kill("SIGKILL");
-    if (wasWorking) queue.shift()?.reject(new PlatformError("image_unreadable", { message: "The image takes too much time or memory." }));
+    if (wasWorking)
+      queue
+        .shift()
+        ?.reject(
+          new PlatformError("image_unreadable", {
+            message: `The image takes more than ${workMs / 1000} seconds or ${Math.floor(memoryKib / 1024)} MiB of memory.`,
+          }),
+        );
     else {
       brokenUntilMs = clock.monotonicMs() + PAUSE_MS;
       for (const one of queue.splice(0)) one.reject(new PlatformError("image_busy", { detail: "the program for images did not start" }));
@@ -101,7 +108,9 @@ export function createImageProcessor(clock: Clock, limits: Partial<ImageProcesso
     child.ref();
     child.channel?.ref();
     watch(workMs, false);
-    child.send(first.request, (error) => void (error && end()));
+    const asked = child;
+    // The callback may come late, when another process has taken the place.
+    asked.send(first.request, (error) => void (error && child === asked && end()));
   };
   const onAnswer = (answer: ImageAnswer): void => {
     isLoaded = true;

@@ -8,11 +8,13 @@ import {
   type ImageVariant,
   type ImageVariantCreate,
   type ImageVariantEdit,
+  type ImageVariantOptions,
   PUBLIC_VARIANT,
 } from "#model/images/image-variant.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { deleteVariant, findVariant, type ImageVariantRow, putVariant, variantsOfAccount } from "#store/images/image-variants.ts";
 import type { Tables } from "#store/queries/tables.ts";
+import { VARIANT_PIXELS_MAX } from "./image-facts.ts";
 
 /** Sizes in which an account's images are delivered. Throws `image_variant_not_found` for an unknown one. */
 export interface ImageVariants {
@@ -40,8 +42,9 @@ export function createImageVariants({ store }: { readonly store: Store }): Image
       return own.some(({ id }) => id === PUBLIC_VARIANT.id) ? own : [PUBLIC_VARIANT, ...own];
     },
     get: (accountId, id) => variantNamed(store.read, accountId, id),
-    create: (call, accountId, { id, options, neverRequireSignedURLs = false }) =>
+    create: (call, accountId, { id, options: given, neverRequireSignedURLs = false }) =>
       commit({ store }, call, async (unit) => {
+        const options = checked(given);
         const own = await variantsOfAccount(unit.db, accountId);
         if (own.some((row) => row.id === id)) throw new PlatformError("image_exists", { source: "/id" });
         if (own.length >= PER_ACCOUNT_MAX)
@@ -56,7 +59,7 @@ export function createImageVariants({ store }: { readonly store: Store }): Image
         const before = await variantNamed(unit.db, accountId, id);
         const after = {
           id,
-          options: { ...before.options, ...options },
+          options: checked({ ...before.options, ...options }),
           neverRequireSignedURLs: neverRequireSignedURLs ?? before.neverRequireSignedURLs,
         };
         await putVariant(unit.db, rowOf(accountId, after));
@@ -70,6 +73,16 @@ export function createImageVariants({ store }: { readonly store: Store }): Image
         audit(unit, call, "delete", accountId, before, null);
       }),
   };
+}
+
+/** The options without members that have no meaning. Throws `image_input`. */
+function checked({ fit, width, height, metadata }: ImageVariantOptions): ImageVariantOptions {
+  if (width * height > VARIANT_PIXELS_MAX)
+    throw new PlatformError("image_input", {
+      message: `width × height must be at most ${VARIANT_PIXELS_MAX.toLocaleString("en")} pixels; ${width} × ${height} is ${(width * height).toLocaleString("en")}.`,
+      source: "/options",
+    });
+  return { fit, width, height, metadata };
 }
 
 /** Throws `image_variant_not_found`. */

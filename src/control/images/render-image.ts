@@ -11,6 +11,7 @@ import {
   PIXELS_MAX,
   type RenderTask,
   SIDE_PIXELS_MAX,
+  VARIANT_PIXELS_MAX,
 } from "./image-facts.ts";
 
 /** Loaders of these formats only: the library knows many more, some of which run programs or open other files. */
@@ -85,16 +86,32 @@ const faultOf = (error: unknown): ImageFault => {
 /** The image as a variant shows it. The file has been inspected. */
 export async function renderImage(task: RenderTask): Promise<Buffer> {
   const head = await headOf(task.path);
-  const isAnimated = head.frames > 1 && (task.format === "gif" || task.format === "webp");
-  const image = sharp(task.path, { ...READ, animated: isAnimated, autoOrient: true });
   const { width, height } = head.autoOrient ?? head;
-  const own = { width, height: isAnimated ? (head.pageHeight ?? height) : height };
+  const own = { width, height: head.frames > 1 ? (head.pageHeight ?? height) : height };
+  const pixels = pixelsOf(task, own);
+  if (pixels > VARIANT_PIXELS_MAX) throw new RefusedImage("image_dimensions");
+  const mayMove = task.format === "gif" || task.format === "webp";
+  const isAnimated = mayMove && head.frames > 1 && pixels * head.frames <= ANIMATION_PIXELS_MAX;
+  const image = sharp(task.path, { ...READ, animated: isAnimated, autoOrient: true });
   image.resize(sizeFor(task, own));
   keepMetadata(image, task, head.exif);
   return encoded(image, task.format).toBuffer();
 }
 
-function sizeFor({ fit, width, height }: RenderTask, own: { readonly width: number; readonly height: number }): ResizeOptions {
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pixels of one frame of the result. */
+function pixelsOf({ fit, width, height }: RenderTask, own: Size): number {
+  if (fit === "crop") return Math.min(width, own.width) * Math.min(height, own.height);
+  if (fit === "cover" || fit === "pad") return width * height;
+  const scale = Math.min(width / own.width, height / own.height, fit === "scale-down" ? 1 : Infinity);
+  return own.width * scale * (own.height * scale);
+}
+
+function sizeFor({ fit, width, height }: RenderTask, own: Size): ResizeOptions {
   switch (fit) {
     case "scale-down":
       return { width, height, fit: "inside", withoutEnlargement: true };

@@ -18,6 +18,7 @@ const Options = Type.Object({
   height: Side,
   metadata: Type.Enum([...IMAGE_METADATA], { description: "The EXIF data that stays: all, the copyright only, or none." }),
 });
+export type ImageVariantOptions = Static<typeof Options>;
 const NeverSigned = Type.Boolean({ description: "Whether images that need signed URLs need none in this variant." });
 
 export const ImageVariant = Type.Object({ id: Id, options: Options, neverRequireSignedURLs: NeverSigned });
