@@ -70,13 +70,11 @@ export function createImageProcessor(clock: Clock, limits: Partial<ImageProcesso
     ended?.on("error", () => undefined);
     ended?.kill("SIGKILL");
     if (wasWorking)
-      queue
-        .shift()
-        ?.reject(
-          new PlatformError("image_unreadable", {
-            message: `The image takes more than ${workMs / 1000} seconds or ${Math.floor(memoryKib / 1024)} MiB of memory.`,
-          }),
-        );
+      queue.shift()?.reject(
+        new PlatformError("image_unreadable", {
+          message: `The image takes more than ${workMs / 1000} seconds or ${Math.floor(memoryKib / 1024)} MiB of memory.`,
+        }),
+      );
     else {
       brokenUntilMs = clock.monotonicMs() + PAUSE_MS;
       for (const one of queue.splice(0)) one.reject(new PlatformError("image_busy", { detail: "the program for images did not start" }));

@@ -69,7 +69,13 @@ export const isEndedDraft = ({ blob_id, expires_on }: ImageRow, now: string): bo
 
 /** Drafts whose URLs have ended by the time. */
 export const endedDrafts = (db: Db, before: string, limit: number): Promise<Pick<ImageRow, "account_id" | "id">[]> =>
-  db.selectFrom("images").select(["account_id", "id"]).where("expires_on", "<=", before).where("blob_id", "is", null).limit(limit).execute();
+  db
+    .selectFrom("images")
+    .select(["account_id", "id"])
+    .where("expires_on", "<=", before)
+    .where("blob_id", "is", null)
+    .limit(limit)
+    .execute();
 
 /** Those of the files that belong to an image. */
 export async function usedBlobs(db: Db, blobIds: readonly string[]): Promise<ReadonlySet<string>> {
