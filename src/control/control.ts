@@ -58,6 +58,7 @@ import type { Notifications } from "#control/notifications/notifications.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
 import type { WafMigration } from "#control/waf-migration/migration.ts";
+import type { PageShieldControl } from "#control/page-shield/page-shield.ts";
 import type { ZoneSettings } from "#control/zones/settings.ts";
 import type { Removals } from "#control/zones/removals.ts";
 import type { ZoneSettling } from "#control/ownership/settling.ts";
@@ -81,6 +82,7 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly ownership: Ownership;
   readonly zoneSettling: ZoneSettling;
   readonly cachePurges: CachePurges;
+  readonly pageShield: PageShieldControl;
   readonly certificates: CertificateRenewal;
   readonly certificatePacks: CertificatePacks;
   readonly orderedPacks: OrderedPacks;

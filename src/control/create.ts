@@ -74,6 +74,7 @@ import { pairsOf } from "./ownership/pairs.ts";
 import { createQueryParentServers, type ParentViewDeps } from "./ownership/parent-view.ts";
 import { createOwnershipPolicy, OWNERSHIP_DEFAULTS, type OwnershipConfig } from "./ownership/policy.ts";
 import { createZoneSettling } from "./ownership/settling.ts";
+import { createPageShieldControl } from "#control/page-shield/page-shield.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createRemovals } from "#control/zones/removals.ts";
 import { createZones } from "#control/zones/zones.ts";
@@ -239,6 +240,7 @@ export function createControl(deps: ControlDeps): Control {
     texts: createLookUpTexts(resolvers),
     parentServers: createQueryParentServers({ clock, resolvers, isAllowed: isGlobalAddress, ...deps.parentServers }),
   });
+  const zoneSettings = createZoneSettings({ store, clock });
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
     access,
@@ -261,7 +263,8 @@ export function createControl(deps: ControlDeps): Control {
     removals,
     ownership,
     zoneSettling: createZoneSettling(transitions),
-    zoneSettings: createZoneSettings({ store, clock }),
+    zoneSettings,
+    pageShield: createPageShieldControl({ store, clock, zoneSettings, allowed }),
     cachePurges: createCachePurges({ store }),
     ...hostnames,
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),

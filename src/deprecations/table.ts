@@ -509,7 +509,6 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "endpoint_gone", renamed: ["script_monitor", "page_shield"] },
     replacement: "the same paths with page_shield in place of script_monitor",
     was: "Page Shield was called `script_monitor` in its paths.",
-    hollow: "Page Shield is empty under its newer paths as well.",
     why: "The product had been renamed.",
     spec: "SPEC 9, 2022-10-11",
   },

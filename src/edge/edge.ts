@@ -1,6 +1,7 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { ListeningSockets, RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { PageSighting } from "#kernel/process/page-sighting.ts";
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import { TUNNEL_ALPN } from "#wire/tls/tunnel-protocol.ts";
 import { createEdgeTunnels, type EdgeTunnels } from "#edge/tunnels/edge-tunnels.ts";
@@ -57,6 +58,8 @@ import type { EdgePorts } from "#edge/stages/zone-settings.ts";
 import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
 import type { TlsPolicy } from "#edge/tls/context-table.ts";
+import { createPageShield } from "#edge/page-shield/page-shield.ts";
+import { createSightings, type Sightings } from "#edge/page-shield/sightings.ts";
 import { createZones, type Serving, type Zones } from "#edge/zones/zones.ts";
 
 export interface EdgeDeps {
@@ -75,6 +78,8 @@ export interface EdgeDeps {
   readonly originRoots: readonly string[];
   /** Gets the connections of tunnels' connectors whenever one has changed. */
   onTunnels(links: readonly TunnelLink[]): void;
+  /** Gets what pages have loaded and set that was not reported within the last minutes. */
+  onSightings(sightings: readonly PageSighting[]): void;
   /** Gets unexpected errors, which never end a worker. */
   onError(error: unknown): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -120,7 +125,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     threads: config.workers,
     helloTimeoutMs: config.limits.headTimeoutMs,
   });
-  const context = createContext(deps, { zones, doh, gateways, images, places, timers, tunnels }, state);
+  const sightings = createSightings(deps.clock, deps.onSightings);
+  const context = createContext(deps, { zones, doh, gateways, images, places, timers, tunnels, sightings }, state);
   const { connections } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open visitor connections");
   const certificates = createCertificates({
@@ -214,6 +220,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       // Their requests write their rows when they have closed.
       await untilEmpty(connections, DESTROYED_WITHIN_MS);
       tunnels.close();
+      sightings.close();
       timers.close();
       context.minifier.close();
       await context.cache.close();
@@ -236,9 +243,14 @@ interface Lookups {
   readonly places: Geoip;
   readonly timers: Timers;
   readonly tunnels: EdgeTunnels;
+  readonly sightings: Sightings;
 }
 
-function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places, timers, tunnels }: Lookups, state: EdgeState): EdgeContext {
+function createContext(
+  deps: EdgeDeps,
+  { zones, doh, gateways, images, places, timers, tunnels, sightings }: Lookups,
+  state: EdgeState,
+): EdgeContext {
   const { clock, config, metrics } = deps;
   const { limits } = config;
   const internalErrors = metrics.counter(
@@ -262,6 +274,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, images, places, t
     minifier,
     ...{ zones, doh, gateways, images, clearance, challenges, places, tap: deps.tap },
     acmeChallenges: createAcmeChallenges(deps.replica),
+    pageShield: createPageShield(sightings),
     loopName: config.vendorPrefix,
     ports: () => state.ports,
     memoryOf: heldBodies.share,

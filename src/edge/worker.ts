@@ -95,6 +95,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
     onTunnels: voice.tunnels,
+    onSightings: voice.sightings,
     clock: systemClock,
     config: data.config,
   });

@@ -5,6 +5,7 @@ import {
   type EditableSettingId,
   type SettingValue,
 } from "#model/zones/zone-settings.ts";
+import { PAGE_SHIELD_OFF } from "#model/zones/page-shield.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "./edge-settings.ts";
 
 /** The edge settings of each zone setting; the type makes a setting without a mapping an error. */
@@ -23,6 +24,9 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   }),
   mobile_redirect: ({ status, mobile_subdomain, strip_uri }) => ({
     mobile_redirect: status === "on" && mobile_subdomain !== null ? { subdomain: mobile_subdomain, strip_uri } : null,
+  }),
+  page_shield: ({ enabled, use_connection_url_path }) => ({
+    page_shield: enabled ? { connection_paths: use_connection_url_path } : null,
   }),
   privacy_pass: (value) => ({ privacy_pass: value === "on" }),
   security_header: (value) => ({
@@ -78,6 +82,12 @@ const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F],
   mobile_redirect: (value, modified_on) => ({
     mobile_redirect: {
       value: { status: onOff(value !== null), mobile_subdomain: value?.subdomain ?? null, strip_uri: value?.strip_uri ?? false },
+      modified_on,
+    },
+  }),
+  page_shield: (value, modified_on) => ({
+    page_shield: {
+      value: { ...PAGE_SHIELD_OFF, enabled: value !== null, use_connection_url_path: value?.connection_paths ?? false },
       modified_on,
     },
   }),

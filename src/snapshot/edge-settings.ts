@@ -53,6 +53,8 @@ export interface EdgeSettings {
   readonly mobile_redirect: { readonly subdomain: string; readonly strip_uri: boolean } | null;
   /** Whether rules, and origins too, get the normal form of paths. */
   readonly url_normalization: UrlNormalization;
+  /** Browsers report what the zone's pages load, connections with or without the path of their URL; null if they do not. */
+  readonly page_shield: { readonly connection_paths: boolean } | null;
 }
 
 export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
@@ -75,4 +77,5 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   server_side_exclude: false,
   mobile_redirect: null,
   url_normalization: { scope: "incoming", type: "cloudflare" },
+  page_shield: null,
 };

@@ -64,6 +64,7 @@ const edge = createEdge({
   ]),
   events: { pushRequest: () => undefined },
   onTunnels: () => undefined,
+  onSightings: () => undefined,
   tap: rules === "detection" ? await startDetection() : { takes: () => false, begin: () => null },
   clock: systemClock,
   metrics,

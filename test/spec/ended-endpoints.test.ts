@@ -72,6 +72,14 @@ const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
     { route: "GET /zones/:zone_id/analytics/colos" },
     async ({ server, ids }) => addRequest(server, ids["zone_id"] ?? ""),
   ],
+  "page-shield-script-monitor": [
+    { route: "GET /zones/:zone_id/script_monitor" },
+    { route: "PUT /zones/:zone_id/script_monitor", body: { enabled: true } },
+    (scene) => seesScript(scene, "https://example.com/"),
+    { route: "GET /zones/:zone_id/script_monitor/scripts", keeps: ([{ id }]) => ({ script_id: id }) },
+    { route: "GET /zones/:zone_id/script_monitor/scripts/:script_id" },
+    (scene) => seesScript(scene, "https://example.com/other"),
+  ],
   "images-direct-upload-v1": [
     {
       route: "POST /accounts/:account_id/images/v1/direct_upload",
@@ -198,6 +206,11 @@ function previousWaf(): readonly Step[] {
 const createZone = async (server: ApiServer, name: string): Promise<string> =>
   (await ask(server, "POST", "/zones", { body: { name, account: { id: server.account_id } } })).body.result.id;
 
+async function seesScript({ server, ids }: Scene, page_url: string): Promise<void> {
+  const seen = { zone_id: ids["zone_id"] ?? "", host: "cdn.example", page_url, at_ms: systemClock.nowMs() };
+  await server.control.pageShield.note([{ ...seen, kind: "script", url: "https://cdn.example/a.js" }]);
+}
+
 function addRequest(server: ApiServer, zone_id: string): void {
   const database = openEventDatabase(server.eventsPath);
   const row = { account_id: server.account_id, zone_id, at_ms: systemClock.nowMs() - 60_000, status: 200, bytes_out: 100 };
@@ -282,6 +295,6 @@ test("SPEC 9: a row whose older behaviour is a constant or a refusal says why", 
 test("the list of rows without an implementation is fixed and only gets shorter", () => {
   assert.deepEqual(
     DEPRECATIONS.flatMap(({ id, hollow }) => (hollow === undefined ? [] : [id])),
-    ["dns-record-locked", "tls-chacha20-drafts", "http-two-lengths", "billing", "page-shield-script-monitor"],
+    ["dns-record-locked", "tls-chacha20-drafts", "http-two-lengths", "billing"],
   );
 });

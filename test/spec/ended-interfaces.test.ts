@@ -123,19 +123,27 @@ test("SPEC 9, 2020-04-02: the accounts API shows members, roles and the audit lo
   assert.equal((await ask(server, "GET", `/accounts/${account_id}/audit_logs?since=never`)).status, 400);
 });
 
-test("SPEC 9, 2022-10-11: script_monitor is an alias of Page Shield, which is always off", async () => {
+test("SPEC 9, 2022-10-11: script_monitor is another name of Page Shield, which reports what pages load", async () => {
   for (const [segment, asking] of [
     ["script_monitor", day("2022-10-10")],
     ["page_shield", {}],
   ] as const) {
     const base = `/zones/${zone}/${segment}`;
     assert.equal((await ask(server, "GET", base, asking)).body.result.enabled, false);
-    assert.equal((await ask(server, "PUT", base, { ...asking, body: { enabled: false } })).body.result.enabled, false);
-    const refused = await ask(server, "PUT", base, { ...asking, body: { enabled: true } });
-    assert.deepEqual([refused.status, refused.body.errors[0].code, refused.body.errors[0].source.pointer], [400, 10415, "/enabled"]);
-    const { result, result_info } = (await ask(server, "GET", `${base}/scripts`, asking)).body;
-    assert.deepEqual([result, result_info.total_count], [[], 0]);
+    const on = await ask(server, "PUT", base, { ...asking, body: { enabled: true } });
+    assert.deepEqual([on.body.result.enabled, on.body.result.use_connection_url_path], [true, false]);
+    const script = {
+      kind: "script",
+      url: `https://cdn.example/${segment}.js`,
+      host: "cdn.example",
+      page_url: "https://ended.test/card/4242424242424242",
+    } as const;
+    await server.control.pageShield.note([{ ...script, zone_id: zone, at_ms: clock.nowMs() }]);
+    const { result } = (await ask(server, "GET", `${base}/scripts?urls=${segment}`, asking)).body;
+    assert.deepEqual([result.length, result[0].url, result[0].page_urls], [1, script.url, ["https://ended.test/card/[masked]"]]);
+    assert.equal((await ask(server, "GET", `${base}/scripts/${result[0].id}`, asking)).body.result.host, "cdn.example");
     assert.equal((await ask(server, "GET", `${base}/scripts/${"0".repeat(32)}`, asking)).status, 404);
+    assert.equal((await ask(server, "PUT", base, { ...asking, body: { enabled: false } })).body.result.enabled, false);
   }
   const gone = await ask(server, "GET", `/zones/${zone}/script_monitor`, day("2022-10-11"));
   assert.deepEqual([gone.status, gone.body.errors[0].code], [410, 10410]);

@@ -25,6 +25,7 @@ import { LOG_DATASET, type LogpushSettings } from "#model/events/logpush.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
 import { plantImages } from "./planted-images.ts";
+import { plantPageShield } from "./planted-page-shield.ts";
 import { plantFirewallTools } from "./planted-firewall-tools.ts";
 
 /** One object of every kind that belongs to the first account, and a stranger with another account. */
@@ -154,6 +155,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const logpushJob = await plantLogpush(server);
   const images = await plantImages(server);
   const tunnel = await plantTunnel(server, made);
+  const pageShield = await plantPageShield(server, made, zone.id);
   const stranger = await plantStranger(server);
   return {
     params: (path) => {
@@ -199,7 +201,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         member_id: ABSENT,
         invite_id: ABSENT,
         accelerator_id: ABSENT,
-        script_id: ABSENT,
+        ...pageShield.ids,
         image_id: images.image_id,
         variant_id: "planted",
         signing_key_name: "planted",
@@ -217,6 +219,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         provider: "openai",
         job_id: String(logpushJob),
         dataset_name: LOG_DATASET,
+        ...(path.includes("/page_shield/") ? { policy_id: pageShield.policy_id } : {}),
         ...(path.includes("/logs/:id") ? { id: events.logId } : {}),
       };
     },
@@ -239,6 +242,8 @@ export async function plant(server: ApiServer): Promise<Planted> {
       PROVIDER_SECRET,
       ...Object.values(kept.ids),
       ...Object.values(tunnel),
+      ...Object.values(pageShield.ids),
+      pageShield.policy_id,
       TUNNEL_SECRET,
       accountApp,
       zoneApp,

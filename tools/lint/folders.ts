@@ -17,6 +17,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "minify",
     "challenge",
     "exclusion",
+    "page-shield",
     "stages",
     "tunnels",
     "origin",
@@ -70,6 +71,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "tunnels",
     "events",
     "images",
+    "page-shield",
     "nodes",
   ],
   model: [
@@ -174,6 +176,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "transfers",
     "lists",
     "images",
+    "page-shield",
     "nodes",
     ".",
     "recovery",

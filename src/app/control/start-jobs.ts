@@ -18,6 +18,7 @@ import { removeLeftovers } from "#jobs/remove-leftovers.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
+import { fetchPageScripts, tellPageNews } from "#jobs/watch-pages.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import type { Store } from "#store/database/store.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
@@ -83,6 +84,9 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   sendNotifications(control.notifications.deliveries),
   forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
   forgetEnded("invitations", control.invitations),
+  forgetEnded("page-resources", control.pageShield),
+  fetchPageScripts(control.pageShield),
+  tellPageNews(control.pageShield),
   alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;

@@ -5,9 +5,9 @@ import type { PlanesDeps } from "./planes-deps.ts";
 
 /** Control's reactions to reports of planes, which run in the background. */
 export function planeReports(
-  { secondaries, apexAddresses, gateways, tunnels }: Control,
+  { secondaries, apexAddresses, gateways, tunnels, pageShield }: Control,
   log: Log,
-): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels"> {
+): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels" | "onSightings"> {
   const onFailure =
     (fields: object, message: string) =>
     (error: unknown): void =>
@@ -26,5 +26,6 @@ export function planeReports(
         .catch(onFailure({ account_id: accountId }, "creating an account's default gateway failed")),
     onTunnels: (thread, links) =>
       void tunnels.report(thread, links).catch(onFailure({ plane: thread }, "storing the state of tunnels failed")),
+    onSightings: (sightings) => void pageShield.note(sightings).catch(onFailure({}, "storing what pages load failed")),
   };
 }

@@ -12,6 +12,7 @@ import type { OpenSocket } from "./zone-sockets.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { PrestartedThreads } from "#app/threads/prestart.ts";
+import type { PageSighting } from "#kernel/process/page-sighting.ts";
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import type { PlaneRole } from "#app/config/roles.ts";
 
@@ -72,6 +73,7 @@ export interface PlanesDeps {
   readonly imagesPort?: number;
   /** Called with all connections of tunnels to a thread whenever one has changed. */
   onTunnels(thread: string, links: readonly TunnelLink[]): void;
+  onSightings(sightings: readonly PageSighting[]): void;
   readonly stalls: Stalls;
   /** Called with the parts that use Node.js in the threads, and why. */
   readonly onNotNative: OnMissing;

@@ -30,11 +30,12 @@ import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 
 /** Reports of planes to control have no receiver here: control finds zones to refresh by its timers. */
-const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels"> = {
+const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels" | "onSightings"> = {
   onNotified: () => undefined,
   onReaddressed: () => undefined,
   onDefaultGateway: () => undefined,
   onTunnels: () => undefined,
+  onSightings: () => undefined,
 };
 
 /** A process with planes only: no database, no API, no jobs. The operations listener shows its health. */

@@ -100,7 +100,7 @@ const openSockets = (worker: PlaneWorker): readonly OpenSocket[] => {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onTunnels, onNotNative }: PlanesDeps,
+  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onTunnels, onSightings, onNotNative }: PlanesDeps,
   { name, role, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -112,7 +112,7 @@ function startServingWorker(
     onNotified,
     onReaddressed,
     onDefaultGateway,
-    ...(role === "edge" ? { onTunnels } : {}),
+    ...(role === "edge" ? { onTunnels, onSightings } : {}),
     onNotNative,
     ...(onNeeded === undefined ? {} : { onNeeded }),
     connect: (bound) => {

@@ -12,6 +12,7 @@ import type {
   TicketKeys,
   ToWorker,
 } from "#kernel/process/worker-protocol.ts";
+import type { PageSighting } from "#kernel/process/page-sighting.ts";
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import type { PrestartedThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
@@ -89,6 +90,8 @@ export interface PlaneWorkerSpec {
   onReaddressed?(zoneId: string, addresses: string): void;
   /** Called with all connections of tunnels to the thread whenever one has changed, and with none when it has ended. */
   onTunnels?(thread: string, links: readonly TunnelLink[]): void;
+  /** Called with what pages have loaded and set, at most once a second. */
+  onSightings?(sightings: readonly PageSighting[]): void;
   /** Called when a part uses Node.js in the thread. */
   onNotNative?: OnMissing;
   /** Called when a thread that starts on demand has work. */
@@ -134,6 +137,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
     else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
     else if (message.type === "tunnels") spec.onTunnels?.(name, message.links);
+    else if (message.type === "sightings") spec.onSightings?.(message.sightings);
     else if (message.type === "not_native") spec.onNotNative?.(message.part, message.reason);
     else if (message.type === "needed") spec.onNeeded?.(message.sink);
     else if (message.type === "listening") {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fixedClock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { ALERT_TYPES, type AlertTypeName, type SpikeKind } from "#model/events/notification.ts";
@@ -97,6 +100,35 @@ const secondary =
     }
   };
 
+/** A zone with a script whose content changes after the first alert. */
+const pageNews =
+  (alert_type: AlertTypeName) =>
+  async (store: Store): Told => {
+    const clock = fixedClock("2026-05-01T00:00:00Z");
+    const { control, account_id, call } = await controlOver(store, { clock, webhookAllowed: () => true });
+    let content = "one()";
+    const server = createServer((_, response) => response.end(content)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      await wantAlerts({ control, call, account_id }, [alert_type]);
+      const zone = await control.zones.create(call(), { name: "a.test", account: { id: account_id } });
+      await control.pageShield.update(call(), { id: zone.id, account_id }, { enabled: true });
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/app.js`;
+      const at_ms = clock.nowMs();
+      await control.pageShield.note([{ kind: "script", zone_id: zone.id, url, host: "127.0.0.1", page_url: "http://a.test/", at_ms }]);
+      for (const next of ["one()", "two()"]) {
+        content = next;
+        clock.advance(86_400_001);
+        assert.deepEqual(await control.pageShield.fetchScripts.run(), { fetched: 1, failed: 0 });
+        assert.equal(await control.pageShield.news.tell(), 1);
+      }
+      assert.equal(await control.pageShield.news.tell(), 0);
+      return typesTold(store, account_id);
+    } finally {
+      server.close();
+    }
+  };
+
 const CAUSES: Readonly<Record<AlertTypeName, (store: Store) => Told>> = {
   clickhouse_alert_fw_anomaly: spikeOf("clickhouse_alert_fw_anomaly", "security_events"),
   clickhouse_alert_fw_ent_anomaly: spikeOf("clickhouse_alert_fw_ent_anomaly", "security_events"),
@@ -122,6 +154,9 @@ const CAUSES: Readonly<Record<AlertTypeName, (store: Store) => Told>> = {
     await control.zoneSettling.prove(call(), "a.test", other);
     return typesTold(store, account_id);
   },
+  scriptmonitor_alert_new_hosts: pageNews("scriptmonitor_alert_new_hosts"),
+  scriptmonitor_alert_new_resources: pageNews("scriptmonitor_alert_new_resources"),
+  scriptmonitor_alert_new_code_change_detections: pageNews("scriptmonitor_alert_new_code_change_detections"),
   api_deprecation_ending: async (store) => {
     const { control, account_id, call } = await controlOver(store, { clock: fixedClock("2026-05-01T00:00:00Z") });
     await wantAlerts({ control, call, account_id }, ["api_deprecation_ending"]);

@@ -1,7 +1,9 @@
 import { parseCidr } from "#kernel/net/cidr.ts";
 import type { AccessRule } from "#model/rulesets/access-rule.ts";
 import type { Lockdown } from "#model/rulesets/lockdown.ts";
+import type { PagePolicy } from "#model/rulesets/page-policy.ts";
 import type { UaRule } from "#model/rulesets/ua-rule.ts";
+import { PAGE_POLICY_PARAMETER, PAGE_REPORT_PATH } from "#rules/previous-waf/page-policy-rules.ts";
 import { ACCESS_RULE_SERVICES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import { lockedUrlExpression } from "#rules/previous-waf/url-pattern.ts";
 import type { RuleEntry } from "#snapshot/entries.ts";
@@ -68,3 +70,33 @@ export const compileUaRules = (rules: readonly UaRule[]): readonly RuleEntry[] =
     .map(({ id, mode, description, configuration: { value } }) =>
       edgeRule(id, mode, `http.user_agent eq "${value.replaceAll(/[\\"]/g, (character) => `\\${character}`)}"`, { description }),
     );
+
+const POLICY = "Content-Security-Policy";
+const OWN_POLICY = 'http.response.headers["content-security-policy"]';
+const HTML = 'http.response.content_type.media_type eq "text/html"';
+
+/**
+ * Policies of Page Shield, which browsers enforce or report (CSP Level 3 §3.1, §3.2). Those that replace the origin's field
+ * come first, since the others add theirs beside it.
+ */
+export const compilePagePolicies = (policies: readonly PagePolicy[], isOn: boolean): readonly RuleEntry[] =>
+  policies
+    .filter(({ enabled }) => isOn && enabled)
+    .toSorted((a, b) => Number(b.action === "add_reporting_directives") - Number(a.action === "add_reporting_directives"))
+    .map(pagePolicy);
+
+function pagePolicy({ id, action, expression, description, value }: PagePolicy): RuleEntry {
+  const reports = `report-uri ${PAGE_REPORT_PATH}?${PAGE_POLICY_PARAMETER}=${id}`;
+  const more = { description, event_action: "log" };
+  const headers = (name: string, change: object): RuleEntry["action_parameters"] => ({ headers: { [name]: change } });
+  const change = {
+    allow: headers(POLICY, { operation: "add", value: `${value}; ${reports}` }),
+    log: headers(`${POLICY}-Report-Only`, { operation: "add", value: `${value}; ${reports}` }),
+    add_reporting_directives: headers(POLICY, { operation: "set", expression: `concat(${OWN_POLICY}[0], "; ${reports}")` }),
+  };
+  return edgeRule(id, "rewrite", pagePolicyExpression(expression, action), { ...more, action_parameters: change[action] });
+}
+
+/** The pages of a policy. An origin with several policies in its head keeps them as they are. */
+export const pagePolicyExpression = (expression: string, action: PagePolicy["action"]): string =>
+  `(${expression}) and ${HTML}${action === "add_reporting_directives" ? ` and len(${OWN_POLICY}) eq 1` : ""}`;

@@ -8,7 +8,7 @@ import type { ZoneRow } from "#store/zones/zones.ts";
 import { compileFirewallRules } from "./compile-firewall-rules.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import { compileRateLimits } from "./compile-rate-limits.ts";
-import { compileAccessRules, compileLockdowns, compileUaRules, type StoredAccessRule } from "./compile-tools.ts";
+import { compileAccessRules, compileLockdowns, compilePagePolicies, compileUaRules, type StoredAccessRule } from "./compile-tools.ts";
 import { firewallOf, loadFirewall, type PreviousFirewall } from "./state.ts";
 
 /** The columns that determine whether the previous WAF runs. */
@@ -17,10 +17,14 @@ export type FirewallZone = Pick<ZoneRow, "id" | "account_id" | "edge_settings" |
 /** The setting `waf`, while the zone still has the previous WAF. */
 export const isPreviousWafOn = (zone: FirewallZone): boolean => zone.waf_migration !== "pending" && chosenIn(zone).waf?.value === "on";
 
+/** Whether browsers report what the zone's pages load. */
+export const isPageShieldOn = (zone: FirewallZone): boolean => chosenIn(zone).page_shield?.value.enabled === true;
+
 const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: FirewallZone) => readonly RuleEntry[]>> = {
   access_rules: ({ access_rules }) => compileAccessRules(access_rules),
   zone_lockdown: ({ lockdowns }) => compileLockdowns(lockdowns),
   ua_rules: ({ ua_rules }) => compileUaRules(ua_rules),
+  page_shield: ({ page_policies }, zone) => compilePagePolicies(page_policies, isPageShieldOn(zone)),
   firewall_rules: compileFirewallRules,
   rate_limits: compileRateLimits,
   previous_waf: (firewall, zone) => (zone.waf_migration === "pending" ? [] : compilePreviousWaf(firewall, isPreviousWafOn(zone))),
@@ -40,6 +44,7 @@ export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Rea
     rate_limits: entry("rate_limits"),
     zone_lockdown: entry("zone_lockdown"),
     ua_rules: entry("ua_rules"),
+    page_shield: entry("page_shield"),
     previous_waf: entry("previous_waf"),
   };
 }
@@ -61,6 +66,7 @@ const NOTHING = {
   rate_limits: null,
   zone_lockdown: null,
   ua_rules: null,
+  page_shield: null,
   previous_waf: null,
 } as const;
 

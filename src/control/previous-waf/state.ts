@@ -1,4 +1,5 @@
 import type { Filter, FirewallRule } from "#model/rulesets/firewall-rule.ts";
+import type { PagePolicy } from "#model/rulesets/page-policy.ts";
 import type { PageRule } from "#model/rulesets/page-rule.ts";
 import type { RuleMode, WafOverride, WafPackageEdit } from "#model/rulesets/previous-waf.ts";
 import type { Lockdown } from "#model/rulesets/lockdown.ts";
@@ -20,6 +21,7 @@ export interface PreviousFirewall {
   readonly access_rules: readonly StoredAccessRule[];
   readonly lockdowns: readonly Lockdown[];
   readonly ua_rules: readonly UaRule[];
+  readonly page_policies: readonly PagePolicy[];
   readonly overrides: readonly WafOverride[];
   /** Explicitly set values, by id. */
   readonly packages: ReadonlyMap<string, WafPackageEdit>;
@@ -35,6 +37,7 @@ export type FirewallKind =
   | "access_rule"
   | "lockdown"
   | "ua_rule"
+  | "page_policy"
   | "waf_override"
   | "waf_package"
   | "waf_group"
@@ -60,6 +63,7 @@ export function firewallOf(rows: readonly FirewallObjectRow[]): PreviousFirewall
     access_rules: dated("access_rule"),
     lockdowns: dated("lockdown"),
     ua_rules: valued("ua_rule"),
+    page_policies: valued("page_policy"),
     overrides: valued("waf_override"),
     packages: chosen("waf_package"),
     groups: chosen("waf_group"),

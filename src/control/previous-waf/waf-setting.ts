@@ -5,18 +5,19 @@ import { hasEnabledRules, NEW_WAF_PHASE } from "./blocked-rules.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
-import { slotEntries, slotOps } from "./entries.ts";
+import { isPageShieldOn, slotEntries, slotOps } from "./entries.ts";
 import { loadFirewall } from "./state.ts";
 
 const wafOf = (zone: ZoneRow): string => chosenIn(zone).waf?.value ?? "off";
 
 /**
- * Applies a change of the zone setting `waf` at the edge. Throws `setting_unavailable` if the previous WAF cannot be
+ * Applies changes of the zone settings that turn slots of rules on: `waf` and `page_shield`. Throws `setting_unavailable` if the previous WAF cannot be
  * enabled: after the migration, and below Enterprise if rules of the new WAF exist.
  */
-export async function changeWafSetting(unit: Unit, before: ZoneRow, after: ZoneRow): Promise<void> {
-  if (wafOf(before) === wafOf(after)) return;
-  if (wafOf(after) === "on") await checkTurnedOn(unit, after);
+export async function changeSlotSettings(unit: Unit, before: ZoneRow, after: ZoneRow): Promise<void> {
+  const wafChanges = wafOf(before) !== wafOf(after);
+  if (!wafChanges && isPageShieldOn(before) === isPageShieldOn(after)) return;
+  if (wafChanges && wafOf(after) === "on") await checkTurnedOn(unit, after);
   const firewall = await loadFirewall(unit.db, after.id);
   for (const op of slotOps(after, slotEntries(before, firewall), slotEntries(after, firewall))) unit.change(op);
 }

@@ -9,7 +9,17 @@ import { migrationBlockers, migrationExcess } from "./eligibility.ts";
 import { lostModes, newConfig } from "./new-config.ts";
 
 const NOTHING: PreviousFirewall = {
-  ...{ filters: [], firewall_rules: [], rate_limits: [], page_rules: [], access_rules: [], lockdowns: [], ua_rules: [], overrides: [] },
+  ...{
+    filters: [],
+    firewall_rules: [],
+    rate_limits: [],
+    page_rules: [],
+    access_rules: [],
+    lockdowns: [],
+    ua_rules: [],
+    page_policies: [],
+    overrides: [],
+  },
   ...{ packages: new Map(), groups: new Map(), rules: new Map() },
 };
 const TIMES = { created_on: "2024-01-01T00:00:00Z", modified_on: "2024-01-01T00:00:00Z" };

@@ -6,7 +6,7 @@ import type { ZoneSetting } from "#model/zones/zone-settings.ts";
 import { zoneEntry } from "#snapshot/compile.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
-import { changeWafSetting } from "#control/previous-waf/waf-setting.ts";
+import { changeSlotSettings } from "#control/previous-waf/waf-setting.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { changedColumns, type SettingChange } from "./setting-values.ts";
 import { chosenIn, type SettingColumns, settingView, settingViews, unmet } from "#control/open-zone/setting-views.ts";
@@ -46,7 +46,7 @@ export function createZoneSettings(deps: ZoneSettingsDeps): ZoneSettings {
         noteUnmet(call, changes);
         if (Object.keys(columns).length === 0) return changes.map(({ id }) => view(before, id));
         const row = await write(deps, unit, before, columns);
-        await changeWafSetting(unit, before, row);
+        await changeSlotSettings(unit, before, row);
         const shown = changes.map(({ id }) => view(row, id));
         noteContradictions(call, row);
         unit.audit({

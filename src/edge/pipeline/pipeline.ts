@@ -26,6 +26,7 @@ import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts
 import { chooseMinified } from "#edge/minify/choose-minified.ts";
 import type { Minifier } from "#edge/minify/minifier.ts";
 import { chooseExclusion } from "#edge/exclusion/exclusion.ts";
+import type { PageShield } from "#edge/page-shield/page-shield.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import type { ImageRoute } from "#edge/origin/image-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
@@ -80,6 +81,7 @@ export interface PipelineDeps {
   readonly places: Pick<Geoip, "of">;
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
+  readonly pageShield: PageShield;
   readonly codecs: Pick<Codecs, "hasRoom">;
   readonly minifier: Pick<Minifier, "of">;
   /** Memory for responses that wait for rules. */
@@ -103,6 +105,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "loop", run: refuseLoop },
   { name: "settings", run: (exchange, { ports }) => applyZoneSettings(exchange, ports()) },
   { name: "challenge", run: (exchange, { challenges }) => challenges.redeem(exchange) },
+  { name: "page_shield", run: takePageReport },
   // http_request_sanitize would run here.
   phase("http_request_dynamic_redirect", redirectPage),
   phase("http_request_transform", changing("rewrite", rewriteUri)),
@@ -167,6 +170,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     response: (exchange, buffer, head, framing) => {
       exchange.contentType = mediaType(contentTypeOf(buffer, head));
       const changed = judge(RESPONSE_STAGES, exchange, buffer, head, null);
+      if (exchange.settings.page_shield !== null)
+        deps.pageShield.watch(exchange, () => (changed ?? responseView(exchange, buffer, head)).headers("set-cookie"));
       chooseMinified(exchange, buffer, head, deps.minifier);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
       const scans = framing === NO_BODY ? NO_RULESETS : (exchange.zone?.rulesets(SCANS) ?? NO_RULESETS);
@@ -261,6 +266,12 @@ function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | n
   exchange.ownOrigin = origin;
   if (origin !== null) exchange.cacheRule = { read_timeout: GATEWAY_READ_TIMEOUT_SECONDS };
   return null;
+}
+
+/** Answers browsers that report what pages load. No rule of the zone sees the reports, which the pages asked for. */
+function takePageReport(exchange: Exchange, { pageShield }: PipelineDeps): Page | typeof NEEDS_BODY | null {
+  if (!pageShield.isReport(exchange)) return null;
+  return exchange.body === undefined ? NEEDS_BODY : pageShield.take(exchange);
 }
 
 /** Passes requests for images to control, after all rules of the zone. A signature counts for its URL only, so such responses are not shared. */

@@ -6,6 +6,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/process/metrics.ts";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { PageSighting } from "#kernel/process/page-sighting.ts";
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
@@ -41,6 +42,7 @@ export interface TestEdge {
   readonly errors: unknown[];
   readonly warnings: Readonly<Record<string, unknown>>[];
   readonly tunnels: { links: readonly TunnelLink[] };
+  readonly sightings: PageSighting[];
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: GeoipDatabases): void;
   close(timeoutMs?: number): Promise<void>;
@@ -61,6 +63,7 @@ export async function startEdge(
   const scanned: TestEdge["scanned"] = [];
   const errors: unknown[] = [];
   const warnings: TestEdge["warnings"] = [];
+  const sightings: PageSighting[] = [];
   const tunnels: TestEdge["tunnels"] = { links: [] };
   const edge = createEdge({
     replica,
@@ -100,13 +103,30 @@ export async function startEdge(
     },
     warn: (message, fields) => void warnings.push({ message, ...fields }),
     onTunnels: (links) => void (tunnels.links = links),
+    onSightings: (some) => void sightings.push(...some),
     onError: (error) => void errors.push(error),
     config: { ...testEdgeConfig(), ...config, limits: { ...EDGE_LIMITS, ...limits } },
   });
   const { http, https } = await edge.listen();
   const { useTicketKeys, usePlaces } = edge;
   const close = closedInTheEnd((timeoutMs = 0) => edge.close(timeoutMs));
-  return { http, https, replica, sealer, metrics, requests, security, scanned, errors, warnings, tunnels, useTicketKeys, usePlaces, close };
+  return {
+    http,
+    https,
+    replica,
+    sealer,
+    metrics,
+    requests,
+    security,
+    scanned,
+    errors,
+    warnings,
+    tunnels,
+    sightings,
+    useTicketKeys,
+    usePlaces,
+    close,
+  };
 }
 
 /** `www.example.com`, proxied to an origin on this port of this machine. */

@@ -3,6 +3,7 @@ import type { AllowedHosts } from "#kernel/net/host-gate.ts";
 import type { MetricRegistry, MetricSample } from "./metrics.ts";
 import type { NativePart, OnMissing } from "./native-transport.ts";
 import { startHeartbeat } from "./heartbeat.ts";
+import type { PageSighting } from "./page-sighting.ts";
 import type { TunnelLink } from "./tunnel-link.ts";
 import { OWN_DESCRIPTORS } from "./fd-registry.ts";
 
@@ -23,6 +24,8 @@ export type FromWorker =
   | { readonly type: "default_gateway"; readonly account_id: string; readonly at_ms: number }
   /** The connections of tunnels' connectors to this thread: all of them, whenever one has changed. */
   | { readonly type: "tunnels"; readonly links: readonly TunnelLink[] }
+  /** Scripts, connections and cookies of pages. */
+  | { readonly type: "sightings"; readonly sightings: readonly PageSighting[] }
   /** Part of the transport uses Node.js in this thread, and why. */
   | { readonly type: "not_native"; readonly part: NativePart; readonly reason: string }
   /** A thread that starts on demand is needed. */
@@ -120,6 +123,7 @@ export interface WorkerChannel {
   readdressed(zoneId: string, addresses: string): void;
   defaultGatewayUsed(accountId: string, atMs: number): void;
   tunnels(links: readonly TunnelLink[]): void;
+  sightings(sightings: readonly PageSighting[]): void;
   needed(sink: SinkName): void;
   notNative: OnMissing;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -138,6 +142,7 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
     defaultGatewayUsed: (accountId, atMs) => say({ type: "default_gateway", account_id: accountId, at_ms: atMs }),
     tunnels: (links) => say({ type: "tunnels", links }),
+    sightings: (sightings) => say({ type: "sightings", sightings }),
     needed: (sink) => say({ type: "needed", sink }),
     notNative: (part, reason) => say({ type: "not_native", part, reason }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),

@@ -98,6 +98,27 @@ export const ALERT_TYPES = [
     description: "Tokens still use parts of the API that end in 90, 30 or 7 days or in 1 day.",
     filters: [],
   },
+  {
+    type: "scriptmonitor_alert_new_hosts",
+    product: "Page Shield",
+    display_name: "New Host Alert",
+    description: "Pages of a zone load scripts from a host, or connect to one, that they did not use before.",
+    filters: ["zones"],
+  },
+  {
+    type: "scriptmonitor_alert_new_resources",
+    product: "Page Shield",
+    display_name: "New Script Alert",
+    description: "Pages of a zone load scripts that they did not load before.",
+    filters: ["zones"],
+  },
+  {
+    type: "scriptmonitor_alert_new_code_change_detections",
+    product: "Page Shield",
+    display_name: "Changed Script Alert",
+    description: "The content of scripts that pages of a zone load has changed.",
+    filters: ["zones"],
+  },
 ] as const satisfies readonly AlertType[];
 export type AlertTypeName = (typeof ALERT_TYPES)[number]["type"];
 

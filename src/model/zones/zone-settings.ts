@@ -1,3 +1,4 @@
+import { PAGE_SHIELD_OFF, PageShieldFlags } from "./page-shield.ts";
 import { type Static, type TSchema, Type } from "typebox";
 import { documented } from "#model/documented.ts";
 import { UrlNormalization } from "./url-normalization.ts";
@@ -72,6 +73,8 @@ export const EDITABLE_SETTINGS = {
   /** Which sensitive texts are masked in rows of requests and events (docs/guides/sensitive-data.md); not in the vendor's API. */
   log_masking: setting(Type.Enum(["undoubted", "all", "off"]), "undoubted"),
   min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
+  /** With its own paths in the API, `page_shield`. */
+  page_shield: setting(PageShieldFlags, PAGE_SHIELD_OFF),
   /** Deprecated like `brotli`. A passed challenge counts at every address of the visitor's browser. */
   privacy_pass: setting(OnOff, "off"),
   security_header: setting(SecurityHeader, {

@@ -1,7 +1,7 @@
 import type { PhaseName } from "../phases.ts";
 
 /** Firewalls older than rulesets: each runs as a separate entry point, beside those of its phase. */
-export type LegacyPhase = "access_rules" | "firewall_rules" | "rate_limits" | "zone_lockdown" | "ua_rules" | "previous_waf";
+export type LegacyPhase = "page_shield" | "access_rules" | "firewall_rules" | "rate_limits" | "zone_lockdown" | "ua_rules" | "previous_waf";
 
 interface SlotRow {
   /** As events and traces name it: the same in every zone. */
@@ -53,6 +53,12 @@ export const PREVIOUS_SLOTS: Readonly<Record<LegacyPhase, SlotRow>> = {
     phase: "http_request_firewall_managed",
     service: "WAF (previous version)",
     runs: "after",
+  },
+  page_shield: {
+    ruleset_id: "5f1d2c7a9b3e4d60a8c2f4e6b7d90709",
+    phase: "http_response_headers_transform",
+    service: "Page Shield",
+    runs: "last",
   },
 };
 

@@ -45,6 +45,7 @@ import { certificatePacks } from "#store/migrations/0254-certificate-packs.ts";
 import { tunnels } from "#store/migrations/0268-tunnels.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
+import { pageResources } from "#store/migrations/0279-page-resources.ts";
 import { images } from "#store/migrations/0271-images.ts";
 import { invitations } from "#store/migrations/0248-invitations.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
@@ -113,6 +114,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 264, name: "core-rules", statements: coreRules },
   { version: 268, name: "tunnels", statements: tunnels },
   { version: 271, name: "images", statements: images },
+  { version: 279, name: "page-resources", statements: pageResources },
 ];
 
 /**

@@ -96,6 +96,7 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     ofZone("sensitive_data_objects"),
     ofZone("firewall_objects", ["zone_id", "kind", "id"]),
     ofZone("access_apps"),
+    ofZone("page_resources", ["zone_id", "id"]),
     ofZone("gateway_domains", ["hostname"]),
   ],
   dns_records: [{ table: "dns_record_tags", key: ["record_id", "tag_key"], by: ["record_id"] }],

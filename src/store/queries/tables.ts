@@ -45,6 +45,7 @@ export interface Tables {
   access_apps: AccessAppsTable;
   gateway_domains: GatewayDomainsTable;
   tunnels: TunnelsTable;
+  page_resources: PageResourcesTable;
   gateway_datasets: GatewayDatasetsTable;
   gateway_evaluations: GatewayEvaluationsTable;
   certificates: CertificatesTable;
@@ -976,6 +977,28 @@ export interface HostnameIssuanceTimesTable {
   at_ms: number;
   taken: number;
 }
+export interface PageResourcesTable {
+  zone_id: string;
+  id: string;
+  kind: "script" | "connection" | "cookie";
+  /** The URL, or the name of a cookie. */
+  name: string;
+  host: string;
+  first_page_url: string;
+  /** JSON: the most recent pages, the newest first. */
+  page_urls: string;
+  /** JSON: `CookieAttributes`; empty object for others. */
+  attributes: string;
+  /** JSON: contents of a script, the newest first: hash and time of the fetch. */
+  versions: string;
+  first_seen_at: string;
+  last_seen_at: string;
+  /** When control fetches the script next, in Unix milliseconds; null for others. */
+  fetch_due_ms: number | null;
+  /** News that no alert has reported yet: `new` or `changed`. */
+  untold: "new" | "changed" | null;
+}
+
 export interface TunnelsTable {
   id: string;
   account_id: string;

@@ -1,75 +1,160 @@
+import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
-import { PlatformError } from "#kernel/errors/errors.ts";
-import { PageShieldScript, PageShieldSettings, PageShieldUpdate } from "#model/zones/page-shield.ts";
+import { zoneOf } from "#api/zone-of.ts";
+import { PagePolicy, PagePolicyEdit, PagePolicyWrite } from "#model/rulesets/page-policy.ts";
+import {
+  PageConnection,
+  PageCookie,
+  PageCookieQuery,
+  PageResourceQuery,
+  PageScript,
+  PageScriptDetails,
+  PageShieldSettings,
+  PageShieldUpdate,
+} from "#model/zones/page-shield.ts";
 
-const OFF = { enabled: false, use_cloudflare_reporting_endpoint: false, use_connection_url_path: false } as const;
-const READ = ["Zone Settings Read", "Zone Settings Write"] as const;
-const WRITE = ["Zone Settings Write"] as const;
+const READ = { method: "GET", scope: "zone", permissions: ["Zone Settings Read", "Zone Settings Write"] } as const;
+const WRITE = { scope: "zone", permissions: ["Zone Settings Write"], paging: "one" } as const;
+const per_page = { default: 10, max: 100 } as const;
+const SHIELD = "/zones/:zone_id/page_shield";
 
-/** Throws `setting_unavailable` for any enabled setting: bodies of pages are not scanned for scripts. */
-function checkOff(body: PageShieldUpdate): void {
-  const on = Object.entries(body).find(([, value]) => value === true);
-  if (on !== undefined)
-    throw new PlatformError("setting_unavailable", { message: "Monitoring scripts of pages is not supported.", source: `/${on[0]}` });
-}
-
+/** The first routes, which had another name until 2022-10-11 (SPEC 9). */
 const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[] => {
   const path = `/zones/:zone_id/${segment}` as const;
   const id = segment.replace("_", "-");
   return [
     route({
-      method: "GET",
-      scope: "zone",
-      permissions: READ,
+      ...READ,
       path,
       id: `${id}-get`,
-      summary: "Show whether scripts of pages are monitored",
+      summary: "Show whether browsers report what pages load",
       result: PageShieldSettings,
       paging: "one",
-      handler: async ({ control, params }) => ({ ...OFF, updated_at: (await control.zones.get(params.zone_id)).created_on }),
+      handler: ({ control, resolved }) => control.pageShield.settings(zoneOf(resolved).id),
     }),
     route({
+      ...WRITE,
       method: "PUT",
-      scope: "zone",
-      permissions: WRITE,
       path,
       id: `${id}-update`,
-      summary: "Update script monitoring; it can only stay off",
+      summary: "Change whether browsers report what pages load",
       body: PageShieldUpdate,
       result: PageShieldSettings,
-      paging: "one",
-      handler: async ({ control, params, body }) => {
-        checkOff(body);
-        return { ...OFF, updated_at: (await control.zones.get(params.zone_id)).created_on };
-      },
+      handler: ({ control, call, resolved, body }) => control.pageShield.update(call, zoneOf(resolved), body),
     }),
     route({
-      method: "GET",
-      scope: "zone",
-      permissions: READ,
+      ...READ,
       path: `${path}/scripts`,
       id: `${id}-scripts-list`,
-      summary: "List detected scripts: always none",
-      result: PageShieldScript,
+      summary: "List scripts that pages load",
+      query: PageResourceQuery,
+      result: PageScript,
       paging: "page",
-      per_page: { default: 15, max: 100 },
-      handler: async ({ page }) => ({ items: [], ...page, total_count: 0 }),
+      per_page,
+      handler: ({ control, resolved, query, page }) => control.pageShield.scripts(zoneOf(resolved).id, query, page),
     }),
     route({
-      method: "GET",
-      scope: "zone",
-      permissions: READ,
+      ...READ,
       path: `${path}/scripts/:script_id`,
       id: `${id}-scripts-get`,
-      summary: "Show a detected script",
-      result: PageShieldScript,
+      summary: "Show a script with the versions of its content",
+      result: PageScriptDetails,
       paging: "one",
-      handler: async () => {
-        throw new PlatformError("not_found", { message: "No script has this identifier." });
-      },
+      handler: ({ control, resolved, params }) => control.pageShield.script(zoneOf(resolved).id, params.script_id),
     }),
   ];
 };
 
-/** Page Shield, also under its name until 2022-10-11 (SPEC 9). */
-export const PAGE_SHIELD_ROUTES: readonly Route[] = [...routesUnder("page_shield"), ...routesUnder("script_monitor")];
+export const PAGE_SHIELD_ROUTES: readonly Route[] = [
+  ...routesUnder("page_shield"),
+  route({
+    ...READ,
+    path: `${SHIELD}/connections`,
+    id: "page-shield-connections-list",
+    summary: "List connections that scripts of pages open",
+    query: PageResourceQuery,
+    result: PageConnection,
+    paging: "page",
+    per_page,
+    handler: ({ control, resolved, query, page }) => control.pageShield.connections(zoneOf(resolved).id, query, page),
+  }),
+  route({
+    ...READ,
+    path: `${SHIELD}/connections/:connection_id`,
+    id: "page-shield-connections-get",
+    summary: "Show a connection",
+    result: PageConnection,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.pageShield.connection(zoneOf(resolved).id, params.connection_id),
+  }),
+  route({
+    ...READ,
+    path: `${SHIELD}/cookies`,
+    id: "page-shield-cookies-list",
+    summary: "List cookies that responses set",
+    query: PageCookieQuery,
+    result: PageCookie,
+    paging: "page",
+    per_page,
+    handler: ({ control, resolved, query, page }) => control.pageShield.cookies(zoneOf(resolved).id, query, page),
+  }),
+  route({
+    ...READ,
+    path: `${SHIELD}/cookies/:cookie_id`,
+    id: "page-shield-cookies-get",
+    summary: "Show a cookie",
+    result: PageCookie,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.pageShield.cookie(zoneOf(resolved).id, params.cookie_id),
+  }),
+  route({
+    ...READ,
+    path: `${SHIELD}/policies`,
+    id: "page-shield-policies-list",
+    summary: "List Content Security Policies",
+    result: PagePolicy,
+    paging: "list",
+    handler: ({ control, resolved }) => control.pageShield.policies.list(zoneOf(resolved).id),
+  }),
+  route({
+    ...WRITE,
+    method: "POST",
+    path: `${SHIELD}/policies`,
+    id: "page-shield-policies-create",
+    summary: "Create a Content Security Policy",
+    body: PagePolicyWrite,
+    result: PagePolicy,
+    handler: ({ control, call, resolved, body }) => control.pageShield.policies.create(call, zoneOf(resolved), body),
+  }),
+  route({
+    ...READ,
+    path: `${SHIELD}/policies/:policy_id`,
+    id: "page-shield-policies-get",
+    summary: "Show a Content Security Policy",
+    result: PagePolicy,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.pageShield.policies.get(zoneOf(resolved).id, params.policy_id),
+  }),
+  route({
+    ...WRITE,
+    method: "PUT",
+    path: `${SHIELD}/policies/:policy_id`,
+    id: "page-shield-policies-update",
+    summary: "Change a Content Security Policy",
+    body: PagePolicyEdit,
+    result: PagePolicy,
+    handler: ({ control, call, resolved, params, body }) =>
+      control.pageShield.policies.update(call, zoneOf(resolved), params.policy_id, body),
+  }),
+  route({
+    ...WRITE,
+    method: "DELETE",
+    path: `${SHIELD}/policies/:policy_id`,
+    id: "page-shield-policies-delete",
+    summary: "Delete a Content Security Policy",
+    result: Type.Null(),
+    status: 204,
+    handler: ({ control, call, resolved, params }) => control.pageShield.policies.delete(call, zoneOf(resolved), params.policy_id),
+  }),
+  ...routesUnder("script_monitor"),
+];
