@@ -6,7 +6,7 @@ import { MANAGED_LIST_PREFIX } from "#rules/expression/values/managed-lists.ts";
 import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
-import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
+import type { CounterTable } from "#rules/rate-limit/counter-table.ts";
 import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { RuleLists } from "./rule-lists.ts";
@@ -40,7 +40,7 @@ export type OnInvalidRule = (rule: { readonly ruleset_id: string; readonly rule_
 export function createEntryPoints(
   ruleLeftOut: OnInvalidRule,
   lists: Pick<RuleLists, "of">,
-  counters?: RateCounters,
+  counters?: CounterTable,
   slices: Slices = createSlices(),
 ): EntryPoints {
   /** All running rulesets, by the id of their entry. */
@@ -62,7 +62,7 @@ export function createEntryPoints(
       },
       lists: lists.of(entry.account_id ?? entry.owner_id),
       regexes,
-      ...(counters === undefined ? {} : { counters }),
+      ...(counters === undefined ? {} : { counters: counters.of(entry.account_id ?? entry.owner_id, entry.owner_id) }),
     });
     for (;;) {
       const piece = work.next();

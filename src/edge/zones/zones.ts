@@ -1,7 +1,7 @@
 import { LargeMap } from "#kernel/large-map.ts";
 import { SharedSet } from "#kernel/shared-set.ts";
 import { createStagingSlices } from "#snapshot/staging-slices.ts";
-import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
+import type { CounterTable } from "#rules/rate-limit/counter-table.ts";
 import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica, StagedChange } from "#snapshot/feed.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
@@ -40,7 +40,7 @@ export interface Serving {
 export function createZones(
   replica: Replica,
   ruleLeftOut: OnInvalidRule,
-  counters?: RateCounters,
+  counters?: CounterTable,
   onSlice?: (names: number) => void,
 ): Zones {
   const byId = new LargeMap<Zone>();

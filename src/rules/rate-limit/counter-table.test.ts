@@ -55,6 +55,33 @@ test("memory is bounded: least recently used keys are evicted first, and mitigat
   assert.equal(memory.byteLength, createCounterMemory(1024, T0).byteLength);
 });
 
+test("many keys of one zone displace neither another zone's keys nor another account's", () => {
+  const counters = createCounterTable(createCounterMemory(1024, T0), () => T0);
+  const count = (account: string, zone: string, key: string, amount: number): number =>
+    counters.of(account, zone).add(key, amount, fixed, T0);
+  const kept = [
+    ["a", "a1"],
+    ["a", "a2"],
+    ["b", "b1"],
+  ] as const;
+  for (const [account, zone] of kept) {
+    for (let n = 0; n < 100; n++) count(account, zone, `${zone} ${n}`, 1);
+    if (zone !== "b1") counters.of(account, zone).keepOut(`${zone} 7`, T0 + 60_000, T0);
+  }
+  for (let n = 0; n < 20_000; n++) {
+    count("a", "flooded", `flood ${n}`, 1);
+    counters.of("a", "flooded").keepOut(`flood ${n}`, T0 + 600_000, T0);
+    // An account with many zones has no more room than one with a single zone.
+    count("c", `c${n % 500}`, `flood of c ${n}`, 1);
+  }
+  for (const [account, zone] of kept) {
+    const found = Array.from({ length: 100 }, (_, n) => count(account, zone, `${zone} ${n}`, 0)).filter((sum) => sum === 1);
+    // Some keys share their slots with too many others by chance.
+    assert.ok(found.length > 90, `${found.length} of ${zone}`);
+  }
+  assert.ok(counters.of("a", "a1").keptOutUntil("a1 7", T0) > 0);
+});
+
 test("a million keys take less than 50 MB, and below the limit almost none is lost", () => {
   assert.ok(createCounterMemory(1_000_000, T0).byteLength < 50 * 1024 * 1024);
   const keys = 50_000;

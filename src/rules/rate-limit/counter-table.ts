@@ -12,15 +12,25 @@ export interface RateCounters {
   keepOut(key: string, untilMs: number, nowMs: number): void;
 }
 
+/** Counters of many owners in one memory. Those of the table itself have no owner. */
+export interface CounterTable extends RateCounters {
+  /**
+   * The counters of a ruleset's owner. In a full table, a new key takes the slot of the account that has most of them, and there of
+   * its zone that has most: many keys of one zone do not displace the few of another.
+   */
+  of(accountId: string, ownerId: string): RateCounters;
+}
+
 export interface RateWindow {
   readonly periodMs: number;
   /** Each key's windows start with its first event. `fixed` resets at a window's end; `sliding` includes the weighted previous window. */
   readonly technique: "fixed" | "sliding";
 }
 
-/** Words of a slot: two of the key's hash, then its state. */
-const TAG_A = 0;
-const TAG_B = 1;
+/** Words of a slot: the key's hash, its owner, then its state. */
+const TAG = 0;
+/** 16 bits of the account's hash, 16 of the zone's. */
+const OWNER = 1;
 const STARTED = 2;
 const COUNT = 3;
 const BEFORE = 4;
@@ -28,7 +38,7 @@ const KEPT_OUT = 5;
 const USED = 6;
 const PERIOD = 7;
 const SLOT_WORDS = 8;
-/** Possible slots of a key; if all are taken, the least recently used one is replaced. */
+/** Possible slots of a key; if all are taken, the least recently used one of the owner with most of them is replaced. */
 const WAYS = 16;
 /** Slots per key: at the limit of keys, one in a hundred has to share. */
 const PLACES_PER_KEY = 1.5;
@@ -56,7 +66,7 @@ export function createCounterMemory(keys: number, nowMs: number): SharedArrayBuf
 
 const setsFor = (keys: number): number => Math.max(1, Math.ceil((keys * PLACES_PER_KEY) / WAYS));
 
-export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => number): RateCounters {
+export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => number): CounterTable {
   const words = new Int32Array(buffer);
   const sets = (words.length - HEADER_WORDS) / (1 + WAYS * SLOT_WORDS);
   const slotsAt = HEADER_WORDS + sets;
@@ -89,29 +99,50 @@ export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => numb
   const unlock = (set: number): void => void Atomics.store(words, HEADER_WORDS + set, 0);
 
   /** The key's slot, or -1. */
-  const find = (set: number): number => {
-    const a = digestWords[0] || 1;
-    const b = digestWords[1] ?? 0;
+  const find = (set: number, owner: number): number => {
+    const tag = digestWords[0] || 1;
     for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS)
-      if (words[at + TAG_A] === a && words[at + TAG_B] === b) return at;
+      if (words[at + TAG] === tag && words[at + OWNER] === owner) return at;
     return -1;
   };
 
-  /** A free slot for the key, or the one that is needed least. */
-  const take = (set: number, tick: number): number => {
+  /** Slots of a set whose owner has these bits. */
+  const owned = (set: number, owner: number, mask: number): number => {
+    let slots = 0;
+    for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS + OWNER; way < WAYS; way++, at += SLOT_WORDS)
+      if (((words[at]! ^ owner) & mask) === 0) slots++;
+    return slots;
+  };
+
+  /** A free slot for the key of this owner, or the one that is needed least. */
+  const take = (set: number, owner: number, tick: number): number => {
+    const from = slotsAt + set * WAYS * SLOT_WORDS;
     let best = -1;
-    let bestWorth = Number.POSITIVE_INFINITY;
-    for (let way = 0, at = slotsAt + set * WAYS * SLOT_WORDS; way < WAYS; way++, at += SLOT_WORDS) {
-      // Blocked keys are evicted last.
-      const worth = words[at + TAG_A] === 0 ? -1 : Math.max(words[at + USED]!, words[at + KEPT_OUT]! > tick ? words[at + KEPT_OUT]! : 0);
-      if (worth < bestWorth) {
-        best = at;
-        bestWorth = worth;
-      }
-    }
+    for (let at = from; best < 0 && at < from + WAYS * SLOT_WORDS; at += SLOT_WORDS) if (words[at + TAG] === 0) best = at;
+    if (best < 0) best = least(set, owner, tick);
     words.fill(0, best, best + SLOT_WORDS);
-    words[best + TAG_A] = digestWords[0] || 1;
-    words[best + TAG_B] = digestWords[1] ?? 0;
+    words[best + TAG] = digestWords[0] || 1;
+    words[best + OWNER] = owner;
+    return best;
+  };
+
+  /** Of the account with most slots in a full set, and its zone with most, the slot that is needed least. The new key counts. */
+  const least = (set: number, owner: number, tick: number): number => {
+    const from = slotsAt + set * WAYS * SLOT_WORDS;
+    let best = -1;
+    let [mostOfAccount, mostOfZone, bestWorth] = [0, 0, 0];
+    for (let at = from; at < from + WAYS * SLOT_WORDS; at += SLOT_WORDS) {
+      const other = words[at + OWNER]!;
+      // Halves: among equals it is the new key's own account or zone that makes room.
+      const ofAccount = owned(set, other, ACCOUNT_MASK) + (((other ^ owner) & ACCOUNT_MASK) === 0 ? 1.5 : 0);
+      const ofZone = owned(set, other, -1) + (other === owner ? 1.5 : 0);
+      // Blocked keys are evicted last.
+      const worth = Math.max(words[at + USED]!, words[at + KEPT_OUT]! > tick ? words[at + KEPT_OUT]! : 0);
+      const order = mostOfAccount - ofAccount || mostOfZone - ofZone || worth - bestWorth;
+      if (best >= 0 && order >= 0) continue;
+      best = at;
+      [mostOfAccount, mostOfZone, bestWorth] = [ofAccount, ofZone, worth];
+    }
     return best;
   };
 
@@ -136,22 +167,22 @@ export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => numb
     return now + Math.floor((words[at + BEFORE]! * left) / period);
   };
 
-  return {
+  const countersOf = (owner: number): RateCounters => ({
     nowMs: timeMs,
     add: (key, amount, window, nowMs) => {
       const tick = tickOf(nowMs);
       const set = place(key);
       lock(set);
-      const found = find(set);
+      const found = find(set, owner);
       // A lookup without counting must not take a slot.
-      const result = found < 0 && amount === 0 ? 0 : count(found < 0 ? take(set, tick) : found, amount, window, tick);
+      const result = found < 0 && amount === 0 ? 0 : count(found < 0 ? take(set, owner, tick) : found, amount, window, tick);
       unlock(set);
       return result;
     },
     keptOutUntil: (key, nowMs) => {
       const set = place(key);
       lock(set);
-      const at = find(set);
+      const at = find(set, owner);
       const until = at < 0 ? 0 : words[at + KEPT_OUT]!;
       unlock(set);
       return until > tickOf(nowMs) ? bornMs + until * TICK_MS : 0;
@@ -160,13 +191,20 @@ export function createCounterTable(buffer: SharedArrayBuffer, timeMs: () => numb
       const tick = tickOf(nowMs);
       const set = place(key);
       lock(set);
-      const found = find(set);
-      const at = found < 0 ? take(set, tick) : found;
+      const found = find(set, owner);
+      const at = found < 0 ? take(set, owner, tick) : found;
       words[at + KEPT_OUT] = tickOf(untilMs);
       words[at + USED] = tick;
       unlock(set);
     },
+  });
+  const bitsOf = (id: string): number => {
+    place(id);
+    return digestWords[0]! & 0xffff;
   };
+  return { ...countersOf(0), of: (accountId, ownerId) => countersOf((bitsOf(accountId) << 16) | bitsOf(ownerId)) };
 }
+
+const ACCOUNT_MASK = 0xffff_0000 | 0;
 
 const KEY_BYTES_MAX = 1024;
