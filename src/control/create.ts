@@ -1,7 +1,7 @@
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { createSlices } from "#kernel/process/slices.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import { createAccess } from "#control/access/access.ts";
+import { type AccessDeps, createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createNodes, type SeenReport } from "#control/nodes/nodes.ts";
@@ -155,6 +155,8 @@ export interface ControlDeps {
   readonly ruleListLimits?: Partial<RuleListLimits>;
   /** Limits of rulesets; absent: defaults. */
   readonly rulesetLimits?: Partial<RulesetLimits>;
+  /** Limits of the audit log; absent: defaults. */
+  readonly auditRetention?: NonNullable<AccessDeps["auditRetention"]>;
   /** Sends e-mail; absent: none is sent. */
   readonly mailServer?: MailServer | undefined;
   /** Address of the dashboard for links in e-mails; absent: they have none. */
@@ -214,16 +216,22 @@ export function createControl(deps: ControlDeps): Control {
   const policy = createOwnershipPolicy({ ...OWNERSHIP_DEFAULTS, ownNames: nameServers, ...deps.ownership });
   const dnsSettings = createDnsSettings({ store, clock, nameServers: pool[0] ?? nameServers });
   const queryParentDs = createQueryParentDs(deps.scanResolvers ?? []);
-  const access = createAccess({ store, clock, sealer });
+  const access = createAccess({
+    store,
+    clock,
+    sealer,
+    ...(deps.auditRetention === undefined ? {} : { auditRetention: deps.auditRetention }),
+  });
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();
-  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices });
+  const isTrustedAccount = (accountId: string): Promise<boolean> => policy.isTrusted(store.read, accountId);
+  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices, isTrustedAccount });
   const ordering = deps.ordering ?? LOCAL_ORDERING;
   const hostnames = createCustomHostnameControl({
     ...deps,
     edgeAddresses,
     issuers: ordering.hostnames,
-    isTrustedAccount: (accountId) => policy.isTrusted(store.read, accountId),
+    isTrustedAccount,
     ordering: (owner, dns) =>
       createCertificateOrdering({
         ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: ordering },

@@ -26,6 +26,7 @@ const TITLES: { readonly [S in Section]: string } = {
   vendor: "API date and names",
   backup: "Backups",
   events: "Events and logs",
+  audit_log: "Events and logs",
   images: "Images",
   notifications: "Notifications",
   roles: "Process",

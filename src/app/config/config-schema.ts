@@ -194,6 +194,20 @@ export const CONFIG_KEYS = {
     max: 10_000_000,
     doc: "Maximum number of zones in an account, except those in zones.trusted_accounts. 0: no limit.",
   },
+  "audit_log.retention_days": {
+    type: "count",
+    default: 548,
+    min: 1,
+    max: 36_500,
+    doc: "Days for which the audit log is kept.",
+  },
+  "audit_log.rows_per_account_max": {
+    type: "count",
+    default: 500_000,
+    min: 100,
+    max: 1_000_000_000,
+    doc: "Maximum number of rows that the audit log keeps of an account, and of each user and token outside of accounts; the oldest above it are deleted.",
+  },
   "zones.trusted_accounts": {
     type: "accounts",
     default: [],
@@ -400,6 +414,13 @@ export const CONFIG_KEYS = {
     doc: "Maximum number of rules in a ruleset of a zone on the free plan.",
   },
   "rules.custom_rulesets_max": { type: "count", default: 100, max: 1000, doc: "Maximum number of custom rulesets in an account." },
+  "rules.account_bytes_max": {
+    type: "count",
+    default: 16_000_000,
+    min: 10_000,
+    max: 10_000_000_000,
+    doc: "Maximum number of bytes of the rules in all rulesets of an account and its zones, as JSON; each edge thread holds all of them in memory. No limit for zones.trusted_accounts.",
+  },
   "rules.versions_max": {
     formerly: "rules.versions_kept",
     type: "count",

@@ -16,6 +16,7 @@ import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 export const controlConfig = (config: Config) => ({
   edgeAddresses: edgeAddresses(config),
   eventRetention: retentionOf(config),
+  auditRetention: { days: config.audit_log.retention_days, rowsMax: config.audit_log.rows_per_account_max },
   localOriginAllowed: originPolicy(config),
   vendorPrefix: config.vendor.prefix,
   // Edges of other machines have their own databases.
@@ -39,6 +40,7 @@ export const controlConfig = (config: Config) => ({
     freeRulesMax: config.rules.per_free_ruleset_max,
     customRulesetsMax: config.rules.custom_rulesets_max,
     versionsKept: config.rules.versions_max,
+    accountBytesMax: config.rules.account_bytes_max,
   },
   ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
   customHostnamesPerZoneMax: config.custom_hostnames.per_zone_max,

@@ -87,6 +87,7 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   forgetEnded("page-resources", control.pageShield),
   fetchPageScripts(control.pageShield),
   tellPageNews(control.pageShield),
+  forgetEnded("audit-log", control.access.auditLogs),
   alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;

@@ -5,7 +5,7 @@ import type { PermissionGroupList, PermissionGroupView } from "#model/access/tok
 import type { Store } from "#store/database/store.ts";
 import { type AccountMembers, createAccountMembers } from "./account-members.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
-import { type AuditLogs, createAuditLogs } from "./audit-logs.ts";
+import { AUDIT_RETENTION, type AuditLogs, type AuditLogsDeps, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
 import { createPasswordCheck } from "./password-check.ts";
@@ -43,6 +43,7 @@ export interface AccessDeps {
   readonly clock: Clock;
   /** Null in commands that work on the database only, where no user signs in. */
   readonly sealer: Sealer | null;
+  readonly auditRetention?: AuditLogsDeps["retention"];
 }
 
 export function createAccess(deps: AccessDeps): Access {
@@ -66,7 +67,7 @@ export function createAccess(deps: AccessDeps): Access {
     totp,
     accounts,
     members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
-    auditLogs: createAuditLogs({ store }),
+    auditLogs: createAuditLogs({ store, clock, retention: deps.auditRetention ?? AUDIT_RETENTION }),
     memberships: createMemberships({ store, clock, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>
       PERMISSION_GROUPS.filter(

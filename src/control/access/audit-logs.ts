@@ -1,5 +1,6 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/crypto/ids.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
@@ -7,6 +8,7 @@ import { createPages, isQuick } from "#control/pages.ts";
 import { acceptedMemberships } from "#store/access/memberships.ts";
 import { ownUser } from "./users.ts";
 import { type AuditOwner, type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
+import { auditExcesses, deleteAuditsBefore, deleteOldestAudits } from "#store/access/audit-log-retention.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import type { Store } from "#store/database/store.ts";
 import { listUserTokens } from "#store/access/tokens.ts";
@@ -17,9 +19,24 @@ export interface AuditLogs {
   list(accountId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
   /** Changes by the caller's user and its tokens: in its accounts, and those that concern no account. */
   listOwn(call: Call, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
+  /** Deletes rows that are too old, and an owner's oldest above the limit. */
+  forget(): Promise<void>;
 }
 
-export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs {
+export interface AuditLogsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** How long rows are kept, and how many of an account, or of a user or token outside of accounts. */
+  readonly retention: { readonly days: number; readonly rowsMax: number };
+}
+
+export const AUDIT_RETENTION: AuditLogsDeps["retention"] = { days: 548, rowsMax: 500_000 };
+
+const DAY_MS = 86_400_000;
+/** Rows per transaction. */
+const PIECE_ROWS = 500;
+
+export function createAuditLogs({ store, clock, retention }: AuditLogsDeps): AuditLogs {
   const pages = createPages();
   /** Ids of the user with the address and of the user's tokens; an id that matches nothing if no user has it. */
   const actorsOf = async (email: string): Promise<readonly string[]> => {
@@ -80,6 +97,14 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
       const actors = [id, ...(await listUserTokens(store.read, id)).map((token) => token.id)];
       const accounts = (await acceptedMemberships(store.read, id)).map(({ account_id }) => account_id);
       return read({ actors, accounts }, id, query, page);
+    },
+    forget: async () => {
+      const oldest = newUlid(clock.nowMs() - retention.days * DAY_MS);
+      for (let deleted = PIECE_ROWS; deleted === PIECE_ROWS;)
+        deleted = (await store.write(({ db }) => deleteAuditsBefore(db, oldest, PIECE_ROWS))).result;
+      for (const { owner, rows } of await auditExcesses(store.scan, retention.rowsMax))
+        for (let left = rows; left > 0; left -= PIECE_ROWS)
+          await store.write(({ db }) => deleteOldestAudits(db, owner, Math.min(left, PIECE_ROWS)));
     },
   };
 }

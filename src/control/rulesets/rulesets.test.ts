@@ -259,6 +259,28 @@ storeTest("the operator's limits apply to stored versions, rules and custom rule
     await assert.rejects(write, { message: /at most 3 rules/ }, "counted before any is parsed");
 });
 
+storeTest("the rules of an account and its zones have a limited length together, unless the operator trusts it", async ({ store }) => {
+  const rulesetLimits = { accountBytesMax: 20_000 };
+  const long = (tag: string) => block(`http.request.uri.path contains "${tag.padEnd(4_000, "x")}"`);
+  const three = [long("a"), long("b"), long("c")];
+  const { rulesets, call, zone, account } = await scoped(store, { rulesetLimits, ownership: { trustedAccounts: ["another"] } });
+  const { id } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE, rules: three });
+  const custom = { kind: "custom", phase: CUSTOM_PHASE } as const;
+  await assert.rejects(rulesets.create(call(), account, { ...custom, rules: three }), failing(20015, "/rules"));
+  const second = await rulesets.create(call(), account, { ...custom, rules: [long("d")] });
+  for (const write of [
+    () => rulesets.addRule(call(), account, second.id, long("e")),
+    () => rulesets.update(call(), zone, id, { rules: [...three, long("f")] }),
+    () => rulesets.putEntryPoint(call(), account, CUSTOM_PHASE, { rules: three }),
+  ])
+    await assert.rejects(write(), { message: /at most 20000 bytes together/ });
+  await rulesets.update(call(), zone, id, { rules: [long("a"), block("false")] });
+  await rulesets.addRule(call(), account, second.id, long("e"));
+
+  const trusted = await controlOver(store, { rulesetLimits });
+  await trusted.control.rulesets.update(call(), zone, id, { rules: [...three, ...three] });
+});
+
 storeTest("a dry run finds the errors of its write and changes nothing", async ({ store }) => {
   const { rulesets, versions, call, zone } = await scoped(store);
   const { id, rules } = await rulesets.create(call(), zone, { kind: "zone", phase: CUSTOM_PHASE, rules: [block("true"), block("false")] });

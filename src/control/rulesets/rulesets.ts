@@ -5,7 +5,7 @@ import type { Call, CursorPage, CursorRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { pageAfter } from "#control/cursor.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
-import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
+import { checkRuleCount, checkRulesBytes, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { inertNotes, note } from "#control/rulesets/inert-notes.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
@@ -62,6 +62,8 @@ export interface RulesetsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits?: Partial<RulesetLimits>;
+  /** The operator's own accounts may have rules of any length; default: none. */
+  isTrustedAccount?(accountId: string): Promise<boolean>;
   /** Runs the checks of rules in slices. */
   readonly slices: Slices;
 }
@@ -214,8 +216,13 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     return rules;
   };
 
+  const checkBytes = async ({ db }: Unit, scope: RulesetScope, rules: string, before: string): Promise<void> => {
+    if ((await deps.isTrustedAccount?.(scope.account_id)) !== true) await checkRulesBytes(db, limits.accountBytesMax, scope, rules, before);
+  };
+
   const save = async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, changes: Partial<RulesetRow>): Promise<Ruleset> => {
     const row = { ...before, ...changes, version: before.version + 1, last_updated: now() };
+    await checkBytes(unit, scope, row.rules, before.rules);
     await updateRuleset(unit.db, before.id, row);
     await keepVersion(unit.db, row, limits.versionsKept);
     return publishRuleset(unit, call, scope, "ruleset.update", before, row);
@@ -245,6 +252,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
         rules: JSON.stringify(rules),
         last_updated: at,
       };
+      await checkBytes(unit, scope, row.rules, "");
       await insertRuleset(unit.db, row);
       await keepVersion(unit.db, row, limits.versionsKept);
       note(call, inertNotes(rules, build.patterns));

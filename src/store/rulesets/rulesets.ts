@@ -47,6 +47,16 @@ const ofAccount = (db: Kysely<Tables>, accountId: string) =>
     )
     .orderBy("id");
 
+/** Bytes of the rules of all rulesets of the account and its zones. Neither database reads the texts for their lengths. */
+export async function rulesBytesOf(db: Kysely<Tables>, accountId: string): Promise<number> {
+  const { bytes } = await ofAccount(db, accountId)
+    .clearSelect()
+    .clearOrderBy()
+    .select(sql<number | null>`sum(octet_length(rules))`.as("bytes"))
+    .executeTakeFirstOrThrow();
+  return Number(bytes ?? 0);
+}
+
 /** Rulesets with a rule that may contain the text, which must not contain LIKE wildcards; the caller checks the rules. */
 export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
   ofAccount(db, accountId).where("rules", "like", `%${text}%`).execute();
