@@ -68,6 +68,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
     const cursor = route.paging === "cursor" ? readCursorPage(query, route.per_page) : FIRST_PAGE;
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);
+    if (dated) call.rules = dated.rules;
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
     const heads = { last_event_id: lastEventId, prefers_async: prefersAsync, file: formFileOf(sent) };
     const asked = { control, edition, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<

@@ -1,3 +1,4 @@
+import type { CallRules } from "#kernel/call-rules.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
@@ -73,6 +74,8 @@ export interface Call {
   session?: string;
   /** The API date of the call, if it is not the operator's. */
   api_date?: IsoDate;
+  /** Rules of its API date; absent: none has begun that older calls could break. */
+  rules?: CallRules;
   /** A dry run: checks everything as for a write, and writes nothing. */
   dry_run?: boolean;
   /** Information beside the result; the API returns it as messages. */

@@ -97,6 +97,7 @@ const NONE: EffectWords = { names: [], texts: [], prefixes: [] };
 const EFFECT_WORDS: { readonly [K in Effect["kind"]]: (effect: Extract<Effect, { kind: K }>) => EffectWords } = {
   endpoint_gone: () => NONE,
   protocol_rule: () => NONE,
+  call_rule: () => NONE,
   error_wrapper: () => NONE,
   omit_response_fields: () => NONE,
   omit_list_items: ({ ids }) => ({ names: ["items", "id"], texts: ids, prefixes: [] }),

@@ -1,3 +1,4 @@
+import type { CallRule } from "#kernel/call-rules.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 
 /** One dated change of the API. Rows are never deleted and ids never reused. */
@@ -39,6 +40,7 @@ export type Effect =
   | LegacyAlias
   | ListedAlias
   | JoinedAlias
+  | CallRuleEffect
   | ProtocolRule;
 
 /**
@@ -47,6 +49,12 @@ export type Effect =
  */
 export interface ProtocolRule {
   readonly kind: "protocol_rule";
+}
+
+/** A rule that begins on the date, for calls that only the use-case can judge. */
+export interface CallRuleEffect {
+  readonly kind: "call_rule";
+  readonly rule: CallRule;
 }
 
 /** The endpoint answers 410 from the date on. */

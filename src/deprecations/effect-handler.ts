@@ -1,3 +1,4 @@
+import type { CallRule } from "#kernel/call-rules.ts";
 import type { ErrorItem } from "#kernel/errors/errors.ts";
 import type { Deprecation, Effect } from "./deprecation.ts";
 
@@ -23,6 +24,8 @@ export interface Interpretation {
   result?(object: JsonObject, facts: Facts): JsonObject;
   /** Called with the objects of a list, before `result` gets each of them. */
   list?(objects: readonly JsonObject[]): readonly JsonObject[];
+  /** A rule that use-cases ask for. */
+  readonly rule?: { readonly name: CallRule; readonly isInForce: boolean };
   errors?(items: readonly ErrorItem[]): readonly ErrorItem[];
 }
 

@@ -1,3 +1,4 @@
+import type { CallRules } from "#kernel/call-rules.ts";
 import { listAt } from "#kernel/lists.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorItem } from "#kernel/errors/errors.ts";
@@ -21,6 +22,7 @@ export interface DatedRequest {
   result(object: JsonObject, facts: Facts): JsonObject;
   list(objects: readonly JsonObject[]): readonly JsonObject[];
   errors(items: readonly ErrorItem[]): readonly ErrorItem[];
+  readonly rules: CallRules;
   /** Rows that concern the request and whose date has not come yet. */
   readonly pending: ReadonlySet<Deprecation>;
 }
@@ -99,6 +101,13 @@ function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
     result: (object, facts) => through(object, ({ result }) => result && ((current) => result(current, facts)), newestFirst),
     list: (objects) => through(objects, (does) => does.list, newestFirst),
     errors: (items) => through(items, (does) => does.errors, newestFirst),
+    rules: {
+      refuses: (rule) => {
+        const found = rows.find(({ does }) => does.rule?.name === rule);
+        if (found?.pending === true) pending.add(found.row);
+        return found?.does.rule?.isInForce === true;
+      },
+    },
     pending,
   };
 }

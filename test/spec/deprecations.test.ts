@@ -91,6 +91,7 @@ const PROBES: {
     early: boolean,
   ) => Promise<void>;
 } = {
+  call_rule: async (_world, row) => assert.fail(`${row.id}: tests of rules are in later-rows.test.ts`),
   endpoint_gone: async (world, row, _effect, route, day, early) => {
     const answer = await request(world, route, day, "A");
     assert.equal(answer.status === 410, !early);

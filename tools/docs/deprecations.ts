@@ -1,15 +1,29 @@
+import { LATER_ROWS } from "#deprecations/later-rows.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { code, type Page, page, pathTemplate, table } from "./page.ts";
 
 export function deprecationPages(): readonly Page[] {
-  const index = table(
-    ["In force from", "What", "Replacement"],
-    DEPRECATIONS.map((row) => [row.date, `[${row.id}](#${row.id})`, row.replacement ?? "none"]),
-  );
+  const index = (rows: readonly Deprecation[]): string =>
+    table(
+      ["In force from", "What", "Replacement"],
+      rows.map((row) => [row.date, `[${row.id}](#${row.id})`, row.replacement ?? "none"]),
+    );
+  const later = "These rows are newer than the specification's list. They apply with the setting `deprecations.later_rows` only.";
   const note =
     "A row is in force when the API date of a request is its day or later. Before that, the answers of its routes carry `Deprecation`, `Sunset` and `Link`.";
-  return [page("docs/reference/deprecations.md", "Deprecations", "src/deprecations/table.ts", note, index, ...DEPRECATIONS.map(section))];
+  return [
+    page(
+      "docs/reference/deprecations.md",
+      "Deprecations",
+      "src/deprecations/table.ts",
+      note,
+      index(DEPRECATIONS),
+      later,
+      index(LATER_ROWS),
+      ...[...LATER_ROWS, ...DEPRECATIONS].map(section),
+    ),
+  ];
 }
 
 const section = (row: Deprecation): string =>

@@ -592,6 +592,11 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Record the form of management calls for rehearsals: method, path template and field names, never values. Off: record nothing.",
   },
+  "deprecations.later_rows": {
+    type: "switch",
+    default: false,
+    doc: "Also follow the deprecations of 2026 that are not in SPEC 9: fixed types of DNS records, the end of the batch of zone settings, authentication of new gateways, the end of DNS reports.",
+  },
   "deprecations.unsafe_pins": {
     type: "switch",
     default: false,

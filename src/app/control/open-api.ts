@@ -4,6 +4,7 @@ import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/process/metrics.ts";
+import { deprecationTable } from "#deprecations/later-rows.ts";
 import { createHostGate, type HostGate, namesLoopback } from "#kernel/net/host-gate.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Store } from "#store/database/store.ts";
@@ -89,6 +90,7 @@ export function openApi(
       ]);
       return { behind: [...local.behind, ...(remote?.behind ?? [])] };
     },
+    deprecations: deprecationTable(config.deprecations.later_rows),
     config: apiConfig(live, (host) => allowsHost(host)),
   });
   const operations = createOperations({

@@ -3,7 +3,7 @@ import { newUlid } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Control } from "#control/control.ts";
 import { type JobLeases, openJobLeases } from "#control/nodes/job-leases.ts";
-import { DEPRECATIONS } from "#deprecations/table.ts";
+import { deprecationTable } from "#deprecations/later-rows.ts";
 import { alertDeprecations } from "#jobs/alert-deprecations.ts";
 import { backUp, type ScheduledBackups } from "#jobs/back-up.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
@@ -88,7 +88,7 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   fetchPageScripts(control.pageShield),
   tellPageNews(control.pageShield),
   forgetEnded("audit-log", control.access.auditLogs),
-  alertDeprecations(control.deprecationNotices, DEPRECATIONS, {
+  alertDeprecations(control.deprecationNotices, deprecationTable(live.current().deprecations.later_rows), {
     get asOf() {
       return live.current().deprecations.as_of || null;
     },

@@ -1,7 +1,7 @@
-import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { isReachable } from "./reachable-provider.ts";
+import { checkAuthenticationStays, withAuthentication } from "./required-authentication.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { isModelProvider } from "#kernel/model-providers.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { GatewayLogStore } from "#events/read/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
@@ -34,14 +34,12 @@ import {
 } from "#store/gateways/gateways.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import { createPages, isQuick } from "#control/pages.ts";
-import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateways/gateway-objects.ts";
+import { deleteGatewayObject, objectsOfGateway } from "#store/gateways/gateway-objects.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { removeDomains } from "./domains.ts";
 import { readLogKey } from "./log-encryption.ts";
 import { requireProfiles } from "./dlp-profiles.ts";
-import type { StoredCustomProvider } from "./object-entries.ts";
-import { valueOf } from "./objects.ts";
 import { storedOtel } from "./otel-endpoints.ts";
 import { checkNewGateway } from "./room.ts";
 
@@ -94,8 +92,9 @@ export function createGateways(deps: GatewaysDeps): Gateways {
   };
 
   return {
-    create: async (call, accountId, body) => {
-      checkAvailable(body, hasGuardrailModel);
+    create: async (call, accountId, asked) => {
+      checkAvailable(asked, hasGuardrailModel);
+      const body = withAuthentication(asked, call.rules);
       return commit(deps, call, async (unit) => {
         await requireProfiles(unit.db, accountId, body.dlp ? namedProfiles(body.dlp) : []);
         await checkNewGateway(unit.db, accountId, body.id);
@@ -155,6 +154,7 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         const before = await load(unit.db, accountId, id);
         await requireProfiles(unit.db, accountId, body.dlp ? namedProfiles(body.dlp) : []);
         const known = storedSettings(before.settings);
+        checkAuthenticationStays(known.authentication, body, call.rules);
         const settings = gatewaySettings(sealed(completed(body), accountId, id, known), known);
         const row = { ...before, settings: JSON.stringify(settings), modified_at: isoMicros(clock.nowMicros()) };
         await updateGateway(unit.db, accountId, id, { settings: row.settings, modified_at: row.modified_at });
@@ -175,14 +175,6 @@ export function createGateways(deps: GatewaysDeps): Gateways {
       return deleted;
     },
   };
-}
-
-const CUSTOM = "custom-";
-
-async function isReachable(db: Unit["db"], account_id: string, provider: string): Promise<boolean> {
-  if (!provider.startsWith(CUSTOM)) return isModelProvider(provider) || provider === "compat";
-  const own = await gatewayObjectsAt(db, { account_id, gateway_id: "", kind: "custom_provider" });
-  return own.some((row) => valueOf<StoredCustomProvider>(row).slug === provider.slice(CUSTOM.length));
 }
 
 /** Created on first use (gateway/auth/default-gateways.ts). */

@@ -1,5 +1,6 @@
 import type { Deprecation, Effect } from "../deprecation.ts";
 import type { EffectHandler, Sides } from "../effect-handler.ts";
+import { callRule } from "./call-rule.ts";
 import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
@@ -23,6 +24,7 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: EffectHandler<Extract<Effe
   legacy_alias: legacyAlias,
   listed_alias: listedAlias,
   joined_alias: joinedAlias,
+  call_rule: callRule,
   protocol_rule: () => ({ before: {}, after: {} }),
 };
 

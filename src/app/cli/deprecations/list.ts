@@ -1,4 +1,4 @@
-import { DEPRECATIONS } from "#deprecations/table.ts";
+import { deprecationTable } from "#deprecations/later-rows.ts";
 import { isoDate, type IsoDate, systemClock } from "#kernel/clock.ts";
 import type { DeprecationCall } from "#model/access/deprecation-call.ts";
 import { loadConfig } from "#app/config/config.ts";
@@ -14,10 +14,11 @@ export interface DeprecationsOptions extends ApiOptions {
 
 /** Prints the table of deprecations, or the callers that still use them. */
 export async function deprecationsList(options: DeprecationsOptions, flags: readonly string[]): Promise<ExitCode> {
-  const { data, json } = loadConfig(configInput(flags));
+  const { data, json, deprecations } = loadConfig(configInput(flags));
   if (options.whoCalls !== true) {
-    const rows = DEPRECATIONS.map(({ date, id, replacement }) => [date, id, replacement ?? ""]);
-    print(json, { deprecations: DEPRECATIONS }, columns([["DATE", "ID", "USE INSTEAD"], ...rows]));
+    const followed = deprecationTable(deprecations.later_rows);
+    const rows = followed.map(({ date, id, replacement }) => [date, id, replacement ?? ""]);
+    print(json, { deprecations: followed }, columns([["DATE", "ID", "USE INSTEAD"], ...rows]));
     return EXIT.ok;
   }
   const api = openZoneApi(options, data);
@@ -64,7 +65,7 @@ interface Caller extends Omit<DeprecationCall, "day"> {
 
 /** Counts over all days: ordered by the next end, and then by the number of calls. */
 export function callersOf(calls: readonly DeprecationCall[], today: IsoDate = isoDate(systemClock.nowMs())): readonly Caller[] {
-  const ends = new Map(DEPRECATIONS.map(({ id, date }) => [id, date]));
+  const ends = new Map(deprecationTable(true).map(({ id, date }) => [id, date]));
   const callers = new Map<string, Caller>();
   for (const { day, ...call } of calls) {
     const key = `${call.deprecation_id} ${call.token_id} ${call.route}`;

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { rehearsalReport } from "#api/deprecations/rehearsal-report.ts";
-import { DEPRECATIONS } from "#deprecations/table.ts";
+import type { Deprecation } from "#deprecations/deprecation.ts";
+import { deprecationTable } from "#deprecations/later-rows.ts";
 import { isoDate, type IsoDate, parseIsoDate, systemClock } from "#kernel/clock.ts";
 import type { Rehearsal, RehearsalFinding } from "#model/access/rehearsal.ts";
 import { loadConfig } from "#app/config/config.ts";
@@ -31,21 +32,23 @@ const LIVE_EVERY_MS = 5_000;
 
 /** Rehearses a day with recorded, logged or coming calls. */
 export async function rehearseCalls(options: RehearseOptions, flags: readonly string[]): Promise<ExitCode> {
-  const { data, json } = loadConfig(configInput(flags));
+  const { data, json, deprecations } = loadConfig(configInput(flags));
   const asOf = dayOf("--as-of", options.asOf);
   const ways = [options.log !== undefined, options.live === true, options.since !== undefined].filter(Boolean);
   if (ways.length > 1) throw new CliError("set one of --log, --live and --since", EXIT.usage);
   const report =
-    options.log === undefined ? await ofServer(openZoneApi(options, data), options, asOf) : await ofLog(options.log, options.from, asOf);
+    options.log === undefined
+      ? await ofServer(openZoneApi(options, data), options, asOf)
+      : await ofLog(options.log, options.from, asOf, deprecationTable(deprecations.later_rows));
   print(json, report, linesOf(report));
   if (options.html !== undefined) writeFileSync(options.html, rehearsalPage(report));
   return report.breaking === 0 ? EXIT.ok : EXIT.failed;
 }
 
-async function ofLog(path: string, from: string | undefined, asOf: IsoDate): Promise<Rehearsal> {
+async function ofLog(path: string, from: string | undefined, asOf: IsoDate, table: readonly Deprecation[]): Promise<Rehearsal> {
   const { calls, skipped, isCut } = await readCallLog(path);
   if (skipped > 0) complain([`${skipped} lines are not calls of the management API and were left out`]);
-  return rehearsalReport(DEPRECATIONS, calls, {
+  return rehearsalReport(table, calls, {
     from: from === undefined ? isoDate(systemClock.nowMs()) : dayOf("--from", from),
     asOf,
     isCut,

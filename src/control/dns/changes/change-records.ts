@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type RecordChanges, type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "./change-steps.ts";
+import { withFixedTypes } from "./fixed-types.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
@@ -122,7 +123,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    const planned = planSteps(prepared, existing, { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared) });
+    const context = { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared) };
+    const planned = withFixedTypes(planSteps(prepared, existing, context), call.rules);
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
     const touched = await touchZone(unit, zone.id, added, 1);
