@@ -13,6 +13,7 @@ import { batchReader, type PushedGateway, type ReadOrderedBatch } from "./batch-
 import type { LogUpload } from "./destination.ts";
 import { readDestination, upload } from "./upload.ts";
 import { createLogPositions } from "./positions.ts";
+import { createUploadMemory } from "./upload-memory.ts";
 
 /** Pushes the logs of due jobs: each log at least once, in order, from the job's position. */
 export interface LogPusher {
@@ -33,16 +34,21 @@ export interface LogPusherDeps {
   readonly allowed: OutboundAddressAllowed;
   /** Reads in this thread unless given. */
   readonly readBatch?: ReadOrderedBatch | undefined;
+  /** Default: 256 MiB. */
+  readonly memoryBytesMax?: number;
 }
 
 /** The vendor's defaults for jobs without their own; memory limits the configurable maximum. */
 const RECORDS_MAX = 100_000;
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+/** Files that all jobs together read or send at a time. */
+const MEMORY_BYTES_MAX = 8 * BATCH_BYTES_MAX;
 const INTERVAL_SECONDS = 30;
 const LOW_FREQUENCY_SECONDS = 300;
 /** After so many full batches the job yields, so that a change of it takes effect. */
 const BATCHES_A_TURN = 20;
 const RETRY_MS = [10_000, 30_000, 60_000, 300_000, 900_000];
+const LATE_MS = 1_000;
 /** Maximum time that the caller waits for slow jobs. */
 const WAIT_MS = 5_000;
 
@@ -54,7 +60,16 @@ interface Turn {
 /** Sealing context of a job's destination. */
 export const destinationContext = (id: number): string => `logpush:${id}`;
 
-export function createLogPusher({ store, clock, sealer, directory, allowed, readBatch = batchReader(clock) }: LogPusherDeps): LogPusher {
+export function createLogPusher({
+  store,
+  clock,
+  sealer,
+  directory,
+  allowed,
+  readBatch = batchReader(clock),
+  memoryBytesMax = MEMORY_BYTES_MAX,
+}: LogPusherDeps): LogPusher {
+  const memory = createUploadMemory(memoryBytesMax);
   const positions = createLogPositions(directory);
   const turns = new Map<number, Turn>();
   const running = new Map<number, Promise<void>>();
@@ -66,36 +81,47 @@ export function createLogPusher({ store, clock, sealer, directory, allowed, read
       return logpush ? [{ id, since_ms: Date.parse(created_at), public_key }] : [];
     });
 
-  const push = async (job: LogpushJobRow): Promise<number> => {
+  /** `isLate`: the job must try again soon. */
+  const push = async (job: LogpushJobRow): Promise<{ readonly records: number; readonly isLate: boolean }> => {
     const settings = JSON.parse(job.settings) as LogpushSettings;
     const destination = readDestination(sealer.open(job.destination, destinationContext(job.id)).toString(), allowed);
+    const bounds = boundsOf(settings);
     const order = {
       directory,
       account_id: job.account_id,
       since_ms: job.since_ms,
       gateways: await gateways(job.account_id),
       output: settings.output_options,
-      bounds: boundsOf(settings),
     };
     let records = 0;
     for (let n = 0; n < BATCHES_A_TURN; n++) {
       const from = positions.get(job.id) ?? null;
-      const batch = await readBatch({ ...order, from });
-      if (batch.records > 0)
-        await upload(destination, fileOf(job.id, from, batch), { allowed, nowMs: clock.nowMs(), signal: closing.signal });
+      const held = memory.take(job.account_id, bounds.bytesMax);
+      // Others' files fill the memory; their uploads end within a minute.
+      if (held === null) return { records, isLate: true };
+      let batch: LogBatch;
+      try {
+        batch = await readBatch({ ...order, from, bounds: { ...bounds, bytesMax: held.bytes } });
+        held.shrink(batch.body.byteLength);
+        if (batch.records > 0)
+          await upload(destination, fileOf(job.id, from, batch), { allowed, nowMs: clock.nowMs(), signal: closing.signal });
+      } finally {
+        held.release();
+      }
       if (batch.next.segment !== from?.segment || batch.next.at !== from.at) positions.set(job.id, batch.next);
       records += batch.records;
       if (!batch.isFull) break;
     }
-    return records;
+    return { records, isLate: false };
   };
 
   /** Runs the job; returns its failure, if any. */
   const run = async (job: LogpushJobRow): Promise<{ readonly records: number; readonly failure?: string }> => {
     const before = turns.get(job.id)?.failures ?? 0;
     try {
-      const records = await push(job);
-      turns.set(job.id, { dueMs: clock.monotonicMs() + intervalMs(JSON.parse(job.settings) as LogpushSettings), failures: 0 });
+      const { records, isLate } = await push(job);
+      const waitMs = isLate ? LATE_MS : intervalMs(JSON.parse(job.settings) as LogpushSettings);
+      turns.set(job.id, { dueMs: clock.monotonicMs() + waitMs, failures: 0 });
       if (records > 0)
         await store.write(({ db }) =>
           updateLogpushJob(db, job.id, { last_complete: isoMicros(clock.nowMicros()), last_error: null, error_message: null }),
