@@ -15,12 +15,12 @@ import { type CachedRequest, cachedRequest } from "./cached-request.ts";
 import { changedKeys } from "#edge/cache/key/invalidation.ts";
 import { Fill } from "#edge/cache/fill/fill.ts";
 import { FillResponse } from "#edge/cache/fill/fill-response.ts";
-import type { FillOwner, Source } from "#edge/cache/fill/fill-context.ts";
+import type { FillOwner, FillRequest, Source } from "#edge/cache/fill/fill-context.ts";
 import { type Use, useAt } from "#edge/cache/policy/freshness.ts";
 import { createPurges } from "#edge/cache/purge/purges.ts";
 import { noteReceived, receivedUrls } from "#edge/cache/store/original-urls.ts";
 import { createRefusals } from "#edge/cache/fill/hit-for-miss.ts";
-import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
+import { CONDITION_NAMES, hasConditions } from "#edge/cache/key/request-facts.ts";
 import { readFields } from "#edge/cache/policy/response-fields.ts";
 import { createTieredStore, type TieredStoreDeps } from "#edge/cache/store/tiered-store.ts";
 import type { RequestKey, StoredResponse } from "#edge/cache/store/stored-response.ts";
@@ -99,6 +99,9 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   const shelves = createTieredStore({ ...deps, isPurged: purges.isPurged });
   const refusals = createRefusals();
   const fills = new Map<string, Fill>();
+  /** Fills for which nobody else may wait: of requests whose last response could not be shared. */
+  const probes = new Map<FillRequest, Fill>();
+  const everyFill = (): readonly Fill[] => [...fills.values(), ...probes.values()];
   let underWayBytes = 0;
   const respond: FillOwner["respond"] = (reader, response, source, status) => reader.respond(response, source, status, clock.nowMs());
   const give: FillOwner["give"] = (reader, response, status) =>
@@ -113,8 +116,13 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       underWayBytes += bytes;
       return true;
     },
+    keep: (response) => {
+      refusals.drop(placeOf(response.asked));
+      shelves.keep(response);
+    },
     released: (request, refused) => {
       const key = placeOf(request.asked);
+      probes.delete(request);
       if (fills.get(key)?.request === request) fills.delete(key);
       if (refused !== null) refusals.add(refused.isForParts ? partsOf(key) : key, refused.status, clock.nowMs(), refused.keptMs);
     },
@@ -148,12 +156,18 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     return { cached, asking, fillHead, reader };
   };
 
-  /** Starts a fill, for a reader or in the background. */
-  const begin = ({ cached, asking, fillHead }: Prepared, stale: StoredResponse | null, reader: CacheReader | null): void => {
+  /** Starts a fill, for a reader or in the background; a probe's response is only for its reader until it is stored. */
+  const begin = (
+    { cached, asking, fillHead }: Prepared,
+    stale: StoredResponse | null,
+    reader: CacheReader | null,
+    isProbe = false,
+  ): void => {
     const received = receivedUrls(asking, stale?.asked);
     const asked = { ...cached.asked, received, purges: purges.countOf(cached.asked.zoneId) };
     const fill = new Fill(owner, { asked, exchange: asking, hasAuthorization: cached.facts.hasAuthorization, stale });
-    fills.set(placeOf(asked), fill);
+    if (isProbe) probes.set(fill.request, fill);
+    else fills.set(placeOf(asked), fill);
     if (reader === null) fill.isBackground = true;
     else {
       fill.asker = reader;
@@ -169,6 +183,16 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     noteReceived(underWay.request.asked, prepared.asking);
     underWay.join(prepared.reader);
   };
+
+  /**
+   * One visitor's request, such as one with credentials or one that the origin refuses, must not keep a response out of the cache for
+   * others: each request that is like any visitor's may still store it.
+   */
+  const mayProbe = ({ asked, facts }: CachedRequest, exchange: Exchange): boolean =>
+    exchange.method === "GET" &&
+    !facts.hasAuthorization &&
+    !hasConditions(exchange) &&
+    refusals.find(placeOf(asked), exchange.at_ms) !== null;
 
   const refresh = (prepared: Prepared, stored: StoredResponse): void => {
     if (!fills.has(placeOf(prepared.cached.asked))) begin(prepared, stored, null);
@@ -203,13 +227,19 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       .catch(deps.onError);
   };
 
+  const leave = ({ request }: Fill): void => {
+    const place = placeOf(request.asked);
+    if (fills.get(place)?.request === request) fills.delete(place);
+    probes.delete(request);
+  };
+
   /** Removes a changed response from the cache, and dooms a fill that started before the change. */
   const forget = (key: string): void => {
     shelves.dropKey(key);
-    for (const [place, fill] of fills) {
+    for (const fill of everyFill()) {
       if (fill.request.asked.key !== key) continue;
       fill.isDoomed = true;
-      fills.delete(place);
+      leave(fill);
     }
   };
   // The other threads of the process have their own caches.
@@ -219,10 +249,10 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
 
   purges.onPurged((isGone) => {
     shelves.sweep(isGone);
-    for (const fill of fills.values()) {
+    for (const fill of everyFill()) {
       if (!isGone({ asked: fill.request.asked, tags: fill.response?.tags ?? null })) continue;
       fill.isDoomed = true;
-      fills.delete(placeOf(fill.request.asked));
+      leave(fill);
     }
   }, shelves.notePurges);
 
@@ -256,6 +286,11 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
         return true;
       }
       const refusal = refusalOf(cached, exchange, stored);
+      if (refusal !== null && mayProbe(cached, exchange)) {
+        const prepared = prepare(request, cached);
+        begin(prepared, stored, prepared.reader, true);
+        return true;
+      }
       if (refusal !== null) {
         exchange.cacheStatus = refusal;
         return false;

@@ -167,3 +167,31 @@ async function originLines(t: TestContext, path: string, fields: string): Promis
   await edge.close();
   return head.split("\r\n");
 }
+
+test("a request whose response cannot be shared does not keep the response of other requests out of the cache", async (t) => {
+  for (const fields of ["Authorization: Basic YQ==", "X-Origin-Status: 400", "X-Origin-Status: 302", "X-Origin-Status: 204"]) {
+    const { get, asked } = await site(t, (req, res) => {
+      const status = Number(req.headers["x-origin-status"] ?? 200);
+      res.writeHead(status, { "Content-Type": "text/css" }).end(status === 204 ? undefined : "body");
+    });
+    await get("/a.css", `${fields}\r\n`);
+    await get("/a.css", `${fields}\r\n`);
+    assert.deepEqual([(await get("/a.css")).body, (await get("/a.css")).cache, asked.length], ["body", "HIT", 3], fields);
+  }
+});
+
+test("a purge also applies to a request after a response that could not be shared", async (t) => {
+  let hold: (() => void) | null = null;
+  const { get, edge } = await site(t, (req, res) => {
+    if (req.headers["x-origin-status"] !== undefined) return void res.writeHead(400).end();
+    if (hold !== null) return void res.writeHead(200).end("new");
+    hold = () => res.writeHead(200).end("old");
+  });
+  await get("/a.css", "X-Origin-Status: 400\r\n");
+  const old = get("/a.css");
+  while (hold === null) await new Promise(setImmediate);
+  edge.replica.apply([{ kind: "purge", id: "zone", value: { count: 1, recent: [{ by: "hosts", values: ["www.example.com"] }] } }]);
+  (hold as () => void)();
+  assert.equal((await old).body, "old");
+  assert.equal((await get("/a.css")).body, "new");
+});

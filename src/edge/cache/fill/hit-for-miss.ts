@@ -4,6 +4,8 @@ import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 export interface Refusals {
   add(key: string, status: CacheStatus, nowMs: number, keptMs: number): void;
   find(key: string, nowMs: number): CacheStatus | null;
+  /** The response can be shared after all. */
+  drop(key: string): void;
   clear(): void;
 }
 
@@ -24,6 +26,7 @@ export function createRefusals(): Refusals {
       byKey.delete(key);
       return null;
     },
+    drop: (key) => void byKey.delete(key),
     clear: () => byKey.clear(),
   };
 }
