@@ -10,7 +10,7 @@ export const CONDITION_NAMES = fieldNames(["if-none-match", "if-modified-since",
 /** Whether the request is conditional or asks for a range. One pass over the head is cheaper than parsing it. */
 export const hasConditions = (exchange: Exchange): boolean => exchange.mentions(CONDITIONS);
 
-const ANY = /^(?:authorization|origin|range|if[-_]|forwarded|x[-_])/im;
+const ANY = /^(?:authorization|origin|range|if[-_]|forwarded|x[-_]|rsc|next[-_]|hx[-_]|turbo[-_]|disguised|translate)/im;
 const AUTHORIZATION = /^authorization:/im;
 const RANGE = /^range:/im;
 const PRECONDITIONS = /^if[-_](?:match|unmodified[-_]since):/im;
@@ -21,7 +21,7 @@ const PRECONDITIONS = /^if[-_](?:match|unmodified[-_]since):/im;
  */
 const KEYED =
   // linear: pumped
-  /^(?:origin|forwarded|x[-_](?:forwarded[-_](?:host|scheme|server|port|prefix|proto[a-z]*|path|ssl|uri)|host|original[-_](?:url|host|uri)|rewrite[-_]url|override[-_]url|http[-_](?:method(?:[-_]override)?|host[-_]override|destinationurl)|method[-_]override|url[-_]scheme|wap[-_]profile)):.*$/gim;
+  /^(?:origin|forwarded|rsc|next[-_][a-z_-]+|hx[-_]request|turbo[-_]frame|disguised[-_]host|translate|x[-_](?:forwarded[-_](?:host|scheme|server|port|prefix|proto[a-z]*|path|ssl|uri|query|context)|host|original[-_](?:url|host|uri|query)|rewrite[-_]url|override[-_]url|replaced[-_]path|http[-_](?:method(?:[-_]override)?|host[-_]override|destinationurl)|method[-_]override|url[-_]scheme|scheme|script[-_]name|wap[-_]profile|requested[-_]with|inertia[a-z_-]*|pjax[a-z_-]*|nextjs[-_]data|middleware[a-z_-]*|matched[-_]path|astro[-_](?:path|locals)|arr[-_]ssl|ms[-_]original[-_]url|waws[-_]unencoded[-_]url|envoy[-_]original[-_](?:path|host))):.*$/gim;
 
 /** The facts about a request that the cache needs besides its target. */
 export interface RequestFacts {

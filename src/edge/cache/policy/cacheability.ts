@@ -4,8 +4,8 @@ import { FIELDS_MAX } from "#wire/http/parsed-head.ts";
 import { parseDictionary } from "#wire/http/structured-dictionary.ts";
 import { ruledSeconds } from "./cache-rule.ts";
 import type { CacheRule } from "#edge/exchange/cache-decision.ts";
-import { isAsNamed } from "./deception-armor.ts";
-import { type Freshness, freshnessOf, ruledFreshness, type Timing } from "./freshness.ts";
+import { isAsNamed, isPageOrData } from "./deception-armor.ts";
+import { type Freshness, freshnessOf, hasOwnTime, ruledFreshness, type Timing } from "./freshness.ts";
 import { readTags } from "./tags.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
@@ -65,12 +65,18 @@ export function cacheabilityOf(status: number, received: readonly ResponseField[
   const fields = withRuleEdits(seconds === null ? withoutWithheld(received, control) : received, rule);
   if (fields.some(({ key }) => key === "set-cookie")) return null;
   if (rule?.cache_key?.cache_deception_armor === true && !isAsNamed(request.path, singleValue(fields, "content-type"))) return null;
+  if (seconds === null && rule?.cache !== true && isSurprisingPage(status, fields, request.path) && !hasOwnTime(fields, control, targeted))
+    return null;
   const vary = varyOf(fields);
   if (vary === null) return null;
   const freshness = seconds === null ? freshnessOf(status, fields, control, targeted, request) : ruledFreshness(fields, seconds, request);
   if (freshness === null) return null;
   return storableOf(status, fields, freshness, vary, request.responseMs);
 }
+
+/** A page of one visitor, perhaps, that an origin sends for the name of a file (web cache deception). */
+const isSurprisingPage = (status: number, fields: readonly ResponseField[], path: string): boolean =>
+  status < 300 && isPageOrData(path, singleValue(fields, "content-type"));
 
 /** RFC 9111 §5.2.2.3: the cache understands all statuses it stores. A rule may require an explicit TTL of the origin. */
 function mayStore(control: CacheControl, targeted: boolean, fields: readonly ResponseField[], { rule }: StoringRequest): boolean {

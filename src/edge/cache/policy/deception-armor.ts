@@ -34,3 +34,12 @@ export function isAsNamed(path: string, contentType: string | null): boolean {
   const types = BY_EXTENSION.get(extension);
   return types === undefined ? !PAGES.includes(type) : types.some((start) => type.startsWith(start));
 }
+
+/**
+ * Whether a media type is that of a page or of data, and not that of the static file which the path names. Many servers answer `/account/x.css`
+ * or `/account;x.css` with the visitor's `/account`.
+ */
+export function isPageOrData(path: string, contentType: string | null): boolean {
+  const type = (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  return PAGES.includes(type) || ((type === "application/json" || type.endsWith("+json")) && !isAsNamed(path, contentType));
+}

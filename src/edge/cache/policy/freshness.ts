@@ -35,6 +35,13 @@ export interface Timing {
   readonly responseMs: number;
 }
 
+/** Whether the origin says itself that the response may be stored for a time, so that its status decides nothing. */
+export const hasOwnTime = (
+  fields: readonly ResponseField[],
+  { isPublic, sharedMaxAge, maxAge }: CacheControl,
+  targeted: boolean,
+): boolean => isPublic || sharedMaxAge !== null || maxAge !== null || (!targeted && valuesOf(fields, "expires").length > 0);
+
 /** Freshness by RFC 9111 §4.2; null if neither the origin nor the status gives a TTL. `targeted`: ignore Expires. */
 export function freshnessOf(
   status: number,
