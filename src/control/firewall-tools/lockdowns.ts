@@ -4,6 +4,7 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import { compileLockdowns } from "#control/previous-waf/compile-tools.ts";
 import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "#control/previous-waf/firewall-edit.ts";
 import { firewallPage, holdsText } from "#control/previous-waf/firewall-page.ts";
+import { normalLockdown } from "#control/previous-waf/normal-patterns.ts";
 import { loadFirewall } from "#control/previous-waf/state.ts";
 import { type Lockdown, type LockdownQuery, LOCKDOWNS_MAX, type LockdownWrite } from "#model/rulesets/lockdown.ts";
 import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
@@ -30,7 +31,7 @@ export function createLockdowns(deps: FirewallDeps): Lockdowns {
       const value = checked(write);
       await checkHosts(edit, value.urls);
       const lockdown = { id: id ?? newId(), ...value, created_on, modified_on: edit.now };
-      checkLength(lockdown);
+      checkLength(normalLockdown(lockdown, edit.zone));
       await edit.put("lockdown", lockdown.id, value, id === null ? "create" : "update");
       return lockdown;
     });

@@ -85,6 +85,8 @@ function sourceOf(text: string): string | undefined {
   // linear: pumped
   const match = /^(https?:\/\/)?([^/?#\s]+)(\/[^?#\s]*)?$/i.exec(text);
   const host = match?.[2] === undefined ? undefined : parseHostname(match[2].replace(/:\d{1,5}$/, ""), { underscores: true });
+  // No request has such a path.
+  if (/%(?![0-9a-f]{2})|%00/i.test(match?.[3] ?? "")) return undefined;
   return host === undefined ? undefined : `${(match?.[1] ?? "").toLowerCase()}${host}${match?.[3] ?? "/"}`;
 }
 

@@ -108,6 +108,7 @@ storeTest("items of each kind have one canonical form", async ({ store }) => {
       [{ redirect: { source_url: "https://Example.com/a", target_url: "https://example.net/b" } }],
       [
         { redirect: { source_url: "example.com", target_url: "/b" } },
+        { redirect: { source_url: "example.com/%zz", target_url: "https://example.net" } },
         { redirect: { source_url: "/a", target_url: "https://example.net" } },
       ],
     ],

@@ -9,6 +9,7 @@ import { compileFirewallRules } from "./compile-firewall-rules.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import { compileRateLimits } from "./compile-rate-limits.ts";
 import { compileAccessRules, compileLockdowns, compilePagePolicies, compileUaRules, type StoredAccessRule } from "./compile-tools.ts";
+import { withNormalPatterns } from "./normal-patterns.ts";
 import { firewallOf, loadFirewall, type PreviousFirewall } from "./state.ts";
 
 /** The columns that determine whether the previous WAF runs. */
@@ -31,7 +32,8 @@ const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: F
 };
 
 /** The planes' entries of a zone's previous firewall, by slot; null if empty. */
-export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Readonly<Record<LegacyPhase, RulesetEntry | null>> {
+export function slotEntries(zone: FirewallZone, stored: PreviousFirewall): Readonly<Record<LegacyPhase, RulesetEntry | null>> {
+  const firewall = withNormalPatterns(stored, zone);
   const entry = (slot: LegacyPhase): RulesetEntry | null => {
     const rules = COMPILE[slot](firewall, zone);
     if (rules.length === 0) return null;

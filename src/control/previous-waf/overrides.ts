@@ -32,7 +32,7 @@ export function createWafOverrides(deps: FirewallDeps): WafOverrides {
       const value = { urls, description, paused, priority, groups, rules, rewrite_action };
       const override = { id: id ?? newId(), ...value };
       await edit.put("waf_override", override.id, value, id === null ? "create" : "update");
-      checkSize(await edit.firewall());
+      checkSize(await edit.firewall(), edit.zone);
       return override;
     });
 

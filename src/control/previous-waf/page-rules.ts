@@ -42,7 +42,7 @@ export function createPageRules(deps: FirewallDeps): PageRules {
       checkRule(value, edit.zone.waf_migration);
       const rule = { id: id ?? newId(), ...value, created_on, modified_on: edit.now };
       await edit.put("page_rule", rule.id, value, before === null ? "create" : "update");
-      checkSize(await edit.firewall());
+      checkSize(await edit.firewall(), edit.zone);
       return rule;
     });
 

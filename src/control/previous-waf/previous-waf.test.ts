@@ -143,3 +143,36 @@ storeTest("deleting a zone deletes its slots, and a zone cannot use another zone
   await control.zones.delete(call(), zone.id);
   assert.deepEqual(await slots(store), {});
 });
+
+storeTest(
+  "URLs stay as they were written, and the planes get them in the form of the paths that the zone's rules see",
+  async ({ store }) => {
+    const { control, zone, call } = await world(store);
+    const { pageRules, rateLimits } = control.previousWaf;
+    const written = "older.test//Ab%41/%2fx";
+    const configurations = [{ target: "ip" as const, value: "203.0.113.9" }];
+    const lockdown = await control.firewallTools.lockdowns.create(call(), zone, { urls: [written], configurations });
+    const target = { target: "url" as const, constraint: { operator: "matches" as const, value: written } };
+    await pageRules.create(call(), zone, { targets: [target], actions: [{ id: "disable_security" }], status: "active" });
+    const limit = await rateLimits.create(call(), zone, {
+      match: { request: { url: written } },
+      threshold: 2,
+      period: 10,
+      action: { mode: "simulate", timeout: 60 },
+    });
+    assert.deepEqual([lockdown.urls, limit.match.request?.url], [[written], written]);
+    const shown = async () => {
+      const { zone_lockdown, rate_limits } = await slots(store);
+      const texts = [...(zone_lockdown?.rules ?? []), ...(rate_limits?.rules ?? [])].map(({ expression }) => expression);
+      return texts.map((text) => [...new Set(Array.from(text.matchAll(/r"(\/[^"]*)"/g), ([, path]) => path))]);
+    };
+    assert.deepEqual(await shown(), [["//Ab%41/%2fx", "/AbA/%2Fx"], ["/AbA/%2Fx"], ["/AbA/%2Fx"]]);
+    for (const [value, path] of [
+      [{ scope: "incoming", type: "rfc3986" }, "//AbA/%2Fx"],
+      [{ scope: "none", type: "rfc3986" }, "//Ab%41/%2fx"],
+    ] as const) {
+      await control.zoneSettings.edit(call(), zone.id, [{ id: "url_normalization", value, pointer: "" }]);
+      assert.deepEqual(await shown(), [[...new Set(["//Ab%41/%2fx", path])], [path], [path]]);
+    }
+  },
+);

@@ -5,8 +5,9 @@ import { RATE_LIMITS_MAX, type RateLimit, type RateLimitWrite } from "#model/rul
 import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
 import { urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
 import { limitExpressions } from "./compile-rate-limits.ts";
-import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewall-edit.ts";
+import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "./firewall-edit.ts";
 import { firewallPage } from "./firewall-page.ts";
+import { normalRateLimit } from "./normal-patterns.ts";
 import { loadFirewall } from "./state.ts";
 
 /** Rate limits of the previous firewall. Throws `firewall_object_not_found`, `firewall_invalid`. */
@@ -25,7 +26,7 @@ export function createRateLimits(deps: FirewallDeps): RateLimits {
       const { rate_limits } = await edit.firewall();
       if (id !== null) limitNamed(rate_limits, id);
       else if (rate_limits.length >= RATE_LIMITS_MAX) throw invalid(`a zone has at most ${RATE_LIMITS_MAX} rate limits`, "");
-      checkLimit(write);
+      checkLimit(write, edit.zone);
       const { disabled = false, description, match, threshold, period, action, bypass } = write;
       const value = {
         disabled,
@@ -57,7 +58,7 @@ export function createRateLimits(deps: FirewallDeps): RateLimits {
 
 const invalid = (message: string, source: string): PlatformError => new PlatformError("firewall_invalid", { message, source });
 
-function checkLimit(write: RateLimitWrite): void {
+function checkLimit(write: RateLimitWrite, zone: FirewallEdit["zone"]): void {
   const { match, action, bypass = [] } = write;
   const urls = [
     ...(match.request?.url === undefined ? [] : [{ url: match.request.url, at: "/match/request/url" }]),
@@ -73,11 +74,11 @@ function checkLimit(write: RateLimitWrite): void {
   if (challenges && (action.timeout ?? 0) > 0) throw invalid("a challenge cannot have a timeout", "/action/timeout");
   if (action.response !== undefined && action.mode !== "ban")
     throw invalid("a custom response is allowed only with mode ban", "/action/response");
-  checkLength(write);
+  checkLength(normalRateLimit(write, zone));
 }
 
 /** The compiled expression must respect the usual length limit. */
-function checkLength(write: RateLimitWrite): void {
+function checkLength(write: Pick<RateLimit, "match" | "bypass">): void {
   try {
     const { expression, counting_expression } = limitExpressions(write);
     compileExpression(expression, "http_ratelimit");

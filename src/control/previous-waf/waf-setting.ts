@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { chosenIn } from "#control/open-zone/setting-views.ts";
+import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
 import { planOf } from "#model/zones/plan.ts";
 import { hasEnabledRules, NEW_WAF_PHASE } from "./blocked-rules.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
@@ -11,12 +13,14 @@ import { loadFirewall } from "./state.ts";
 const wafOf = (zone: ZoneRow): string => chosenIn(zone).waf?.value ?? "off";
 
 /**
- * Applies changes of the zone settings that turn slots of rules on: `waf` and `page_shield`. Throws `setting_unavailable` if the previous WAF cannot be
+ * Applies changes of the zone settings that slots of rules are compiled with: `waf`, `page_shield` and `url_normalization`. Throws `setting_unavailable` if the previous WAF cannot be
  * enabled: after the migration, and below Enterprise if rules of the new WAF exist.
  */
 export async function changeSlotSettings(unit: Unit, before: ZoneRow, after: ZoneRow): Promise<void> {
   const wafChanges = wafOf(before) !== wafOf(after);
-  if (!wafChanges && isPageShieldOn(before) === isPageShieldOn(after)) return;
+  const isSame =
+    isPageShieldOn(before) === isPageShieldOn(after) && isDeepStrictEqual(urlNormalizationOf(before), urlNormalizationOf(after));
+  if (!wafChanges && isSame) return;
   if (wafChanges && wafOf(after) === "on") await checkTurnedOn(unit, after);
   const firewall = await loadFirewall(unit.db, after.id);
   for (const op of slotOps(after, slotEntries(before, firewall), slotEntries(after, firewall))) unit.change(op);

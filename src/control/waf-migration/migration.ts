@@ -4,6 +4,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import { isPreviousWafOn, slotEntries, slotOps } from "#control/previous-waf/entries.ts";
 import { lockedZone } from "#control/previous-waf/firewall-edit.ts";
+import { withNormalPatterns } from "#control/previous-waf/normal-patterns.ts";
 import { loadFirewall, PREVIOUS_WAF_KINDS, type PreviousFirewall } from "#control/previous-waf/state.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
@@ -71,7 +72,7 @@ export function createWafMigration({ store, clock, rulesets }: WafMigrationDeps)
       const behind = lostModes(firewall);
       if (behind > 0)
         (call.notes ??= []).push(`${behind} modes of groups and rules of the OWASP package are not migrated; set them in the new ruleset.`);
-      return { name: "default", rules: checkedLengths(newConfig(firewall, isPreviousWafOn(zone))) };
+      return { name: "default", rules: checkedLengths(newConfig(withNormalPatterns(firewall, zone), isPreviousWafOn(zone))) };
     },
     status: async (zoneId) => {
       const { zone, firewall } = await load(store.read, zoneId);

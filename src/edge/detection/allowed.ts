@@ -1,4 +1,5 @@
 import { fitsPath, fitsSteps, type JsonSteps, jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
+import { NORMALIZATIONS, normalizedPattern } from "#rules/expression/request/normalize-path.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 
@@ -12,7 +13,11 @@ export interface AllowedSubject {
 
 /** The entries that apply to requests of this path, selected once per response. */
 export const allowedAt = (entries: readonly AllowedDataEntry[], requestPath: string): readonly AllowedDataEntry[] =>
-  entries.filter(({ path }) => path === undefined || fitsPath(path, requestPath));
+  entries.filter(({ path }) => path === undefined || fitsSpelling(path, requestPath));
+
+/** Entries belong to accounts too, whose zones may show paths as received or their normal form. */
+const fitsSpelling = (wanted: string, path: string): boolean =>
+  fitsPath(wanted, path) || NORMALIZATIONS.some((normalization) => fitsPath(normalizedPattern(wanted, normalization), path));
 
 /** True if one of the entries, selected by path, allows everything that the detector finds. */
 export const isAllAllowed = (entries: readonly AllowedDataEntry[], { rule_id }: Detector): boolean =>

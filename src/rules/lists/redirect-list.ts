@@ -1,4 +1,5 @@
 import { charge } from "#rules/budget.ts";
+import { NORMALIZATIONS, normalizedPattern, type UrlNormalization } from "#rules/expression/request/normalize-path.ts";
 import { filled, type ListBuilder, type NamedList } from "#rules/expression/values/lists.ts";
 
 /** An item of a list of redirects, as the list's API stores it. */
@@ -30,13 +31,23 @@ export const createRedirectList = (items: Iterable<ListedRedirect>): RedirectLis
 
 export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList> {
   const bySource = new Map<string, ListedRedirect>();
+  // Lists belong to accounts, whose zones may show rules paths as received or their normal form, so both are known.
+  const byNormal = new Map<string, ListedRedirect>();
   // Paths are long and are numbered, so that a lookup for each host costs only the host's length.
   const paths = new Map<string, number>();
   const add = (item: ListedRedirect): void => {
     const { scheme, host, path } = sourceOf(item.source_url);
+    bySource.set(`${scheme}${host} ${numberOf(path)}`, item);
+    for (const normalization of NORMALIZATIONS) {
+      const normal = normalizedPattern(escaped(path), normalization);
+      if (normal !== path && !leadsBack(item, { scheme, host, path: normal }, normalization))
+        byNormal.set(`${scheme}${host} ${numberOf(normal)}`, item);
+    }
+  };
+  const numberOf = (path: string): number => {
     const known = paths.get(path) ?? paths.size;
     paths.set(path, known);
-    bySource.set(`${scheme}${host} ${known}`, item);
+    return known;
   };
 
   const find = (address: string): { readonly item: ListedRedirect; readonly suffix: string } | undefined => {
@@ -59,7 +70,8 @@ export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList>
       for (const { parent, known } of parents)
         for (const prefix of [scheme, ""]) {
           charge(LOOK_STEPS);
-          const item = bySource.get(`${prefix}${host} ${known}`);
+          const key = `${prefix}${host} ${known}`;
+          const item = bySource.get(key) ?? byNormal.get(key);
           if (item === undefined || (isParent && item.include_subdomains !== true)) continue;
           if (parent === path) return { item, suffix: "" };
           if (item.subpath_matching === true) return { item, suffix: path.slice(parent.length) };
@@ -85,10 +97,30 @@ export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList>
   return { add, list };
 }
 
-function sourceOf(source: string): { readonly scheme: string; readonly host: string; readonly path: string } {
+interface Source {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+}
+
+function sourceOf(source: string): Source {
   const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(source);
   const host = (match?.[2] ?? "").toLowerCase().replace(/:\d+$/, "");
   return { scheme: (match?.[1] ?? "").toLowerCase(), host, path: match?.[3] === "" ? "/" : (match?.[3] ?? "/") };
+}
+
+/** Targets are known in ASCII. */
+const escaped = (path: string): string => path.toWellFormed().replace(/[^\0-\x7f]+/g, encodeURIComponent);
+
+/** Whether a source covers its own target, whose visitors would be sent there again and again. */
+function leadsBack(item: ListedRedirect, source: Source, normalization: UrlNormalization): boolean {
+  const target = sourceOf(item.target_url);
+  const path = normalizedPattern(escaped(target.path), normalization);
+  return (
+    (source.scheme === "" || source.scheme === target.scheme) &&
+    (source.host === target.host || (item.include_subdomains === true && target.host.endsWith(`.${source.host}`))) &&
+    (source.path === path || (item.subpath_matching === true && path.startsWith(source.path)))
+  );
 }
 
 const parentOf = (host: string): string => {

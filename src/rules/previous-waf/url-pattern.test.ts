@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { compileExpression } from "#rules/expression/expression.ts";
 import { testRequest } from "#rules/testing/views.ts";
-import { lockedUrlExpression, urlExpression, urlPatternProblem } from "./url-pattern.ts";
+import { lockedUrlExpression, normalUrlPattern, urlExpression, urlPatternProblem } from "./url-pattern.ts";
 
 test("host and path are matched separately, and a star matches within one of them", () => {
   for (const [pattern, expression] of [
@@ -25,6 +25,26 @@ test("host and path are matched separately, and a star matches within one of the
 test("a pattern that is not a URL is refused", () => {
   for (const pattern of ["", " ", "a b", 'a"b', "a\\b", "a#b", "a/**", "/path", "exam ple", "é.example/", "x".repeat(1025)])
     assert.notEqual(urlPatternProblem(pattern), null, pattern);
+});
+
+test("a pattern that the path of no request can match, or with a port that cannot be, is refused", () => {
+  for (const end of ["/%zz", "/%", "/%4", "/a%0", "/%00", ":65536/", ":99999", "/%2/*", "a:b/", ":80:80/", "::1/"])
+    assert.notEqual(urlPatternProblem(`example.com${end}`), null, end);
+  for (const end of ["/%41", "/%4*", "/%*", "/%7F", ":65535/a", ":8080", ":", "/a?b=%zz"])
+    assert.equal(urlPatternProblem(`example.com${end}`), null, end);
+});
+
+test("the path of a pattern gets the form in which rules see paths, without its stars, its query and its host", () => {
+  for (const [pattern, normal] of [
+    ["*example.com/Ab%41/%2f*?q=%41//", "*example.com/AbA/%2F*?q=%41//"],
+    ["https://example.com:8443//a/../b", "https://example.com:8443/b"],
+    ["*://example.com/%a*", "*://example.com/%A*"],
+    ["example.com*", "example.com*"],
+    ["example.com", "example.com"],
+  ] as const) {
+    assert.equal(normalUrlPattern(pattern, { scope: "both", type: "cloudflare" }), normal);
+    assert.equal(normalUrlPattern(pattern, { scope: "none", type: "cloudflare" }), pattern);
+  }
 });
 
 test("every accepted pattern gives an expression that compiles", () => {

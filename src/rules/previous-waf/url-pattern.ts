@@ -1,3 +1,5 @@
+import { normalizedPattern, type UrlNormalization } from "#rules/expression/request/normalize-path.ts";
+
 /**
  * URLs with stars, as in page rules, overrides and rate limits: `*example.com/admin/*`, with or without a scheme. A
  * star in the host matches a part of the host and one in the path a part of the path, so that a query cannot bypass a
@@ -28,14 +30,25 @@ export function lockedUrlExpression(pattern: string): string {
   return around === "true" ? locked : `(${around} and ${locked})`;
 }
 
+/** The pattern whose path is compared with normalized ones. */
+export function normalUrlPattern(pattern: string, normalization: UrlNormalization): string {
+  const [base = ""] = /^(?:(?:https?|\*):\/\/)?[^/]*/i.exec(pattern) ?? [];
+  return base + normalizedPattern(pattern.slice(base.length), normalization);
+}
+
 /** The problem of a pattern, or null. */
 export function urlPatternProblem(pattern: string): string | null {
   if (pattern.length === 0 || pattern.length > PATTERN_CHARACTERS_MAX) return `must have 1 to ${PATTERN_CHARACTERS_MAX} characters`;
   if (!/^[\x21-\x7e]+$/.test(pattern) || /["\\#]/.test(pattern))
     return String.raw`must be printable ASCII without spaces and without " \ #`;
   if (pattern.includes("**")) return "must not have two stars in a row";
-  const { host } = partsOf(pattern);
-  return /^[a-z0-9.*_:-]+$/i.test(host) ? null : "must start with a host name, in which * matches any part";
+  const { host, port, path } = partsOf(pattern);
+  if (!/^[a-z0-9.*_-]+$/i.test(host)) return "must start with a host name, in which * matches any part";
+  if (port > PORT_MAX) return `must have a port of at most ${PORT_MAX}, or none`;
+  // The edge refuses requests with such paths.
+  return /%(?!\*|[0-9a-f]\*|[0-9a-f]{2})|%00/i.test(path.split("?", 1)[0] ?? "")
+    ? "must have two hexadecimal digits after each % of its path, and no %00"
+    : null;
 }
 
 /** The host of a pattern in lower case, with its stars and without its port. */
@@ -49,19 +62,24 @@ export function isHostInZone(host: string, zone: string): boolean {
 }
 
 export const PATTERN_CHARACTERS_MAX = 1024;
+const PORT_MAX = 65_535;
 
 interface Parts {
   readonly scheme: "http" | "https" | "*";
   readonly host: string;
+  /** 0 if it has none. */
+  readonly port: number;
   readonly path: string;
 }
 
 function partsOf(pattern: string): Parts {
   const [, scheme = "*", rest = ""] = /^(?:(https?|\*):\/\/)?(.*)$/i.exec(pattern) ?? [];
   const slash = rest.indexOf("/");
-  const host = slash < 0 ? rest : rest.slice(0, slash);
+  const authority = slash < 0 ? rest : rest.slice(0, slash);
+  const port = /:(\d*)$/.exec(authority);
+  const host = port === null ? authority : authority.slice(0, port.index);
   // A host alone means its root page, unless it ends in a star, which then matches every page as well.
   const path = slash < 0 ? (host.endsWith("*") ? "*" : "/") : rest.slice(slash);
   // Rules see the host without its port.
-  return { scheme: scheme.toLowerCase() as Parts["scheme"], host: host.replace(/:\d*$/, ""), path };
+  return { scheme: scheme.toLowerCase() as Parts["scheme"], host, port: Number(port?.[1] ?? 0), path };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { type Purgeable, purgeTest } from "./purge-matcher.ts";
 
@@ -59,12 +60,15 @@ const ROWS: readonly (readonly [by: By, value: string, purged: boolean, more?: P
 ];
 for (const [by, value, purged, more = {}, level = "aggressive"] of ROWS) {
   test(`${by} ${value} of ${JSON.stringify(more)} ${level}`, () =>
-    assert.equal(purgeTest({ count: 1, recent: [{ by, values: [value] }] }, level)(response(more)), purged));
+    assert.equal(
+      purgeTest({ count: 1, recent: [{ by, values: [value] }] }, { ...EDGE_SETTINGS_DEFAULTS, cache_level: level })(response(more)),
+      purged,
+    ));
 }
 
 test("a purge matches responses that the edge requested before it, also if it arrives late", () => {
   const hosts = (host: string): PurgeSelector => ({ by: "hosts", values: [host] });
-  const isPurged = (entry: PurgeEntry, purges: number) => purgeTest(entry, "aggressive")(response({ purges }));
+  const isPurged = (entry: PurgeEntry, purges: number) => purgeTest(entry, EDGE_SETTINGS_DEFAULTS)(response({ purges }));
   const entry: PurgeEntry = { count: 5, recent: [hosts("www.example.com"), hosts("other.example.com")] };
   assert.deepEqual(
     [0, 2, 3, 4, 5, 6].map((purges) => isPurged(entry, purges)),
@@ -78,5 +82,5 @@ test("a purge matches responses that the edge requested before it, also if it ar
 });
 
 test("a purge by tag matches a response whose tags are not known yet", () => {
-  assert.equal(purgeTest({ count: 1, recent: [{ by: "tags", values: ["x"] }] }, "aggressive")(response({}, null)), true);
+  assert.equal(purgeTest({ count: 1, recent: [{ by: "tags", values: ["x"] }] }, EDGE_SETTINGS_DEFAULTS)(response({}, null)), true);
 });

@@ -1,4 +1,5 @@
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import { normalizedPattern, normalizedPrefix } from "#rules/expression/request/normalize-path.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { sortedQuery } from "#edge/cache/key/primary-key.ts";
 import { ANY_URL } from "#edge/cache/store/original-urls.ts";
@@ -12,9 +13,12 @@ export interface Purgeable {
 
 export type PurgeTest = (response: Purgeable) => boolean;
 
+/** Settings of a zone that say which URLs are the same. */
+export type PurgeSettings = Pick<EdgeSettings, "cache_level" | "url_normalization">;
+
 /** Tests whether a purge of the zone came after the response was requested. */
-export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["cache_level"]): PurgeTest {
-  const tests = recent.map((selector) => TESTS[selector.by](selector, level));
+export function purgeTest({ count, recent }: PurgeEntry, settings: PurgeSettings): PurgeTest {
+  const tests = recent.map((selector) => TESTS[selector.by](selector, settings));
   return (response) => {
     const later = count - response.asked.purges;
     if (later <= 0) return false;
@@ -25,8 +29,9 @@ export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["ca
 
 const NONE: readonly string[] = [];
 
-const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
-  files: ({ values }, level) => {
+const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, settings: PurgeSettings) => PurgeTest>> = {
+  files: ({ values: given }, { cache_level: level, url_normalization: normalization }) => {
+    const values = withNormal(given, /^[a-z]+:\/\/[^/?]*/, (target) => normalizedPattern(target, normalization));
     const urls = new Set(values.flatMap((url) => urlForms(url, level)));
     const bases = new Set(values.map((url) => url.split("?", 1)[0]!));
     const origins = new Set(values.map((url) => /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0]));
@@ -49,13 +54,24 @@ const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, leve
     const hosts = new Set(values);
     return ({ asked }) => hosts.has(asked.host);
   },
-  prefixes:
-    ({ values }) =>
-    ({ asked: { host, path, received = NONE } }) =>
+  prefixes: ({ values: given }, { url_normalization: normalization }) => {
+    const values = withNormal(given, /^[^/]*/, (prefix) => normalizedPrefix(prefix, normalization));
+    return ({ asked: { host, path, received = NONE } }) =>
       values.some((prefix) =>
         [path, ...received].some((known) => (known === ANY_URL ? prefix.split("/", 1)[0] === host : `${host}${known}`.startsWith(prefix))),
-      ),
+      );
+  },
 };
+
+/** The URLs as named, and in the form of paths that rules see, under which the cache also knows its responses. */
+function withNormal(urls: readonly string[], base: RegExp, normal: (target: string) => string): readonly string[] {
+  const forms = new Set(urls);
+  for (const url of urls) {
+    const host = base.exec(url)?.[0] ?? "";
+    forms.add(host + normal(url.slice(host.length)));
+  }
+  return [...forms];
+}
 
 /** The forms that a URL can have in the cache, depending on cache level and query sorting. */
 function urlForms(url: string, level: EdgeSettings["cache_level"]): readonly string[] {

@@ -17,7 +17,7 @@ export function createPurges(replica: Replica): Purges {
   const { snapshot } = replica;
   const countOf = (zoneId: string): number => snapshot.get("purge", zoneId)?.count ?? 0;
   const testOf = (zoneId: string, entry: PurgeEntry): PurgeTest =>
-    purgeTest(entry, snapshot.get("zone", zoneId)?.edge?.cache_level ?? EDGE_SETTINGS_DEFAULTS.cache_level);
+    purgeTest(entry, { ...EDGE_SETTINGS_DEFAULTS, ...snapshot.get("zone", zoneId)?.edge });
   return {
     countOf,
     isPurged: (response, written) => {

@@ -17,6 +17,27 @@ export function normalizedPath(path: string, type: UrlNormalization["type"]): st
   return escaped.includes("/.") ? withoutDotSegments(escaped) : escaped;
 }
 
+/**
+ * The same for a stored path or pattern, which is compared with normalized paths: stars and a query stay, and half an escape before a star
+ * has the case of whole ones.
+ */
+export function normalizedPattern(target: string, { scope, type }: UrlNormalization): string {
+  if (scope === "none") return target;
+  const question = target.indexOf("?");
+  const path = question < 0 ? target : target.slice(0, question);
+  return normalizedPath(path, type).replace(/%[a-f](?=\*)/g, (half) => half.toUpperCase()) + target.slice(path.length);
+}
+
+/** For what may belong to zones with different settings. */
+export const NORMALIZATIONS: readonly UrlNormalization[] = [
+  { scope: "incoming", type: "cloudflare" },
+  { scope: "incoming", type: "rfc3986" },
+];
+
+/** The same for what paths begin with, which may end within a segment: `/a/.` is no dot segment. */
+export const normalizedPrefix = (prefix: string, normalization: UrlNormalization): string =>
+  normalizedPattern(`${prefix}x`, normalization).slice(0, -1);
+
 /** Most paths have only characters of RFC 3986 §2.2 and §2.3, and neither empty segments nor some that begin with a dot. */
 const MAY_CHANGE = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|\/[/.]/;
 const SLASHES = /[/\\]+/g;
