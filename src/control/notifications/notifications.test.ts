@@ -97,7 +97,7 @@ storeTest("a webhook gets a signed message, and its result is shown without the 
     assert.deepEqual([body.policy_id, body.account_id, body.alert_type], [made.id, account_id, "clickhouse_alert_fw_anomaly"]);
     assert.equal(body.ts, Date.UTC(2026, 0, 15, 10) / 1000);
     assert.equal(message.headers["svc-webhook-id"], body.alert_correlation_id);
-    const shown = await notifications.webhooks.get(account_id, id);
+    const shown = await notifications.webhooks.get(call(), account_id, id);
     assert.ok(shown.last_success !== undefined && shown.last_failure === undefined);
     const { items } = await notifications.history.list(account_id, {}, { page: 1, per_page: 25 });
     assert.deepEqual(
@@ -111,6 +111,19 @@ storeTest("a webhook gets a signed message, and its result is shown without the 
   } finally {
     for (const end of ends) await end();
   }
+});
+
+storeTest("the path of a webhook's URL is shown to those who may change it, and is not in the audit log", async ({ store }) => {
+  const { notifications, account_id, call } = await fixture(store);
+  const url = "http://127.0.0.1:9/services/T0/B0/canary-0123456789?key=canary-0123456789";
+  const { id } = await notifications.webhooks.create(call(), account_id, { name: "hook", url });
+  await notifications.webhooks.update(call(), account_id, id, { name: "renamed", url });
+  const reader = { ...call(), actor: { ...call().actor, type: "token" as const } };
+  assert.equal((await notifications.webhooks.get(call(), account_id, id)).url, url);
+  assert.equal((await notifications.webhooks.get(reader, account_id, id)).url, "http://127.0.0.1:9/********");
+  assert.ok(!JSON.stringify(await notifications.webhooks.list(reader, account_id)).includes("canary"));
+  await notifications.webhooks.delete(call(), account_id, id);
+  assert.ok(!JSON.stringify(await store.read.selectFrom("audit_log").selectAll().execute()).includes("canary"));
 });
 
 storeTest("a failed message is retried with growing delays and ends as failed, and redirects are not followed", async ({ store }) => {

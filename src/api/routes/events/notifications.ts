@@ -68,7 +68,7 @@ export const NOTIFICATION_ROUTES: readonly Route[] = [
     summary: "List webhooks",
     result: Webhook,
     paging: "list",
-    handler: ({ control, resolved }) => control.notifications.webhooks.list(accountOf(resolved)),
+    handler: ({ control, call, resolved }) => control.notifications.webhooks.list(call, accountOf(resolved)),
   }),
   route({
     ...write,
@@ -89,7 +89,7 @@ export const NOTIFICATION_ROUTES: readonly Route[] = [
     summary: "Show a webhook",
     result: Webhook,
     paging: "one",
-    handler: ({ control, resolved, params }) => control.notifications.webhooks.get(accountOf(resolved), params.webhook_id),
+    handler: ({ control, call, resolved, params }) => control.notifications.webhooks.get(call, accountOf(resolved), params.webhook_id),
   }),
   route({
     ...write,

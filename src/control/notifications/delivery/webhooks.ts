@@ -1,4 +1,5 @@
 import type { Call } from "#control/call.ts";
+import { holdsInAccount } from "#control/access/grants.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
@@ -22,8 +23,8 @@ import { readWebhookUrl } from "./webhook-url.ts";
 
 /** Webhooks of an account for notifications. Throws `notification_not_found`, and `notification_invalid` for invalid URLs. */
 export interface Webhooks {
-  list(accountId: string): Promise<readonly Webhook[]>;
-  get(accountId: string, id: string): Promise<Webhook>;
+  list(call: Call, accountId: string): Promise<readonly Webhook[]>;
+  get(call: Call, accountId: string, id: string): Promise<Webhook>;
   create(call: Call, accountId: string, body: WebhookWrite): Promise<{ id: string }>;
   /** Replaces the webhook; an absent secret is kept, and an empty one removed. */
   update(call: Call, accountId: string, id: string, body: WebhookWrite): Promise<{ id: string }>;
@@ -44,8 +45,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store, clock, sealer, allowed } = deps;
   const seal = (secret: string, id: string): string => (secret === "" ? "" : sealer.seal(secret, secretContext(id)));
   return {
-    list: async (accountId) => (await webhooksOf(store.read, accountId)).map(view),
-    get: async (accountId, id) => view(await own(store.read, accountId, id)),
+    list: async (call, accountId) => (await webhooksOf(store.read, accountId)).map(viewFor(call, accountId)),
+    get: async (call, accountId, id) => viewFor(call, accountId)(await own(store.read, accountId, id)),
 
     create: (call, accountId, body) => {
       const url = readWebhookUrl(body.url, allowed);
@@ -65,7 +66,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
           last_failure: null,
         };
         await insertWebhook(unit.db, row);
-        unit.audit({ ...audit(call, row, "notification_webhook.create"), after: view(row) });
+        unit.audit({ ...audit(call, row, "notification_webhook.create"), after: masked(row) });
         return { id };
       });
     },
@@ -81,7 +82,11 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
           ...(body.secret === undefined ? {} : { secret: seal(body.secret, id) }),
         };
         await updateWebhook(unit.db, id, changed);
-        unit.audit({ ...audit(call, before, "notification_webhook.update"), before: view(before), after: view({ ...before, ...changed }) });
+        unit.audit({
+          ...audit(call, before, "notification_webhook.update"),
+          before: masked(before),
+          after: masked({ ...before, ...changed }),
+        });
         return { id };
       });
     },
@@ -93,7 +98,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         if (user !== undefined)
           throw new PlatformError("notification_in_use", { message: `the notification policy ${user.id} names this webhook` });
         await deleteWebhook(unit.db, id);
-        unit.audit({ ...audit(call, row, "notification_webhook.delete"), before: view(row) });
+        unit.audit({ ...audit(call, row, "notification_webhook.delete"), before: masked(row) });
         return { id };
       }),
   };
@@ -115,6 +120,15 @@ const audit = (call: Call, row: WebhookRow, action: string): AuditEntry => ({
   zone_id: null,
   resource: { type: "notification_webhook", id: row.id },
 });
+
+/**
+ * The path and query of a chat service's URL are its credential: who has them can post there. Only callers who may write see them, because they
+ * could replace them anyway.
+ */
+const viewFor = ({ actor }: Call, accountId: string): ((row: WebhookRow) => Webhook) =>
+  holdsInAccount(actor, accountId, ["Notifications Write"]) ? view : masked;
+
+const masked = (row: WebhookRow): Webhook => ({ ...view(row), url: `${new URL(row.url).origin}/********` });
 
 const view = (row: WebhookRow): Webhook => ({
   id: row.id,

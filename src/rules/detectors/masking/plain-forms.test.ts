@@ -50,6 +50,20 @@ test("a card or key is masked in any layers of encodings, and in the digits of a
   );
 });
 
+test("a card or key in base64 is masked, alone, within JSON or behind other text, and percent-encoded", () => {
+  const secrets = [...CARDS.map((card) => card.replaceAll(/\D/g, "")), ...KEYS];
+  const around = fc.constantFrom("@", '{"a":1,"k":"@"}', "https://x.example/?a=b&key=@&c=d~>", "user:@");
+  fc.assert(
+    fc.property(fc.constantFrom(...secrets), around, fc.constantFrom("base64", "base64url"), layers, (secret, frame, alphabet, names) => {
+      const text = encoded(encodeURIComponent(Buffer.from(frame.replace("@", secret)).toString(alphabet as "base64")), names);
+      assert.deepEqual(mask([`page=2&state=${text.replaceAll("&", "%26")}&q=shoes`], "&"), ["page=2&state=[masked]&q=shoes"]);
+    }),
+    { numRuns: 200 },
+  );
+  const plain = "id=Zm9vYmFyYmF6cXV4Zm9vYmFy&hash=8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4";
+  assert.deepEqual(mask([plain], "&"), [plain]);
+});
+
 test("a text that is not a card stays unchanged in any encoding", () => {
   fc.assert(
     fc.property(

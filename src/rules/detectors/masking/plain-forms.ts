@@ -1,6 +1,6 @@
 /**
  * The text without its encodings, one form per removed layer: percent-encoding (`%34`, `%u0034`, a plus for a blank),
- * escapes of JSON and HTML, and digits of other scripts and widths. Texts and forms have one char per byte, in UTF-8.
+ * escapes of JSON and HTML, and digits of other scripts and widths; and what is written in base64. Texts and forms have one char per byte, in UTF-8.
  * Returns an empty list for a plain text.
  */
 export function plainForms(text: string): readonly string[] {
@@ -12,8 +12,27 @@ export function plainForms(text: string): readonly string[] {
     forms.push(next);
     form = next;
   }
-  return forms;
+  const said = new Set([text, ...forms].map(saidInBase64));
+  said.delete("");
+  return [...forms, ...said];
 }
+
+/**
+ * The readable text in runs of base64, in either alphabet; empty if none has any. In base64 of ASCII, a character that is neither letter nor digit
+ * ends a group of four, so that the rest still decodes.
+ */
+function saidInBase64(text: string): string {
+  let said = "";
+  for (const [run] of text.matchAll(BASE64)) {
+    const plain = Buffer.from(run, "base64").toString("latin1");
+    for (const [part] of plain.matchAll(READABLE)) said += `${part}\n`;
+  }
+  return said;
+}
+
+/** As long as the shortest card number in base64. */
+const BASE64 = /[A-Za-z0-9]{18,}/g;
+const READABLE = /[ -~]{12,}/g;
 
 /** More layers than forwarding programs add to an address; each costs one more pass. */
 const LAYERS_MAX = 6;
