@@ -1,14 +1,45 @@
 import type { Call } from "#control/call.ts";
 import { OWN_CATEGORY } from "#rules/managed/own-patterns.ts";
 import type { OwnPattern } from "#rules/parameters/rule-context.ts";
+import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
+import { abnormalLiterals } from "#rules/expression/check/abnormal-literals.ts";
+import type { UrlNormalization } from "#rules/expression/request/normalize-path.ts";
+import { writeString } from "#rules/expression/syntax/strings.ts";
 import { inertParts } from "#rules/inert.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import type { StoredRule } from "./rules.ts";
 
-/** Sentences about parts of the rules that have no effect. */
-export function inertNotes(rules: readonly StoredRule[], patterns: readonly OwnPattern[] = []): readonly string[] {
-  const isOwn = (name: string): boolean => name === OWN_CATEGORY || patterns.some(({ id, tags }) => id === name || tags.includes(name));
-  return rules.flatMap((rule) => inertParts(rule, isOwn).map((part) => `Rule ${rule.id}: ${part}.`));
+interface NotesContext {
+  readonly patterns?: readonly OwnPattern[] | undefined;
+  readonly normalization: UrlNormalization | null;
 }
+
+/** Sentences about parts of the rules that have no effect. */
+export function inertNotes(rules: readonly StoredRule[], { patterns = [], normalization }: NotesContext): readonly string[] {
+  const isOwn = (name: string): boolean => name === OWN_CATEGORY || patterns.some(({ id, tags }) => id === name || tags.includes(name));
+  return rules.flatMap((rule) =>
+    [...inertParts(rule, isOwn), ...(normalization === null ? [] : pathParts(rule, normalization))].map(
+      (part) => `Rule ${rule.id}: ${part}.`,
+    ),
+  );
+}
+
+/** Literals that no path has in the form in which rules see it. */
+const pathParts = ({ expression }: StoredRule, normalization: UrlNormalization): readonly string[] =>
+  abnormalLiterals(expression, normalization).map(
+    ({ field, literal, normal }) =>
+      `no path that a visitor asks for has ${shown(literal)}, with which it compares ${field}: after URL normalization that is ${shown(normal)}`,
+  );
+
+const SHOWN_MAX = 200;
+const shown = (literal: string): string =>
+  literal.length > SHOWN_MAX ? `${writeString(literal.slice(0, SHOWN_MAX))}…` : writeString(literal);
+
+/** The setting with which rules of the scope see paths; null if they run in several zones. */
+export const normalizationIn = async (db: Unit["db"], { zone_id }: RulesetScope): Promise<UrlNormalization | null> =>
+  zone_id === null ? null : urlNormalizationOf(await zoneRowById(db, zone_id));
 
 const NOTES_MAX = 20;
 

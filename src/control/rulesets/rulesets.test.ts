@@ -360,3 +360,30 @@ storeTest("rules added concurrently are all stored, each with its own version", 
   assert.equal(new Set(written.map(({ version }) => version)).size, 20);
   assert.equal((await rulesets.get(zone, id)).rules.length, 20);
 });
+
+storeTest("messages name literals that no normalized path has, while the zone normalizes paths", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone: RulesetScope = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: systemActor("test") };
+  const rules = [
+    block('http.request.uri.path contains "/../"'),
+    block('raw.http.request.uri.path contains "/../" or http.request.uri.path contains "/a%2F"'),
+    block('http.request.uri.path in {"/enc%2fx" "/b"}'),
+  ];
+  const noted = async (): Promise<readonly (readonly string[])[]> => {
+    const made = call();
+    const { id: ruleset } = await control.rulesets.putEntryPoint(made, zone, CUSTOM_PHASE, { rules });
+    return [made.notes ?? [], await control.ruleTraces.notes(zone, ruleset)];
+  };
+  const [written, read] = await noted();
+  assert.deepEqual(read, written);
+  assert.equal(written?.length, 2);
+  for (const [i, ends] of [
+    [0, 'has "/../", with which it compares http.request.uri.path: after URL normalization that is "/".'],
+    [1, 'has "/enc%2fx", with which it compares http.request.uri.path: after URL normalization that is "/enc%2Fx".'],
+  ] as const)
+    assert.ok(written[i]?.endsWith(ends), written[i]);
+  const value = { scope: "none", type: "cloudflare" };
+  await control.zoneSettings.edit(call(), id, [{ id: "url_normalization", value, pointer: "" }]);
+  assert.deepEqual(await noted(), [[], []]);
+});

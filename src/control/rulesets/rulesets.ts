@@ -7,7 +7,7 @@ import { pageAfter } from "#control/cursor.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
 import { checkRuleCount, checkRulesBytes, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
-import { inertNotes, note } from "#control/rulesets/inert-notes.ts";
+import { inertNotes, normalizationIn, note } from "#control/rulesets/inert-notes.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
 import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks.ts";
@@ -206,7 +206,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string) => {
     const around = await ruleContextOf(unit.db, scope, kind);
     const build: RuleBuild = { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
-    return { ...build, patterns: around.patterns };
+    return { ...build, patterns: around.patterns, normalization: await normalizationIn(unit.db, scope) };
   };
   const rulesFrom = (body: RulesetUpdate, scope: RulesetScope, before: readonly StoredRule[], build: RuleBuild): StoredRule[] => {
     const writes = body.rules ?? [];
@@ -255,7 +255,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       await checkBytes(unit, scope, row.rules, "");
       await insertRuleset(unit.db, row);
       await keepVersion(unit.db, row, limits.versionsKept);
-      note(call, inertNotes(rules, build.patterns));
+      note(call, inertNotes(rules, build));
       return publishRuleset(unit, call, scope, "ruleset.create", null, row);
     },
 
@@ -265,7 +265,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       const build = await buildOf(unit, scope, before.kind, before.phase);
       const rules = rulesFrom(body, scope, rulesOf(before), build);
       await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
-      note(call, inertNotes(rules, build.patterns));
+      note(call, inertNotes(rules, build));
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
         description: body.description ?? before.description,
@@ -282,7 +282,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
         checkRuleCount(limits, scope, rules.length);
         checkRefs(rules);
         await checkBlockedRules(unit, scope.zone_id, before.phase, rules);
-        note(call, inertNotes(rules, build.patterns));
+        note(call, inertNotes(rules, build));
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),
 

@@ -5,7 +5,7 @@ import { urlNormalizationOf } from "#control/open-zone/url-paths.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import { namedLists } from "#control/rulesets/named-lists.ts";
-import { inertNotes } from "#control/rulesets/inert-notes.ts";
+import { inertNotes, normalizationIn } from "#control/rulesets/inert-notes.ts";
 import type { StoredRule } from "#control/rulesets/rules.ts";
 import { ownPatterns } from "#control/detection/own-patterns.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
@@ -58,7 +58,8 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
       const lists = await namedLists(store.read, scope.account_id, [row.rules]);
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
       const leftOut = problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
-      return [...leftOut, ...inertNotes(JSON.parse(row.rules) as StoredRule[], await ownPatterns(store.read, scope))];
+      const around = { patterns: await ownPatterns(store.read, scope), normalization: await normalizationIn(store.read, scope) };
+      return [...leftOut, ...inertNotes(JSON.parse(row.rules) as StoredRule[], around)];
     },
     trace: async (scope, input) => {
       const { host } = describeRequest(input, {}, clock.nowMs());

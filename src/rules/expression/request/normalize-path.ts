@@ -40,6 +40,8 @@ export const normalizedPrefix = (prefix: string, normalization: UrlNormalization
 
 /** Most paths have only characters of RFC 3986 §2.2 and §2.3, and neither empty segments nor some that begin with a dot. */
 const MAY_CHANGE = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|\/[/.]/;
+/** A character that no normalized path has. */
+export const ABNORMAL_CHARACTER = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/;
 const SLASHES = /[/\\]+/g;
 const ESCAPABLE = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
