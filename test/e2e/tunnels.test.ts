@@ -88,7 +88,8 @@ test("a service without a reachable port is reached through its connector, which
   await eventually(async () => (await shown()).status === "healthy");
   const [{ id, conns }] = await call("GET", `/accounts/${account}/cfd_tunnel/${tunnel.id}/connections`);
   assert.equal(conns[0].origin_ip, "10.77.0.2");
-  assert.equal((await call("GET", `/accounts/${account}/cfd_tunnel/${tunnel.id}/connectors/${id}`)).config_version, 1);
+  // A connection stands before its connector has said which rules it uses.
+  await eventually(async () => (await call("GET", `/accounts/${account}/cfd_tunnel/${tunnel.id}/connectors/${id}`)).config_version === 1);
 
   await one.end("SIGKILL");
   await eventually(async () => (await visit()).includes("1033") && (await shown()).status === "down");
