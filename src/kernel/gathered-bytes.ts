@@ -3,6 +3,7 @@ const PIECE_BYTES_MIN = 1024;
 const PIECES_AS_THEY_COME = 32;
 const ROOM_BYTES = 4096;
 const ROOM_BYTES_MAX = 65_536;
+const JOINED_BYTES_MAX = 16_384;
 
 /**
  * Bytes collected until they are complete, from chunks of any size: memory follows their length, not the number of
@@ -35,9 +36,9 @@ export class GatheredBytes {
     return this.pieces;
   }
 
-  /** The chunks in order, packed; empties this object. */
+  /** The chunks in order, packed, and in one piece if they are short; empties this object. */
   takeList(): readonly Buffer[] {
-    const pieces = this.list();
+    const pieces = this.length > 0 && this.length <= JOINED_BYTES_MAX ? [this.joined()] : this.list();
     this.clear();
     return pieces;
   }

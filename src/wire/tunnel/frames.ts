@@ -31,6 +31,8 @@ export const FRAME = {
 
 /** Bytes that a side may send on a new stream before it is given more. */
 export const STREAM_WINDOW_BYTES = 262_144;
+/** The receiver gives room again once it has read this much. */
+export const WINDOW_STEP_BYTES = STREAM_WINDOW_BYTES / 2;
 /** Streams of a connection. */
 export const STREAMS_MAX = 256;
 /** Longest frame that is not data. */

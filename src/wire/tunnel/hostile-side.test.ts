@@ -28,13 +28,14 @@ test("a connection that is to end takes no streams, and ends although the other 
   connector.session.transport.pause();
   fill(edge);
   edge.session.destroySoon();
-  assert.equal(edge.session.open(), null);
+  assert.ok(edge.session.open() === null, "a stream begins");
   for (const nowMs of [1_000, 4_000, 7_000]) {
     const before = edge.session.transport.bytesRead;
     connector.session.transport.sendText(PING);
     await eventually(() => edge.session.isOver || edge.session.transport.bytesRead > before);
     edge.session.check(nowMs);
   }
+  assert.ok(edge.session.isOver, "it has not ended");
   await eventually(() => edge.codes.length === 1);
   assert.deepEqual(edge.codes, ["ETIMEDOUT"]);
 });
@@ -82,6 +83,26 @@ test("bytes of a stream that is not read wait in pieces of a fair size, however 
   stream.resume();
   await eventually(() => near.parts.reduce((sum, part) => sum + part.length, 0) === count);
   assert.ok(near.parts.length < 100, `${near.parts.length} pieces`);
+});
+
+test("bytes that come singly are handed on together, in order, and before the end or the reset that follows them", async () => {
+  for (const [last, ends] of [
+    [FRAME.end, ["connected", "end"]],
+    [FRAME.reset, ["connected", "closed ECONNRESET"]],
+  ] as const) {
+    const { edge, connector } = await pair();
+    const near = noted();
+    const stream = edge.session.open()!;
+    stream.attach(near);
+    await eventually(() => near.events.includes("connected"));
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, at) => at % 251)).toString("latin1");
+    const frames = [...bytes].map((byte) => frameHead(FRAME.data, stream.id, 1) + byte).join("");
+    connector.session.transport.sendText(frames + frameHead(last, stream.id, 0));
+    await eventually(() => near.events.length === 2);
+    assert.deepEqual(near.events, ends);
+    assert.ok(Buffer.concat(near.parts).toString("latin1") === bytes, "other bytes");
+    assert.ok(near.parts.length < 1_000, `${near.parts.length} parts`);
+  }
 });
 
 test("bytes of a stream that was not accepted end the connection", async () => {

@@ -21,6 +21,12 @@ const DEAD_AFTER_MS = 45_000;
 /** Time to take the last bytes of a connection that ends. */
 const ENDS_WITHIN_MS = 5_000;
 
+/**
+ * Shorter parts are handed on at the end of the read, with others of their stream: a side that sends bytes singly would cause as many
+ * writes. The last part of a read has nothing to wait for.
+ */
+const GATHERED_BYTES_MAX = 1_024;
+
 /** A connection with any number of streams, each with its own flow control. Both sides use it; only the edge opens streams. */
 export class TunnelSession implements TransportHandler, FrameHandler, StreamCarrier, Checked {
   readonly transport: Transport;
@@ -33,6 +39,10 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   private readonly owner: TunnelSessionOwner;
   private readonly reader = new TunnelFrameReader(this);
   private lastStream = 0;
+  /** Bytes of the present read. */
+  private readBytes = 0;
+  /** Streams with short parts of the present read. */
+  private readonly gathering = new Set<TunnelStream>();
   private code = "";
   private hasHeard = true;
   private heardMs = 0;
@@ -110,8 +120,10 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   onBytes(buffer: Buffer, length: number): void {
     if (this.isOver || this.isEnding) return;
     this.hasHeard = true;
+    this.readBytes = length;
     try {
       this.reader.feed(buffer, length);
+      if (this.gathering.size > 0) this.handGathered();
     } catch (error) {
       this.destroy(error instanceof TunnelFault ? "EPROTO" : String(error));
     }
@@ -134,7 +146,11 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
 
   onData(id: number, buffer: Buffer, start: number, end: number): void {
     // One that we have given up may still have bytes on the way.
-    this.streams.get(id)?.receive(buffer, start, end);
+    const stream = this.streams.get(id);
+    if (stream === undefined) return;
+    const waits = end < this.readBytes && end - start < GATHERED_BYTES_MAX;
+    if (waits) this.gathering.add(stream);
+    stream.receive(buffer, start, end, waits);
   }
 
   onFrame(kind: number, id: number, payload: Buffer): void {
@@ -147,6 +163,11 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
     else if (kind === FRAME.reset) stream.wasReset();
     else if (kind === FRAME.window && payload.length === 4) stream.mayAlsoSend(payload.readUInt32BE(0));
     else throw new TunnelFault("a frame of an unknown kind");
+  }
+
+  private handGathered(): void {
+    for (const stream of this.gathering) stream.deliver();
+    this.gathering.clear();
   }
 
   private onOwnFrame(kind: number, payload: Buffer): void {

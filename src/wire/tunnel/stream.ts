@@ -1,10 +1,7 @@
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { NOWHERE, type StreamCarrier } from "./carrier.ts";
-import { DATA_BYTES_MAX, FRAME, frameHead, STREAM_WINDOW_BYTES, TunnelFault, windowFrame } from "./frames.ts";
-
-/** The receiver gives room again once it has read this much. */
-const WINDOW_STEP_BYTES = STREAM_WINDOW_BYTES / 2;
+import { DATA_BYTES_MAX, FRAME, frameHead, STREAM_WINDOW_BYTES, TunnelFault, WINDOW_STEP_BYTES, windowFrame } from "./frames.ts";
 
 /** One stream of a tunnel's connection: to those who use it, a connection like any other. */
 export class TunnelStream implements Transport {
@@ -134,11 +131,13 @@ export class TunnelStream implements Transport {
     this.handler?.onConnected?.();
   }
 
-  receive(buffer: Buffer, start: number, end: number): void {
+  /** `waits`: until `deliver`, with others of the same read. */
+  receive(buffer: Buffer, start: number, end: number, waits: boolean): void {
     this.room -= end - start;
     if (this.room < 0 || this.otherHasEnded || !this.wasAccepted) throw new TunnelFault("bytes that may not come");
-    if (this.isPaused || this.held.length > 0) this.held.push(Buffer.from(buffer.subarray(start, end)));
-    else this.hand(buffer, start, end);
+    if (!waits && this.held.length > 0) this.deliver();
+    if (!waits && !this.isPaused && this.held.length === 0) this.hand(buffer, start, end);
+    else if (!this.isClosed) this.held.push(Buffer.from(buffer.subarray(start, end)));
   }
 
   ended(): void {
@@ -149,6 +148,7 @@ export class TunnelStream implements Transport {
 
   /** Bytes that were received before still count. */
   wasReset(): void {
+    this.deliver();
     if (this.otherHasEnded && (this.held.length > 0 || this.tellsEnd)) {
       this.hasEnded = true;
       this.dropQueue();
@@ -162,10 +162,8 @@ export class TunnelStream implements Transport {
     if (this.queuedBytes === 0) this.roomAgain();
   }
 
-  /** The connection takes bytes again. */
   roomAgain(): void {
-    if (this.queuedBytes > 0) return;
-    if (this.session.blocked.delete(this)) this.handler?.onDrain();
+    if (this.queuedBytes === 0 && this.session.blocked.delete(this)) this.handler?.onDrain();
   }
 
   private mustQueue(length: number): boolean {
@@ -214,7 +212,9 @@ export class TunnelStream implements Transport {
     for (const callback of this.afterSending.splice(0)) callback();
   }
 
-  private deliver(): void {
+  /** Hands on what waits, as far as somebody reads it. */
+  deliver(): void {
+    if (this.isPaused || this.isClosed) return;
     for (const bytes of this.held.takeList())
       if (this.isPaused || this.isClosed) this.held.push(bytes);
       else this.hand(bytes, 0, bytes.length);
