@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, test } from "node:test";
+import { EdgeConnection } from "#app/tunnel/edge-connection.ts";
+import { FRAME } from "#wire/tunnel/frames.ts";
 import { eventually } from "../support/eventually.ts";
-import { OTHERS, type Service, startService, startTunnelledEdge, TUNNEL, type TunnelledEdge } from "../support/tunnels.ts";
+import { OTHERS, type Service, SILENT, startService, startTunnelledEdge, TUNNEL, type TunnelledEdge } from "../support/tunnels.ts";
 import { acceptOf } from "../support/websocket-server.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -199,6 +204,78 @@ test("rules of the API are pushed without a restart, with status and host header
   assert.equal((await ask(edge, "/else")).status, 404);
   edge.change({ config: { version: 2, rules: { ingress: rules(418) } } });
   await eventually(async () => (await ask(edge, "/else")).status === 418);
+});
+
+test("a tunnel without rules answers 503 with a page that says so, and the connector's log says it once", async () => {
+  const edge = await edgeOf();
+  const logged: string[] = [];
+  const log = { ...SILENT, warn: (text: string) => void logged.push(text) } as typeof SILENT;
+  await edge.connect(null, { log }).serving;
+  const [html, json] = [await ask(edge, "/"), await ask(edge, "/", { headers: { accept: "application/json" } })];
+  assert.deepEqual([html.status, html.headers["content-type"]], [503, "text/html; charset=utf-8"]);
+  assert.match(html.body.toString(), /<h1>Tunnel has no rules<\/h1>/);
+  assert.deepEqual([json.status, json.headers["content-type"]], [503, "application/json"]);
+  const { errors, error_name, ray_id } = JSON.parse(json.body.toString());
+  assert.deepEqual([errors[0].code, error_name], [503, "tunnel_unset"]);
+  assert.match(ray_id, /^[0-9a-f]{16}$/);
+  assert.equal((await ask(edge, "/", { method: "HEAD" })).status, 503);
+  assert.deepEqual(logged, ["no ingress rule is configured, so requests get 503: write rules with PUT …/configurations, or use --url"]);
+});
+
+test("a file of authorities that cannot be read gives 502 and is named in the connector's log once", async () => {
+  const [edge, service] = [await edgeOf(), await serviceOf(echo)];
+  const folder = mkdtempSync(join(tmpdir(), "selvedge-authorities-"));
+  closing.push(async () => rmSync(folder, { recursive: true }));
+  const [absent, empty] = [join(folder, "absent.pem"), join(folder, "empty.pem")];
+  writeFileSync(empty, "nothing\n");
+  const logged: object[] = [];
+  const log = { ...SILENT, error: (facts: object) => void logged.push(facts) } as typeof SILENT;
+  const to = (path: string, caPool: string) => ({ path, service: "https://127.0.0.1:1", originRequest: { caPool } });
+  const rules = [to("^/absent", absent), to("^/empty", empty), { service: `http://127.0.0.1:${service.port}` }];
+  await edge.connect({ ingress: rules }, { log }).serving;
+  for (const path of ["/absent", "/absent", "/empty"]) {
+    const { status, body } = await ask(edge, path);
+    assert.deepEqual([status, body.toString()], [502, "The connector cannot read the authorities of this service."]);
+  }
+  assert.equal((await ask(edge, "/", { body: "x" })).body.toString(), "x");
+  assert.deepEqual(
+    logged.map((facts) => (facts as { readonly file: string }).file),
+    [absent, empty],
+  );
+  writeFileSync(absent, edge.rootPem);
+  assert.match((await ask(edge, "/absent")).body.toString(), /cannot get an answer of the service/, "the file is read once it is there");
+});
+
+test("a connector that confirms rules which the edge has not sent is refused with the reason", async () => {
+  const edge = await edgeOf();
+  edge.change({ config_src: "cloudflare", config: { version: 3, rules: { ingress: [{ service: "http_status:404" }] } } });
+  const { account, tunnel, secret, host, port, authority } = edge.token();
+  const connector = { id: TUNNEL, version: "1", arch: "x", features: [], run_at: "2026-11-27T09:00:00Z" };
+  const confirm = (text: string): Promise<string> =>
+    new Promise((resolve) => {
+      const connection: EdgeConnection = new EdgeConnection(
+        {
+          onStream: () => undefined,
+          onWelcome: () => undefined,
+          onConfig: () => {
+            connection.session.send(FRAME.applied, 0, text);
+            if (text === "3") setTimeout(() => resolve("taken"), 300);
+            return false;
+          },
+          onChanged: () => undefined,
+          onClosed: (_, __, refusal) => resolve(refusal),
+        },
+        {
+          ...{ address: "127.0.0.1", port, serverName: host, authorities: [new X509Certificate(authority!).toString()] },
+          hello: JSON.stringify({ a: account, t: tunnel, s: secret, connector }),
+        },
+      );
+      closing.push(async () => connection.session.destroy(""));
+    });
+  for (const text of ["4", "-1", "1.5", "1e0", "", "three", "9".repeat(400), "Infinity"])
+    assert.equal(await confirm(text), "the connector applied rules that the edge has not sent", text);
+  assert.equal(await confirm("3"), "taken");
+  await eventually(() => edge.tunnels.links.some((link) => link.config_version === 3));
 });
 
 test("a connector that ends finishes its requests, and others take the next ones", async () => {

@@ -11,7 +11,7 @@ import { startSecureEdge, type SecureEdge } from "./secure-edge.ts";
 export const TUNNEL = "5c1c1e0e-0000-4000-8000-000000000001";
 export const OTHERS = "5c1c1e0e-0000-4000-8000-000000000002";
 const SECRET = Buffer.alloc(32, 1).toString("base64");
-const SILENT = {
+export const SILENT = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,

@@ -1,11 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { EDGE_LIMITS } from "#edge/config.ts";
-import { createOriginHealth } from "#edge/origin/origin-health.ts";
-import { createOriginTlsClient } from "#edge/origin/origin-tls.ts";
-import { createUpstreamPools, type UpstreamPools } from "#edge/origin/upstream-pool.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/process/metrics.ts";
 import { createTimers } from "#kernel/timers.ts";
 import { compileIngress } from "#model/tunnels/ingress-rules.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
@@ -15,6 +10,7 @@ import type { Log } from "#app/log/log.ts";
 import { packageVersion } from "#app/config/package-version.ts";
 import { type Destination, EdgeConnection, type EdgeConnectionOwner } from "./edge-connection.ts";
 import { ServedStream } from "./served-stream.ts";
+import { createServicePools } from "./service-pools.ts";
 import type { Serving } from "./serving.ts";
 import type { TunnelToken } from "./tunnel-token.ts";
 
@@ -52,7 +48,6 @@ const REFUSALS_MAX = 3;
 export function createConnector(deps: ConnectorDeps): Connector {
   const { token, clock, log } = deps;
   const timers = createTimers(clock);
-  const metrics = createMetrics();
   const report = (error: unknown): void => log.error({ err: error }, "a request failed in the connector");
   let isDraining = false;
   let rules = compileIngress(deps.ingress ?? {});
@@ -63,6 +58,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
   let failures = 0;
   let dialling: NodeJS.Timeout | undefined;
   let threads = 1;
+  let hasWarned = false;
 
   const owner: ClientOwner = {
     timers,
@@ -71,26 +67,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
     isDraining: () => isDraining,
     report,
   };
-  const poolsByFile = new Map<string, UpstreamPools>();
-  const pools = (caFile: string): UpstreamPools => {
-    let found = poolsByFile.get(caFile);
-    if (found !== undefined) return found;
-    const roots = caFile === "" ? [] : [readFileSync(caFile, "utf8")];
-    const health = createOriginHealth({ clock, metrics, retryMs: EDGE_LIMITS.originRetryMs });
-    const limits = { ...EDGE_LIMITS, responseTimeoutMs: RESPONSE_MS };
-    found = createUpstreamPools({
-      limits,
-      timers,
-      loop: null,
-      tunnels: null,
-      health,
-      tlsClient: createOriginTlsClient({ clock, roots }),
-      metrics,
-      report,
-    });
-    poolsByFile.set(caFile, found);
-    return found;
-  };
+  const services = createServicePools({ clock, timers, log, report });
 
   const destination: Destination = {
     address: deps.edge?.host ?? token.host,
@@ -143,6 +120,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
         return false;
       }
       log.info({ version, rules: rules.length }, "using the rules of the tunnel");
+      hasWarned = false;
       return true;
     },
     onChanged: (connection) => {
@@ -163,7 +141,13 @@ export function createConnector(deps: ConnectorDeps): Connector {
     },
   };
 
-  const streams: Serving = { owner, rules: () => rules, pools };
+  const streams: Serving = {
+    ...{ owner, rules: () => rules, pools: services.of },
+    onUnset: () => {
+      if (!hasWarned) log.warn("no ingress rule is configured, so requests get 503: write rules with PUT …/configurations, or use --url");
+      hasWarned = true;
+    },
+  };
   const connector: Connector = {
     refused: refused.promise,
     serving: serving.promise,
@@ -176,7 +160,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       const untilMs = clock.monotonicMs() + timeoutMs;
       while (all.size > 0 && clock.monotonicMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       for (const { session } of [...all]) session.destroy("");
-      for (const each of poolsByFile.values()) each.close();
+      services.close();
       timers.close();
     },
   };
@@ -184,8 +168,6 @@ export function createConnector(deps: ConnectorDeps): Connector {
   return connector;
 }
 
-/** Services are as slow as they are; the edge has the limit that visitors see. */
-const RESPONSE_MS = 3_600_000;
 const STEP_MS = 20;
 
 const pem = (der: Buffer): string => `-----BEGIN CERTIFICATE-----\n${der.toString("base64")}\n-----END CERTIFICATE-----\n`;

@@ -1,3 +1,5 @@
+import { EDGE_ERRORS } from "#edge/pages/edge-errors.ts";
+import { errorPage } from "#edge/pages/error-page.ts";
 import { upgradeProtocol } from "#edge/origin/origin-head.ts";
 import { webSocketKeyOf } from "#edge/origin/switched-protocol.ts";
 import { ingressFor } from "#model/tunnels/ingress-rules.ts";
@@ -45,6 +47,7 @@ export class ServedStream implements RequestService, AnsweredStream {
     const hasBody = !this.connection.reader.isComplete;
     const upgrade = upgradeProtocol(buffer, head);
     if (service.kind === "status") return this.answer(service.status, "");
+    if (service.kind === "unset") return this.answerUnset(buffer, head);
     if (service.kind === "tcp") {
       const key = upgrade.toLowerCase() === "websocket" ? webSocketKeyOf(buffer, head) : "";
       if (key === "") return this.answer(400, "This service takes WebSocket requests only.");
@@ -54,8 +57,10 @@ export class ServedStream implements RequestService, AnsweredStream {
     const { host, port } = target.authority;
     const own = origin.httpHostHeader || (port === null ? host : `${host}:${port}`);
     const serverName = origin.originServerName || (origin.matchSNItoHost === true ? host : service.host);
+    const pools = this.connector.pools(origin.caPool ?? "");
+    if (pools === null) return this.answer(502, "The connector cannot read the authorities of this service.");
     const call = new ServiceCall(this, {
-      pools: this.connector.pools(origin.caPool ?? ""),
+      pools,
       address: service.host,
       port: service.port,
       tls: service.kind === "https" ? { serverName, verified: origin.noTLSVerify !== true } : null,
@@ -110,15 +115,21 @@ export class ServedStream implements RequestService, AnsweredStream {
   }
 
   /** The connector's own answer; once another has begun, the stream can only be cut. */
-  answer(status: number, text: string, keepsAlive = true): void {
+  answer(status: number, text: string, keepsAlive = true, mediaType = "text/plain"): void {
     if (this.hasBegun) return this.connection.transport.destroy();
     this.hasBegun = true;
     const body = status === 204 || status === 304 || this.isHead ? "" : text;
     const length = status === 204 || status === 304 ? "" : framingField(text.length);
-    const type = text === "" ? "" : "Content-Type: text/plain\r\n";
+    const type = text === "" ? "" : `Content-Type: ${mediaType}\r\n`;
     const ends = this.closing() || !keepsAlive ? "Connection: close\r\n" : "";
     this.connection.writer.string(`HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${type}${length}${ends}\r\n${body}`);
     this.finish(keepsAlive);
+  }
+
+  private answerUnset(buffer: Buffer, head: Head): void {
+    this.connector.onUnset();
+    const { status, body, contentType } = errorPage(EDGE_ERRORS.tunnel_unset, head.value(buffer, head.acceptIndex), rayIn(buffer, head));
+    this.answer(status, body, true, contentType);
   }
 
   /** The response is written. */
@@ -133,6 +144,14 @@ export class ServedStream implements RequestService, AnsweredStream {
     return this.connector.owner.isDraining() || !this.connection.reader.isComplete;
   }
 }
+
+/** The edge's number of the request, in a field whose name begins with a prefix that the operator sets; the edge's own fields come last. */
+function rayIn(buffer: Buffer, head: Head): string {
+  for (let index = head.fieldCount - 1; index >= 0; index--)
+    if (head.name(buffer, index).toLowerCase().endsWith("-ray") && RAY.test(head.value(buffer, index))) return head.value(buffer, index);
+  return "";
+}
+const RAY = /^[0-9a-f]{16}$/;
 
 /** As long as published connectors wait. */
 const CONNECT_SECONDS = 30;

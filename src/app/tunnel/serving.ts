@@ -8,8 +8,10 @@ import type { Trailer } from "#wire/http/chunked.ts";
 export interface Serving {
   readonly owner: ClientOwner;
   rules(): readonly CompiledIngress[];
-  /** Connections to services. `caFile`: "" for the public authorities. */
-  pools(caFile: string): UpstreamPools;
+  /** Connections to services. `caFile`: "" for the public authorities. Null if the file cannot be read. */
+  pools(caFile: string): UpstreamPools | null;
+  /** A request came, and the tunnel has no rules. */
+  onUnset(): void;
 }
 
 /** The part that answers one request. */

@@ -47,7 +47,8 @@ export const connectorViews = (links: readonly TunnelLink[]): TunnelConnector[] 
       const [first] = own as [TunnelLink, ...TunnelLink[]];
       return {
         ...{ id, arch: first.arch, version: first.version, features: [...first.features], run_at: first.run_at },
-        config_version: Math.min(...own.map(({ config_version }) => config_version)),
+        // All connections of a connector share its rules, and a new one has not confirmed any.
+        config_version: Math.max(...own.map(({ config_version }) => config_version)),
         conns: own.map(connectionView),
       };
     })

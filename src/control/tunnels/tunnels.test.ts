@@ -67,6 +67,9 @@ storeTest("reported connections give a tunnel its status, and keep it from being
     [1, 1],
   );
   assert.equal((await tunnels.connector(account_id, id, connectors[1]?.id ?? "")).conns[0]?.origin_ip, "192.0.2.1");
+  await tunnels.report("edge-2", [{ ...link(id, 2, 2), config_version: 4 }, link(id, 4, 2)]);
+  const redialled = await tunnels.connector(account_id, id, connectors[1]?.id ?? "");
+  assert.deepEqual([redialled.conns.length, redialled.config_version], [2, 4], "a new connection has not confirmed the rules");
   await assert.rejects(tunnels.connector(account_id, id, id), failing(1003));
   await assert.rejects(tunnels.remove(call(), account_id, id, false), failing(1022));
   assert.ok((await tunnels.get(account_id, id)).conns_active_at !== null);

@@ -164,6 +164,13 @@ export const EDGE_ERRORS = {
     message: "Too many requests are in progress. Try again later.",
     place: "edge",
   },
+  tunnel_unset: {
+    code: 503,
+    status: 503,
+    title: "Tunnel has no rules",
+    message: "This host name belongs to a tunnel, and no rule says where the tunnel's requests go.",
+    place: "origin",
+  },
   origin_malformed: {
     code: 520,
     status: 520,
@@ -193,13 +200,7 @@ export const EDGE_ERRORS = {
     message: "The origin did not accept the connection in time.",
     place: "origin",
   },
-  origin_unreachable: {
-    code: 523,
-    status: 523,
-    title: "Origin is unreachable",
-    message: "No route to the origin.",
-    place: "origin",
-  },
+  origin_unreachable: { code: 523, status: 523, title: "Origin is unreachable", message: "No route to the origin.", place: "origin" },
   origin_timeout: {
     code: 524,
     status: 524,

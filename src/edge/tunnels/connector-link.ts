@@ -21,6 +21,8 @@ export interface LinkOwner {
   closed(link: ConnectorLink): void;
 }
 
+const VERSION = /^\d{1,15}$/;
+
 /** A connector's connection to this thread. */
 export class ConnectorLink implements TunnelSessionOwner, Checked {
   readonly id = randomUUID();
@@ -32,6 +34,7 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
   private readonly address: string;
   private readonly sinceMs: number;
   private sentVersion = -1;
+  private newestSent = -1;
   private appliedVersion = 0;
 
   constructor(owner: LinkOwner, transport: Transport, client: End) {
@@ -51,6 +54,7 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
   configure({ config, config_src: source }: TunnelEntry): void {
     if (source !== "cloudflare" || config === undefined || config.version === this.sentVersion) return;
     this.sentVersion = config.version;
+    this.newestSent = Math.max(this.newestSent, config.version);
     this.session.send(FRAME.config, 0, JSON.stringify(config));
   }
 
@@ -76,10 +80,8 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
 
   onFrame(kind: number, payload: Buffer): void {
     if (kind === FRAME.hello && this.hello === null) this.greet(readHello(payload));
-    else if (kind === FRAME.applied && this.hello !== null) {
-      this.appliedVersion = Number.parseInt(payload.toString("latin1"), 10) || 0;
-      this.owner.changed(this);
-    } else this.session.destroy("EPROTO");
+    else if (kind === FRAME.applied && this.hello !== null) this.applied(payload.toString("latin1"));
+    else this.session.destroy("EPROTO");
   }
 
   onChanged(): void {
@@ -93,6 +95,14 @@ export class ConnectorLink implements TunnelSessionOwner, Checked {
   check(nowMs: number): void {
     if (this.hello === null && nowMs - this.sinceMs > this.owner.helloTimeoutMs) this.session.destroy("ETIMEDOUT");
     else this.session.check(nowMs);
+  }
+
+  /** A restored database counts from an earlier version, so an older answer may name a later one. */
+  private applied(text: string): void {
+    const version = VERSION.test(text) ? Number(text) : NaN;
+    if (!(version <= this.newestSent)) return this.refuse("the connector applied rules that the edge has not sent");
+    this.appliedVersion = version;
+    this.owner.changed(this);
   }
 
   private greet(hello: Hello | undefined): void {

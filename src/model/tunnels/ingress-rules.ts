@@ -6,7 +6,9 @@ import type { IngressConfig, IngressRule, OriginRequest } from "./ingress.ts";
 export type IngressService =
   | { readonly kind: "http" | "https"; readonly host: string; readonly port: number }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
-  | { readonly kind: "status"; readonly status: number };
+  | { readonly kind: "status"; readonly status: number }
+  /** The configuration has no rules. */
+  | { readonly kind: "unset" };
 
 /** A rule that can be asked. */
 export interface CompiledIngress {
@@ -100,7 +102,8 @@ function compileRule(rule: IngressRule, origin: OriginRequest, source: string): 
 export function compileIngress({ ingress, originRequest = {}, "warp-routing": warp }: IngressConfig): readonly CompiledIngress[] {
   if (warp?.enabled === true) throw new IngressError("/config/warp-routing", "warp-routing is not available in this version.");
   checkOrigin(originRequest, "/config/originRequest");
-  const rules = (ingress ?? [{ service: "http_status:503" }]).map((rule, at) => compileRule(rule, originRequest, `/config/ingress/${at}`));
+  if (ingress === undefined) return [{ hostname: "", path: null, service: { kind: "unset" }, origin: originRequest }];
+  const rules = ingress.map((rule, at) => compileRule(rule, originRequest, `/config/ingress/${at}`));
   const matchesAll = ({ hostname, path }: CompiledIngress): boolean => hostname === "" && path === null;
   const last = rules.at(-1);
   if (last === undefined || !matchesAll(last))

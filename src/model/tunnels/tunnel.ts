@@ -35,7 +35,9 @@ export const TunnelConnector = Type.Object({
   version: Type.String(),
   features: Type.Array(Type.String()),
   run_at: Time,
-  config_version: Type.Integer(),
+  config_version: Type.Integer({
+    description: "The newest rules that it has confirmed; 0 before that, and if its rules come from its own command line.",
+  }),
   conns: Type.Array(TunnelConnection),
 });
 export type TunnelConnector = Static<typeof TunnelConnector>;
