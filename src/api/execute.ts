@@ -10,7 +10,7 @@ import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } 
 import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
 import type { Answer, Edition, Paging, RawReply, Resolved, Route } from "./route.ts";
-import { compileCheck } from "./validation.ts";
+import { compileCheck, droppedNote, knownPart } from "./validation.ts";
 
 /** Resolves once every plane has applied the revision, or names those that have not in time. `waitMs`: as the client wishes. */
 export type Settled = (rev: number, waitMs?: number) => Promise<{ readonly behind: readonly string[] }>;
@@ -63,11 +63,12 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
   return async ({ call, resolved, params, query: given, body: sent, lastEventId, prefersAsync = false, waitMs, dated, stillAllowed }) => {
     begins(API_CALL, label);
     const query = dated ? dated.query(given) : given;
-    const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
+    const whole = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page, route.invalid_query) : FIRST_PAGE;
     const cursor = route.paging === "cursor" ? readCursorPage(query, route.per_page) : FIRST_PAGE;
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
-    checkBody?.(body);
+    checkBody?.(whole);
+    const body = takeKnown(route, whole, call);
     if (dated) call.rules = dated.rules;
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
     const heads = { last_event_id: lastEventId, prefers_async: prefersAsync, file: formFileOf(sent) };
@@ -84,6 +85,14 @@ export function createExecutor(route: Route, control: Control, settled: Settled,
     if (route.paging === "raw") return rawAnswer(reply as RawReply, stillAllowed, route.media_type === "text/event-stream");
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };
   };
+}
+
+function takeKnown({ body: schema, drops_unknown: kept }: Route, body: unknown, call: Call): unknown {
+  if (schema === undefined || kept === undefined) return body;
+  const { value, dropped } = knownPart(schema, body, kept);
+  const note = droppedNote(dropped);
+  if (note !== null) (call.notes ??= []).push(note);
+  return value;
 }
 
 const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: () => Promise<boolean>, isEndless: boolean): Answer => ({

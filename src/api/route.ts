@@ -122,6 +122,11 @@ export interface Route<
   /** Converts other forms of the query to the one in the schema. */
   readonly fold_query?: (query: Query) => Query;
   readonly body?: B;
+  /**
+   * Unknown members of the body are neither stored nor shown, and the response names them. The list: ends of names that the handler
+   * reads although the schema does not have them.
+   */
+  readonly drops_unknown?: readonly string[];
   /** Error for a body that violates the schema, if the resource's family has a special code. */
   readonly invalid_body?: ErrorName;
   /** The same for the query, including `page` and `per_page`. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type TSchema, Type } from "typebox";
 import { PlatformErrors } from "./failure.ts";
-import { compileCheck } from "./validation.ts";
+import { compileCheck, droppedNote, knownPart } from "./validation.ts";
 
 const check = compileCheck(
   Type.Object({
@@ -78,4 +78,39 @@ test("a long list is read only as far as its first error", () => {
 
 test("a missing body has its own error", () => {
   assert.throws(() => check(undefined), /needs a JSON body/);
+});
+
+const Rule = Type.Object({ service: Type.String(), options: Type.Optional(Type.Partial(Type.Object({ port: Type.Integer() }))) });
+const Body = Type.Object({
+  rules: Type.Array(Rule),
+  meta: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  either: Type.Optional(Type.Union([Type.Object({ a: Type.String() }), Type.Null()])),
+});
+
+test("members that the schema does not name are dropped at any depth, and named", () => {
+  const body = { rules: [{ service: "a", hostnme: "b", options: { port: 1, prot: 2 } }], more: { x: 1 }, own_branding: true };
+  assert.deepEqual(knownPart(Body, body), {
+    value: { rules: [{ service: "a", options: { port: 1 } }] },
+    dropped: ["rules.0.hostnme", "rules.0.options.prot", "more", "own_branding"],
+  });
+  assert.deepEqual(knownPart(Body, body, ["_branding"]).value, { rules: [{ service: "a", options: { port: 1 } }], own_branding: true });
+});
+
+test("objects with any members and alternatives stay as they are", () => {
+  const body = { rules: [], meta: { any: { thing: 1 } }, either: { a: "", b: 1 } };
+  assert.deepEqual(knownPart(Body, body), { value: body, dropped: [] });
+  assert.deepEqual(knownPart(Body, undefined), { value: undefined, dropped: [] });
+});
+
+test("a name of the language is a member like any other", () => {
+  const { value, dropped } = knownPart(Body, JSON.parse(`{"rules":[],"__proto__":{"rules":1},"constructor":1}`));
+  assert.deepEqual([Object.keys(value as object), dropped], [["rules"], ["__proto__", "constructor"]]);
+});
+
+test("a note names the first members, and counts the others", () => {
+  assert.equal(droppedNote([]), null);
+  assert.equal(droppedNote(["a", 'b"']), `Members of the body without a meaning here were dropped: "a", "b\\"".`);
+  const many = droppedNote(Array.from({ length: 10_000 }, (_, at) => `${at}${"x".repeat(10_000)}`))!;
+  assert.match(many, /, and 9992 more\.$/);
+  assert.ok(many.length < 1_000);
 });

@@ -98,3 +98,43 @@ function sentence(found: readonly Finding[]): string {
   const [first, ...rest] = [...new Set(alternatives)];
   return first === undefined ? "is not valid" : `must be ${[first, ...rest].join(" or ")}`;
 }
+
+/** Members that a schema does not name are left out of the value; `dropped` has their places. */
+export interface KnownPart {
+  readonly value: unknown;
+  readonly dropped: readonly string[];
+}
+
+type Members = Readonly<Record<string, TSchema>>;
+
+/**
+ * `value` must fit the schema. `kept`: ends of names that stay although the schema of the body does not have them. Alternatives and
+ * objects with any members stay as they are.
+ */
+export function knownPart(schema: TSchema, value: unknown, kept: readonly string[] = []): KnownPart {
+  const dropped: string[] = [];
+  const walk = (part: TSchema, given: unknown, place: string): unknown => {
+    const { properties, items, additionalProperties } = part as { properties?: Members; items?: TSchema; additionalProperties?: unknown };
+    if (Array.isArray(given)) return items === undefined ? given : given.map((item, at) => walk(items, item, `${place}${at}.`));
+    if (properties === undefined || additionalProperties !== undefined || typeof given !== "object" || given === null) return given;
+    const known: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(given)) {
+      if (Object.hasOwn(properties, name)) known[name] = walk(properties[name]!, member, `${place}${name}.`);
+      else if (place === "" && kept.some((end) => name.endsWith(end))) known[name] = member;
+      else dropped.push(`${place}${name}`);
+    }
+    return known;
+  };
+  return { value: walk(schema, value, ""), dropped };
+}
+
+const NAMED_MAX = 8;
+const NAME_CHARACTERS_MAX = 100;
+
+/** A sentence for the response about members that were dropped; null without any. */
+export function droppedNote(dropped: readonly string[]): string | null {
+  if (dropped.length === 0) return null;
+  const names = dropped.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARACTERS_MAX)));
+  const more = dropped.length > NAMED_MAX ? `, and ${dropped.length - NAMED_MAX} more` : "";
+  return `Members of the body without a meaning here were dropped: ${names.join(", ")}${more}.`;
+}

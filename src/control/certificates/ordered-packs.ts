@@ -64,7 +64,7 @@ export function createOrderedPacks(deps: {
   /** Says in the response if the certificate will not have the Common Name that was asked for. */
   const tellBranding = (call: Call, branding: boolean, hosts: readonly string[], requested: string): void => {
     const note = branding ? brandingNote(hosts[0] ?? "", issuers, requested) : null;
-    if (note !== null) call.notes = [note];
+    if (note !== null) (call.notes ??= []).push(note);
   };
 
   return {

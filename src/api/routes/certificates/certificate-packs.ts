@@ -37,6 +37,7 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: WRITE,
     body: CertificatePackOrder,
+    drops_unknown: ["_branding"],
     result: CertificatePack,
     paging: "one",
     handler: async ({ control, call, resolved, body }) =>
@@ -61,6 +62,7 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: WRITE,
     body: CertificatePackEdit,
+    drops_unknown: ["_branding"],
     result: CertificatePack,
     paging: "one",
     handler: async ({ control, call, resolved, params, body }) => {

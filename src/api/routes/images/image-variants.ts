@@ -35,6 +35,7 @@ export const IMAGE_VARIANT_ROUTES: readonly Route[] = [
     id: "image-variants-create",
     summary: "Create a variant of images",
     body: ImageVariantCreate,
+    drops_unknown: [],
     result: ImageVariantView,
     handler: async ({ control, call, params, body }) => ({
       variant: await control.imageVariants.create(call, params.account_id, body),
@@ -63,6 +64,7 @@ export const IMAGE_VARIANT_ROUTES: readonly Route[] = [
     id: "image-variants-edit",
     summary: "Change a variant of images",
     body: ImageVariantEdit,
+    drops_unknown: [],
     result: ImageVariantView,
     handler: async ({ control, call, params, body }) => ({
       variant: await control.imageVariants.edit(call, params.account_id, params.variant_id, body),

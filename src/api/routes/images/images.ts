@@ -24,6 +24,8 @@ const read = { method: "GET", scope: "account", permissions: ["Images Read", "Im
 const write = { scope: "account", permissions: ["Images Write"], paging: "one" } as const;
 
 const LIST_DEFAULT = 1000;
+/** Ends of the fields in which published clients send an object: `metadata[album]`. */
+const FORM_OBJECTS = ["]"];
 
 export const IMAGE_ROUTES: readonly Route[] = [
   route({
@@ -52,6 +54,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     id: "images-create",
     summary: "Upload an image, as a file or by its URL",
     body: ImageUpload,
+    drops_unknown: FORM_OBJECTS,
     body_type: "multipart",
     file_field: "file",
     limits: "image_upload",
@@ -80,6 +83,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     id: "images-direct-upload-create",
     summary: "Create a URL that takes one image without credentials",
     body: DirectUploadForm,
+    drops_unknown: FORM_OBJECTS,
     body_type: "multipart",
     limits: "image_upload",
     result: DirectUpload,
@@ -92,6 +96,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     id: "images-direct-upload-create-v1",
     summary: "Create a URL that takes one image, without properties",
     body: DirectUploadCreate,
+    drops_unknown: [],
     result: DirectUpload,
     handler: ({ control, call, params, body }) => control.images.directUpload(call, params.account_id, newImageOf({}), body.expiry),
   }),
@@ -110,6 +115,7 @@ export const IMAGE_ROUTES: readonly Route[] = [
     id: "images-edit",
     summary: "Change the properties of an image",
     body: ImageEdit,
+    drops_unknown: [],
     result: Image,
     handler: ({ control, call, params, body }) => control.images.edit(call, params.account_id, params.image_id, body),
   }),
