@@ -85,7 +85,7 @@ storeTest("an account that the operator does not trust has a limited number of z
   const { control, call, account_id } = await controlOver(store, { ownership: { zonesMax: 3, trustedAccounts: ["f".repeat(32)] } });
   const create = (n: number) => control.zones.create(call(), { name: `zone${n}.example`, account: { id: account_id } });
   for (let n = 0; n < 3; n++) await create(n);
-  await assert.rejects(create(3), { errorName: "zones_max" });
+  await assert.rejects(create(3), { errorName: "zones_max", message: "The account has too many zones: at most 3 are allowed." });
   const trusted = await controlOver(store, { ownership: { zonesMax: 3, trustedAccounts: [account_id] } });
   await trusted.control.zones.create(call(), { name: "zone3.example", account: { id: account_id } });
 });

@@ -93,10 +93,12 @@ describe("the route table", () => {
     });
 
     if (route.permissions.length > 0) {
-      test(`${name}: with a token that lacks the permission it gives 403 and 10000`, async () => {
+      test(`${name}: with a token that lacks the permission it gives 403 and 10000, and names what suffices`, async () => {
         const names = PERMISSION_GROUPS.map((group) => group.name).filter((group) => !route.permissions.includes(group));
         const answer = await call(route, { token: await planted.tokenHolding(names), ...bodyOf(route) });
-        assert.deepEqual([answer.status, answer.body.errors[0].code], [403, 10000]);
+        const [{ code, message }] = answer.body.errors;
+        assert.deepEqual([answer.status, code], [403, 10000]);
+        assert.equal(message, `Authentication error: the credential needs ${route.permissions.join(" or ")}.`);
       });
     }
 

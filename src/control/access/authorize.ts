@@ -53,14 +53,14 @@ export function createAuthorizer({ store, clock }: { readonly store: Store; read
   async function inAccount(actor: Actor, accountId: string, groups: Groups): Promise<ResolvedScope> {
     const account = await accounts.get(accountId);
     if (!account || !touchesAccount(actor, accountId)) throw new PlatformError("unauthorized_resource");
-    if (groups.length > 0 && !holdsInAccount(actor, accountId, groups)) throw new PlatformError("authentication_error");
+    if (groups.length > 0 && !holdsInAccount(actor, accountId, groups)) throw missing(groups);
     return { account: { id: account.id, name: account.name, api_date: account.api_date as IsoDate | null }, zone: null };
   }
 
   async function inZone(actor: Actor, zoneId: string, groups: Groups): Promise<ResolvedScope> {
     const resolved = await zones.get(zoneId);
     if (!resolved || !touchesZone(actor, resolved.zone)) throw new PlatformError("zone_not_found");
-    if (groups.length > 0 && !holdsInZone(actor, resolved.zone, groups)) throw new PlatformError("authentication_error");
+    if (groups.length > 0 && !holdsInZone(actor, resolved.zone, groups)) throw missing(groups);
     return resolved;
   }
 
@@ -69,7 +69,7 @@ export function createAuthorizer({ store, clock }: { readonly store: Store; read
       if (asked.type === "zone") return inZone(actor, asked.zone_id, groups);
       if (asked.type === "account") return inAccount(actor, asked.account_id, groups);
       const allowed = asked.type === "user" ? holdsForUser(actor, groups) : holdsAnywhere(actor, groups);
-      if (!allowed) throw new PlatformError("authentication_error");
+      if (!allowed) throw missing(groups);
       return NOTHING;
     },
     invalidate: (id) => {
@@ -87,3 +87,10 @@ const zoneResolved = (row: ZoneScope) => ({
   account: { id: row.account_id, name: row.account_name, api_date: row.account_api_date as IsoDate | null },
   zone: { id: row.id, name: row.name, account_id: row.account_id, plan: row.plan },
 });
+
+/** Names what would suffice; the route's reference does so too. */
+const missing = (groups: Groups): PlatformError =>
+  new PlatformError(
+    "authentication_error",
+    groups.length === 0 ? {} : { message: `Authentication error: the credential needs ${groups.join(" or ")}.` },
+  );

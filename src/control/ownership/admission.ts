@@ -139,7 +139,8 @@ export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Clai
     former: await formerZones(db, name),
   };
   const verdict = await firstVerdict([...BEFORE, ...RULES[await policy.mode(db)]], scene);
-  if (!scene.isTrusted && (await listState(db, "zones", [accountId])).rows >= policy.zonesMax) throw new PlatformError("zones_max");
+  if (!scene.isTrusted && (await listState(db, "zones", [accountId])).rows >= policy.zonesMax)
+    throw new PlatformError("zones_max", { message: `The account has too many zones: at most ${policy.zonesMax} are allowed.` });
   if (verdict.status === "pending" && (await pendingCount(db, accountId)) >= PENDING_ZONES_MAX)
     throw new PlatformError("zones_pending_max");
   const near = [...scene.up, ...scene.below].filter((zone) => isOthers(scene, zone));
