@@ -9,7 +9,9 @@ import type { DnsImportsTable, Tables } from "#store/queries/tables.ts";
  * import have ids that begin with the import's; changes by other kinds are in version parts that their version will take
  * over.
  */
-export type DnsImportRow = Selectable<DnsImportsTable>;
+export type DnsImportRow = Omit<Selectable<DnsImportsTable>, "unit" | "run">;
+
+type ImportKey = Pick<DnsImportRow, "zone_id" | "id">;
 
 type Db = Kysely<Tables>;
 
@@ -39,7 +41,23 @@ export async function touchImport(db: Db, { zone_id, id, touched_on }: DnsImport
   return (await query.executeTakeFirst()).numUpdatedRows > 0n;
 }
 
-export async function endImport(db: Db, { zone_id, id }: Pick<DnsImportRow, "zone_id" | "id">): Promise<void> {
+/**
+ * Marks a unit as done by a run, unless another run has done it. Returns the run that has; undefined if the change is no longer in progress.
+ */
+export async function markUnit(db: Db, { zone_id, id }: ImportKey, unit: number, run: number): Promise<number | undefined> {
+  const marked = await db
+    .updateTable("dns_imports")
+    .set({ unit, run })
+    .where("zone_id", "=", zone_id)
+    .where("id", "=", id)
+    .where("unit", "<", unit)
+    .executeTakeFirst();
+  if (marked.numUpdatedRows > 0n) return run;
+  const row = await db.selectFrom("dns_imports").select("run").where("zone_id", "=", zone_id).where("id", "=", id).executeTakeFirst();
+  return row?.run;
+}
+
+export async function endImport(db: Db, { zone_id, id }: ImportKey): Promise<void> {
   await db.deleteFrom("dns_imports").where("zone_id", "=", zone_id).where("id", "=", id).execute();
 }
 
@@ -53,7 +71,7 @@ export const importsUntouchedSince = (db: Db, since?: string): Promise<DnsImport
 };
 
 /** Some of the records that the import wrote. */
-export const importedRecords = (db: Db, { zone_id, id }: Pick<DnsImportRow, "zone_id" | "id">, limit: number): Promise<DnsRecordRow[]> =>
+export const importedRecords = (db: Db, { zone_id, id }: ImportKey, limit: number): Promise<DnsRecordRow[]> =>
   db
     .selectFrom("dns_records")
     .select(RECORD_COLUMNS)

@@ -362,6 +362,10 @@ export interface DnsImportsTable {
   kind: Generated<string>;
   /** When it last wrote something. */
   touched_on: string;
+  /** The last unit that is done, from 1. */
+  unit: Generated<number>;
+  /** The run that did it: a unit may run again, because the report of its commit was lost. */
+  run: Generated<number>;
 }
 export interface DnsVersionsTable {
   zone_id: string;

@@ -64,3 +64,29 @@ storeTest("a large change whose last commit was reported as failed is not taken 
   await assert.rejects(control.dnsVersions.revert(call(), zone, version?.version ?? 0), failing(AWAY));
   assert.equal(await total(), 0);
 });
+
+storeTest("units of a large change whose commits were reported as failed are done once, and the change goes on", async ({ store }) => {
+  const { faults, control, zone, call, total } = await faultyZone(store);
+  let units = 0;
+  /** The first run of the third and the sixth unit, and the second run of the sixth, which finds it done. */
+  faults.isLost = async () => (await importOfZone(store.read, zone.id)) !== undefined && [3, 7, 8].includes(++units);
+  const imported = await control.zoneFiles.import(call(), zone, hosts, { proxied: false });
+  assert.ok(units > 9);
+  assert.deepEqual([imported.recs_added, await total()], [RECORDS, RECORDS]);
+  const [version] = (await control.dnsVersions.list(zone, PAGE)).items;
+  const changes = await control.dnsVersions.changes(zone, version?.version ?? 0, { page: RECORDS / 100, per_page: 100 });
+  assert.deepEqual([changes.total_count, changes.items.length], [RECORDS, 100]);
+  assert.deepEqual(await recordsTold(store), RECORDS);
+  units = 0;
+  const undone = await control.dnsVersions.revert(call(), zone, version?.version ?? 0);
+  assert.ok(units > 9);
+  assert.deepEqual([undone.deleted, await total()], [RECORDS, 0]);
+});
+
+/** Number of records in the pieces that the planes were sent, each of which came once. */
+async function recordsTold(store: Store): Promise<number> {
+  const changes = ((await store.changesSince(0, 10_000)) ?? []).flatMap((set) => set.changes);
+  const pieces = changes.filter(({ kind }) => kind === "staged");
+  assert.equal(new Set(pieces.map(({ id }) => id)).size, pieces.length);
+  return pieces.reduce((sum, { value }) => sum + (value as { records: readonly unknown[] }).records.length, 0);
+}

@@ -65,6 +65,8 @@ export interface LargeChange {
   readonly row: DnsImportRow;
   readonly kind: DnsVersionKind;
   readonly counts: { created: number; updated: number; deleted: number };
+  /** Units that are done (large-step.ts). */
+  units: number;
   pieces: number;
   /** Number of the version's parts so far; the first is also stored in the version's own row. */
   parts: number;
@@ -123,7 +125,18 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
       await store.write(async ({ db }) => {
         if (!(await beginImport(db, row))) throw new PlatformError("dns_import_under_way");
       });
-      return { call, zone, row, kind, counts: { created: 0, updated: 0, deleted: 0 }, pieces: 0, parts: 0, firstPart: "", waiting: [] };
+      return {
+        call,
+        zone,
+        row,
+        kind,
+        counts: { created: 0, updated: 0, deleted: 0 },
+        units: 0,
+        pieces: 0,
+        parts: 0,
+        firstPart: "",
+        waiting: [],
+      };
     },
 
     write: async (unit, change, changes) => {
