@@ -1,8 +1,10 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Clock } from "#kernel/clock.ts";
 import type { BatchAnswer, BatchMessage, NodeBatch } from "#events/rows/node-batch.ts";
 import { eventsSubject } from "#snapshot/bus/node-subjects.ts";
-import { decodePiece, type Piece, type PieceAnswer } from "./event-pieces.ts";
+import { createEventAssembly } from "./event-assembly.ts";
+import { decodePiece, type PieceAnswer } from "./event-pieces.ts";
 
 /** Moves the events of nodes into those of control. */
 export interface EventCollector {
@@ -11,61 +13,34 @@ export interface EventCollector {
 }
 
 export interface EventCollectorDeps {
+  readonly clock: Clock;
   /** Only one process with control collects events at a time, because each process has its own event database. */
   isLeading(): boolean;
   /** A new port to the writer of events. */
   writerPort(): MessagePort;
 }
 
-/** Chunks of a batch that has not arrived completely. */
-interface Assembly {
-  readonly key: string;
-  readonly parts: Uint8Array[];
-}
-
 const ANSWER_LIMIT_MS = 15_000;
-/** Of all nodes together. */
-const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
-export function createEventCollector({ isLeading, writerPort }: EventCollectorDeps): EventCollector {
-  /** By node and source. */
-  const assemblies = new Map<string, Assembly>();
-  let waitingBytes = 0;
+export function createEventCollector({ clock, isLeading, writerPort }: EventCollectorDeps): EventCollector {
+  const assembly = createEventAssembly({ clock });
   const writer = createWriterQuestions(writerPort);
 
-  const forget = (id: string): void => {
-    for (const part of assemblies.get(id)?.parts ?? []) waitingBytes -= part.length;
-    assemblies.delete(id);
-  };
-  /** The whole batch with its last chunk. */
-  const assembled = (node: string, piece: Piece): NodeBatch | PieceAnswer => {
-    const { source, epoch, from, to, index, pieces, bytes } = piece;
-    const id = `${node} ${source}`;
-    const key = JSON.stringify([epoch, from, to, pieces]);
-    if (index === 0) {
-      forget(id);
-      assemblies.set(id, { key, parts: [] });
-    }
-    const assembly = assemblies.get(id);
-    if (assembly?.key !== key || assembly.parts.length !== index) return { next: 0 };
-    if (waitingBytes + bytes.length > WAITING_BYTES_MAX) {
-      forget(id);
-      return { error: "control has too many batches at once" };
-    }
-    // A copy: the client's buffer is of many messages.
-    assembly.parts.push(Buffer.from(bytes));
-    waitingBytes += bytes.length;
-    if (index + 1 < pieces) return { next: index + 1 };
-    forget(id);
-    return { ...{ node, source, epoch, from, to }, bytes: Buffer.concat(assembly.parts) };
+  /** Batches of which the writer has not said that it stored them, by node and source; a node sends the next one after that. */
+  const writing = new Set<string>();
+  const store = async (batch: NodeBatch): Promise<PieceAnswer> => {
+    const place = `${batch.node} ${batch.source}`;
+    if (writing.has(place)) return { error: "control is still storing the batch before" };
+    writing.add(place);
+    return writer.ask(batch).finally(() => writing.delete(place));
   };
   const answer = async (message: Msg): Promise<PieceAnswer | null> => {
     // Another process with control has the lease, and answers.
     if (!isLeading()) return null;
     const piece = decodePiece(message.data);
     if (piece === null) return { error: "the message is not a piece of a batch" };
-    const found = assembled(message.subject.split(".")[2] ?? "", piece);
-    return "bytes" in found ? writer.ask(found) : found;
+    const found = assembly.add(message.subject.split(".")[2] ?? "", piece);
+    return "bytes" in found ? store(found) : found;
   };
   const respond = async (message: Msg): Promise<void> => {
     const said = await answer(message).catch((reason: unknown): PieceAnswer => ({ error: String(reason) }));
@@ -79,7 +54,7 @@ export function createEventCollector({ isLeading, writerPort }: EventCollectorDe
         },
       }),
     close: () => {
-      assemblies.clear();
+      assembly.clear();
       writer.close();
     },
   };

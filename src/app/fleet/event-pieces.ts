@@ -19,7 +19,7 @@ export interface PieceAnswer {
 }
 
 /** Half of the default limit of nats-server. */
-const PIECE_BYTES = 512 * 1024;
+export const PIECE_BYTES = 512 * 1024;
 /** Bytes of a batch: a log with both bodies is below 11 MB. */
 const PIECES_MAX = 64;
 

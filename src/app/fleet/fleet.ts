@@ -64,7 +64,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const isLeading = (): boolean => clock.monotonicMs() < leadsUntil;
   let publisher: BusPublisher | null = null;
   const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
-  const events = createEventCollector({ isLeading, writerPort: deps.writerPort });
+  const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort });
   const shared = { url: config.bus.url, ca: config.bus.ca, log };
   let revoked = new Set<string>();
   let isPushed = false;
