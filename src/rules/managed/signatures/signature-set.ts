@@ -35,13 +35,14 @@ const MATCHED_CHARACTERS_MAX = 200;
 const PLACES_MAX = 16;
 
 /** Readings that are searched separately; the other ones are covered by the text without line breaks. */
-const LOOKED_THROUGH: readonly Reading[] = ["sql", "path", "shell"];
+const LOOKED_THROUGH = ["sql", "path", "shell"] as const;
 
 const HITS_MAX = 100;
 
-// Steps per byte of a scanned piece, and of its other readings; per literal that ends in it, and per signature of that
-// literal; and per piece of any length.
-const LOOK_STEPS = 6;
+// Steps per byte of a scanned piece, and of its other readings, which have fewer literals; per literal or spot that is
+// kept, and per signature of that literal; per byte that is read in other ways; and per piece of any length.
+const LOOK_STEPS = 4;
+const OTHER_LOOK_STEPS = 3;
 const FOUND_STEPS = 4;
 const READ_STEPS = 5;
 const ROW_STEPS = 30;
@@ -49,8 +50,6 @@ const PIECE_STEPS = 300;
 
 /** Results of longer texts are kept only if they contain literals. */
 const LONG_BYTES_MIN = 8192;
-/** A literal that is in a text more often is everywhere. */
-const SPOTS_MAX = 8192;
 
 /** The parts of a request in which each signature may match. */
 interface Inspection {
@@ -59,8 +58,8 @@ interface Inspection {
   readonly verdicts: Map<number, boolean>;
   /** Known results of single texts, by signature. */
   readonly hitTexts: Map<number, Map<string, boolean>>;
-  /** Ends of each literal in long texts. */
-  readonly spots: Map<string, Spots>;
+  /** Ends of each literal in long texts, by the reading that was searched. */
+  readonly spots: ReadonlyMap<Reading, Map<string, Spots>>;
 }
 
 /** Each text with all targets that contain it. */
@@ -78,7 +77,20 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     reading,
     groups: groups[number]!.map((group) => group.map((literal) => numbers.get(literal)!)),
   }));
-  const automaton = createLiteralAutomaton(literals);
+  // The plain reading is searched for all rows, another one for its own rows only.
+  const automata = new Map(
+    (["plain", ...LOOKED_THROUGH] as const).map((reading) => {
+      const own = asked.filter((row) => reading === "plain" || row.reading === reading);
+      const needed = [...new Set(own.flatMap((row) => row.groups.flat()))];
+      return [
+        reading,
+        createLiteralAutomaton(
+          needed.map((number) => literals[number]!),
+          needed,
+        ),
+      ];
+    }),
+  );
   const tests: (TextTest | undefined)[] = [];
   const rows = literals.map((_, literal) => asked.filter((row) => row.groups[0]!.includes(literal)));
 
@@ -87,24 +99,26 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   let looks = 0;
 
   const inspect = rememberLast((request: RequestView): Inspection => {
-    const spots = new Map<string, Spots>();
+    const spots = new Map<Reading, Map<string, Spots>>();
     let texts: Map<number, Texts> | null = null;
-    const look = (text: string, target: number, reading: Reading, isSame: boolean, place: Place, lines = text): void => {
-      charge(text.length * LOOK_STEPS + PIECE_STEPS);
+    const look = (text: string, target: number, reading: (typeof LOOKED_THROUGH)[number] | "plain", place: Place, lines = text): void => {
+      charge(text.length * (reading === "plain" ? LOOK_STEPS : OTHER_LOOK_STEPS) + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
       const found: AskedRow[] = [];
-      const spotsHere: Map<number, number[] | null> | null = text.length > LONG_BYTES_MIN ? new Map() : null;
-      if (spotsHere !== null) spots.set(text, spotsHere);
-      automaton.scan(text, (literal, end) => {
+      const take = (literal: number): void => {
         founds++;
-        if (spotsHere !== null) addSpot(spotsHere, literal, end);
-        if (lastLooks[literal] === serial) return;
         lastLooks[literal] = serial;
         for (const row of rows[literal]!)
           // A reading that changes nothing was tested already.
-          if ((row.targets & target) !== 0 && (row.reading === reading || isSame)) found.push(row);
-      });
+          if ((row.targets & target) !== 0 && (row.reading === reading || reading === "plain")) found.push(row);
+      };
+      const automaton = automata.get(reading)!;
+      if (text.length > LONG_BYTES_MIN) {
+        const here = automaton.scanSpots(text, take);
+        founds += here.count;
+        spots.set(reading, (spots.get(reading) ?? new Map<string, Spots>()).set(text, here));
+      } else automaton.scan(text, take);
       charge(founds * FOUND_STEPS + found.length * ROW_STEPS);
       for (const row of found) {
         if (!row.groups.every((group) => group.some((literal) => lastLooks[literal] === serial))) continue;
@@ -121,10 +135,10 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       const place = { part, name };
       // It was made ready already, and is read in other ways.
       charge(value.lines.length * READ_STEPS);
-      look(value.text, target, "plain", true, place, value.lines);
+      look(value.text, target, "plain", place, value.lines);
       for (const reading of LOOKED_THROUGH) {
         const read = READ[reading](value);
-        if (read !== value.text) look(read, target, reading, false, place);
+        if (read !== value.text) look(read, target, reading, place);
       }
     });
     if (texts === null) return NOTHING;
@@ -133,7 +147,10 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   });
 
   const test = ({ spots }: Inspection, text: string, number: number): boolean =>
-    (tests[number] ??= createTextTest(signatures[number]!, asked[number]!.groups))(text, spots.get(text));
+    (tests[number] ??= createTextTest(signatures[number]!, asked[number]!.groups))(
+      text,
+      spots.get("plain")?.get(text) ?? spots.get(signatures[number]!.reading)?.get(text),
+    );
 
   /** Each text of a request is tested once. */
   const isHit = (inspection: Inspection, text: string, number: number): boolean => {
@@ -198,13 +215,4 @@ interface AskedRow {
 function groupsOf({ needs, looksFor, reading }: Signature): readonly Group[] {
   const more = "pattern" in looksFor ? requiredGroups(looksFor.pattern) : [];
   return [needs, ...more.filter((group) => reading !== "lines" || !group.some((literal) => /[\0- \xa0]/.test(literal)))];
-}
-
-function addSpot(spots: Map<number, number[] | null>, literal: number, end: number): void {
-  const known = spots.get(literal);
-  if (known === undefined) spots.set(literal, [end]);
-  else if (known !== null) {
-    if (known.length === SPOTS_MAX) spots.set(literal, null);
-    else known.push(end);
-  }
 }

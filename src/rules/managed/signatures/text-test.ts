@@ -7,7 +7,9 @@ import { type Reach, reachOf } from "./reach.ts";
 import type { Signature } from "./signature.ts";
 
 /** By literal, the ends of its occurrences in a text; null if it is everywhere. */
-export type Spots = ReadonlyMap<number, readonly number[] | null>;
+export interface Spots {
+  get(literal: number): readonly number[] | null | undefined;
+}
 
 /** Whether a text has a signature. Of a long text, with `spots`, only the surroundings of the signature's literals are tested. */
 export type TextTest = (text: string, spots?: Spots) => boolean;
