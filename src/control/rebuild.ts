@@ -48,8 +48,8 @@ import { allZones } from "#store/zones/zones.ts";
 
 type Db = Unit["db"];
 
-/** Records per page; other requests run in between. */
-const RECORDS_AT_ONCE = 1000;
+/** Records per page; other requests run in between. A page is read and written in one tick: some milliseconds. */
+const RECORDS_AT_ONCE = 300;
 
 /** Every entry of the snapshot at one revision, for a plane without a usable copy. */
 export const rebuildSnapshot = (store: Store): Promise<Position & { ops: Op[] }> =>

@@ -24,7 +24,10 @@ export function watchWaits(options: WaitWatcherOptions): WaitWatcher {
   return {
     longest: () =>
       new Promise((resolve, reject) => {
-        worker.once("message", resolve);
+        worker.once("message", (waits: LongestWaits) => {
+          worker.off("error", reject);
+          resolve(waits);
+        });
         worker.once("error", reject);
         worker.postMessage("longest");
       }),

@@ -39,7 +39,7 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
       if (rows.length === 0) return finished;
       for (const row of rows) {
         // Each in its own unit, so that other writes run in between.
-        while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call))).result);
+        while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call), { isBulk: true })).result);
         if (closed) return finished;
         await store.write(({ db }) => endRemoval(db, row.id));
         finished += 1;

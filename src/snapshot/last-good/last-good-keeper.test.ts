@@ -8,6 +8,7 @@ import { createTestSource, dump, readCopy } from "../../../test/support/feed.ts"
 import { readJournal } from "./journal.ts";
 import { createLastGoodKeeper, type LastGoodKeeper } from "./last-good-keeper.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
+import type { Op } from "#snapshot/entries.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
 
 function fixture(t: TestContext, source = createTestSource()) {
@@ -25,10 +26,10 @@ function fixture(t: TestContext, source = createTestSource()) {
         return source.stream(use);
       },
     });
-  const commit = (keeper: LastGoodKeeper, count: number): void => {
+  const commit = (keeper: LastGoodKeeper, count: number, op?: Op): void => {
     for (let i = 0; i < count; i++) {
       const from = source.state.rev;
-      const ops = [{ kind: "serial", id: `z${from % 7}`, value: { serial: from } }] as const;
+      const ops = [op ?? ({ kind: "serial", id: `z${from % 7}`, value: { serial: from } } as const)];
       source.commit(ops);
       keeper.add({ from, rev: from + 1, ops }, "history 1");
     }
@@ -79,6 +80,34 @@ test("the keeper merges a large journal into a new base file", async (t) => {
   }
   await keeper.close();
   assert.equal(fulls(), 3);
+  assert.ok(statSync(journalPath(path)).size < 4_000_000);
+});
+
+test("during a large change the keeper writes no full copy, and afterwards it does", async (t) => {
+  const { path, open, commit, onDisk, expected, fulls } = fixture(t);
+  const keeper = open();
+  keeper.startOver();
+  await keeper.flush();
+  const stage = { import_id: "i", zone_id: "z", records: [] };
+  commit(keeper, 1, { kind: "staged", id: "i/0", value: stage });
+  for (let i = 0; i < 3; i++) {
+    commit(keeper, 20_000);
+    await keeper.flush();
+  }
+  assert.equal(fulls(), 1);
+  commit(keeper, 1, { kind: "release", id: "i", value: { zone_id: "z", records: 0 } });
+  await keeper.flush();
+  assert.equal(fulls(), 2);
+  // A change whose zone has gone never ends.
+  commit(keeper, 1, { kind: "staged", id: "j/0", value: { ...stage, import_id: "j" } });
+  commit(keeper, 1, { kind: "zone", id: "z", value: null });
+  for (let i = 0; i < 3; i++) {
+    commit(keeper, 20_000);
+    await keeper.flush();
+  }
+  assert.equal(fulls(), 3);
+  await keeper.close();
+  assert.deepEqual(await onDisk(), expected());
   assert.ok(statSync(journalPath(path)).size < 4_000_000);
 });
 

@@ -1,5 +1,5 @@
 import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
-import { type Delta, opsWeight } from "#snapshot/entries.ts";
+import { type Delta, type Op, opsWeight } from "#snapshot/entries.ts";
 import type { FeedLog, Position } from "#snapshot/feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
 import { checkLastGood, type LastGoodFiles, journalPath, lastGoodPosition } from "./last-good.ts";
@@ -34,6 +34,8 @@ const DELAY_MS = 100;
 const RETRY_MS = 10_000;
 /** A journal may grow to the size of its base file, or to this size for a small one. */
 const JOURNAL_OPS_MIN = 50_000;
+/** And by this much more during a large change: a full copy reads the whole database, which keeps SQLite's log from being copied. */
+const JOURNAL_OPS_MORE = 4_000_000;
 
 export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKeeperDeps): LastGoodKeeper {
   let journal: Journal | null = null;
@@ -47,6 +49,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
   let timer: NodeJS.Timeout | null = null;
   let saving: Promise<void> | null = null;
   let closed = false;
+  const staging = createStaging();
 
   const append = async (): Promise<void> => {
     // A full copy may be of a history that has begun since.
@@ -69,9 +72,10 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
     baseOps = base.ops;
     journalOps = 0;
   };
+  const opsMax = (): number => Math.max(JOURNAL_OPS_MIN, baseOps) + (staging.isUnderWay() ? JOURNAL_OPS_MORE : 0);
   const save = async (): Promise<void> => {
     try {
-      if (fullNeeded || journalOps + countOps(pending.map(({ delta }) => delta)) > Math.max(JOURNAL_OPS_MIN, baseOps)) await writeFull();
+      if (fullNeeded || journalOps + countOps(pending.map(({ delta }) => delta)) > opsMax()) await writeFull();
       await append();
     } catch (error) {
       // The journal's state is unknown. The next full copy will contain the pending deltas.
@@ -107,6 +111,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
       return lastGoodPosition(files);
     },
     add: (delta, of) => {
+      staging.add(delta.ops);
       // A full copy that has not begun will contain it.
       if (!fullNeeded) pending.push({ delta, history: of });
       schedule(DELAY_MS);
@@ -114,6 +119,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
     startOver: () => {
       pending = [];
       fullNeeded = true;
+      staging.clear();
       schedule(DELAY_MS);
     },
     flush,
@@ -123,6 +129,22 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
       await flush();
       await journal?.close();
     },
+  };
+}
+
+/** Large changes that have begun and neither been shown nor taken back. */
+function createStaging() {
+  const zones = new Map<string, string>();
+  return {
+    isUnderWay: (): boolean => zones.size > 0,
+    add: (ops: readonly Op[]): void => {
+      for (const op of ops) {
+        if (op.kind === "staged" && op.value !== null) zones.set(op.value.import_id, op.value.zone_id);
+        else if (op.kind === "release") zones.delete(op.id);
+        else if (op.kind === "zone" && op.value === null) for (const [id, zone] of zones) if (zone === op.id) zones.delete(id);
+      }
+    },
+    clear: (): void => zones.clear(),
   };
 }
 

@@ -63,3 +63,36 @@ test("the log stays small during continuous writes, and shrinks when they stop",
     rmSync(directory, { recursive: true });
   }
 });
+
+test("while a reader keeps the log from being copied, units of large changes wait and others do not", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  const write = (name: string, isBulk: boolean): Promise<unknown> =>
+    store.write(
+      ({ db }) =>
+        db
+          .insertInto("secrets")
+          .values({ name, value: "v".repeat(1_000_000), created_on: "" })
+          .execute(),
+      { isBulk },
+    );
+  try {
+    let isWritten = false;
+    const reader = Promise.withResolvers<void>();
+    const reading = store.readAt(async (db) => {
+      await db.selectFrom("secrets").select("name").execute();
+      await reader.promise;
+      assert.equal(isWritten, false);
+    });
+    await write("first", false);
+    for (let i = 0; i < 110; i++) await write(`other ${i}`, false);
+    const bulk = write("bulk", true).then(() => (isWritten = true));
+    for (let i = 0; i < 5; i++) await write(`later ${i}`, false);
+    reader.resolve();
+    await reading;
+    await bulk;
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -300,6 +300,43 @@ test("several units have savepoints, one that is alone in SQLite is undone with 
   assert.equal(await statementsOf("sqlite", failing, done), both);
 });
 
+test("a bulk unit has its own transaction, others that wait go between two of them, and without room only bulk units wait", async () => {
+  const statements: string[] = [];
+  let hasRoom = true;
+  const group = createGroupCommit({
+    verify: () => {},
+    dialect: DIALECTS.sqlite,
+    clock: systemClock,
+    seen: createHighestPosition(systemClock),
+    committed: async () => {},
+    hasRoom: () => hasRoom,
+    connect: async () => ({
+      query: async (text) => {
+        if (text === "COMMIT") statements.push(text);
+        return { rows: [{ value: 0, history: "h", own: 1 }], affected: 0 };
+      },
+      close: async () => {},
+    }),
+  });
+  const say = (name: string) => async (): Promise<void> => void statements.push(name);
+  const bulk = (name: string) => group.write(say(name), { isBulk: true });
+  await Promise.all([bulk("bulk 1"), bulk("bulk 2"), bulk("bulk 3"), group.write(say("other 1")), group.write(say("other 2"))]);
+  const order = ["other 1", "other 2", "COMMIT", "bulk 1", "COMMIT", "bulk 2", "COMMIT", "bulk 3", "COMMIT"];
+  assert.deepEqual(statements, order);
+  hasRoom = false;
+  const waiting = bulk("bulk 4");
+  await group.write(say("other 3"));
+  await group.write(say("other 4"));
+  assert.deepEqual(statements.slice(order.length), ["other 3", "COMMIT", "other 4", "COMMIT"]);
+  hasRoom = true;
+  await waiting;
+  assert.equal(statements.at(-2), "bulk 4");
+  hasRoom = false;
+  const last = bulk("bulk 5");
+  await group.close();
+  await last;
+});
+
 test("a broken connection is replaced for the next group", async () => {
   let connections = 0;
   const group = createGroupCommit({

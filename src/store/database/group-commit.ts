@@ -10,7 +10,8 @@ import { type OpenUnit, openUnit } from "./unit.ts";
 
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
- * to disk; each of several has its own savepoint, so that a failure undoes only that unit. No two units of an installation run at
+ * to disk; each of several has its own savepoint, so that a failure undoes only that unit. A bulk unit has a transaction of its
+ * own, and between two of them all others that wait have theirs. No two units of an installation run at
  * the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
@@ -30,6 +31,8 @@ export interface GroupCommitDeps {
   verify(): void;
   /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
   committed(session: Session, news: boolean): Promise<void>;
+  /** Whether bulk units may begin; absent: always. */
+  hasRoom?(): boolean;
 }
 
 /** Limits how long the first unit of a group waits for its commit. */
@@ -38,6 +41,10 @@ const UNITS_PER_GROUP = 128;
 const UNIT_TIMEOUT_MS = 10_000;
 /** A unit that has waited this long for those before it is not begun: behind a lock, each of them takes its whole time, and clients have left. */
 const WAIT_MS_MAX = 30_000;
+
+/** How often a bulk unit that waits for room looks for it, and for how long it does. */
+const ROOM_LOOK_MS = 5;
+const ROOM_WAIT_MS_MAX = 20_000;
 
 /** A unit with at least this timeout counts as large: it changes thousands of rows. */
 const LARGE_UNIT_MS = 15_000;
@@ -60,17 +67,35 @@ interface Finished {
 
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue: Pending[] = [];
+  const bulk: Pending[] = [];
+  let isBulkNext = false;
   let session: Session | null = null;
   /** The connection's current setting for undo data. */
   let undo: string | null = null;
   let running: Promise<void> | null = null;
   let closed = false;
 
+  const mayBegin = ({ sinceMs }: Pending): boolean =>
+    closed || (deps.hasRoom?.() ?? true) || deps.clock.monotonicMs() - sinceMs > ROOM_WAIT_MS_MAX;
+  /** Empty if bulk units wait for room. */
+  const nextGroup = (): Pending[] => {
+    const [first] = bulk;
+    const isBulkReady = first !== undefined && (isBulkNext || queue.length === 0) && mayBegin(first);
+    isBulkNext = !isBulkReady;
+    return isBulkReady ? bulk.splice(0, 1) : queue.splice(0, UNITS_PER_GROUP);
+  };
+  const resume = (): void => {
+    if (running === null && queue.length + bulk.length > 0) running = drain();
+  };
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) {
+    while (queue.length + bulk.length > 0) {
       // Requests that arrived in the same tick join the group.
       await new Promise(setImmediate);
-      const group = queue.splice(0, UNITS_PER_GROUP);
+      const group = nextGroup();
+      if (group.length === 0) {
+        setTimeout(resume, ROOM_LOOK_MS);
+        break;
+      }
       try {
         await runGroup(deps, await begin(isLarge(group)), group);
       } catch (error) {
@@ -113,14 +138,22 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 
   return {
-    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS }: WriteOptions = {}) =>
+    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS, isBulk = false }: WriteOptions = {}) =>
       new Promise<Written<T>>((resolve, reject) => {
         if (closed) throw new Error("the store is closed");
-        queue.push({ work, timeoutMs, sinceMs: deps.clock.monotonicMs(), resolve: resolve as Pending["resolve"], reject });
+        (isBulk ? bulk : queue).push({
+          work,
+          timeoutMs,
+          sinceMs: deps.clock.monotonicMs(),
+          resolve: resolve as Pending["resolve"],
+          reject,
+        });
         running ??= drain();
       }),
     close: async () => {
       closed = true;
+      await running;
+      resume();
       await running;
       await session?.close();
       session = null;

@@ -305,6 +305,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
       if (hasNews) tell();
       await checkpointer?.committed(session);
     },
+    ...(checkpointer && { hasRoom: checkpointer.hasRoom }),
   });
   const close = async (): Promise<void> => {
     // SQLite checkpoints the log when the last connection closes, which a read-only one cannot do, so the writer closes

@@ -58,8 +58,9 @@ const PRAGMAS: readonly Pragma[] = [
   // FULL syncs the log on each commit. In WAL mode, a build of SQLite may default to NORMAL, which does not.
   { name: "synchronous", set: "FULL", reads: 2, writerOnly: true },
   { name: "foreign_keys", set: "ON", reads: 1, writerOnly: true },
-  // 256 MB. Normally the checkpointer acts long before; if it cannot, the writer checkpoints.
-  { name: "wal_autocheckpoint", set: "64000", reads: 64_000, writerOnly: true },
+  // 1 GB. Normally the checkpointer acts long before; if it cannot, the writer checkpoints, within a commit and so for 0.2 s
+  // or more. A reader that goes through the whole database keeps the log from being copied until it ends.
+  { name: "wal_autocheckpoint", set: "256000", reads: 256_000, writerOnly: true },
   // Truncating a log of hundreds of megabytes takes 100 ms, so only the checkpointer's thread does it (checkpointer.ts).
   { name: "journal_size_limit", set: "-1", reads: -1, writerOnly: true },
   { name: "temp_store", set: "MEMORY", reads: 2, writerOnly: false },

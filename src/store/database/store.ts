@@ -55,6 +55,8 @@ export interface Written<T> {
 export interface WriteOptions {
   /** Timeout after which the unit is undone, because other units wait for it; default 10 s. */
   readonly timeoutMs?: number;
+  /** One of the many units of a large change: units of others go before it, and it waits while the database is behind. */
+  readonly isBulk?: boolean;
 }
 
 export interface Store {

@@ -106,7 +106,7 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
   };
 
   const takeBack = async (call: Call, row: DnsImportRow): Promise<void> => {
-    while ((await store.write((unit) => takeBackSome(unit, row))).result);
+    while ((await store.write((unit) => takeBackSome(unit, row), { isBulk: true })).result);
     await store.write(async (unit) => {
       if (!(await isUnderWay(unit.db, row))) return;
       const zone = await zoneRowById(unit.db, row.zone_id);

@@ -23,7 +23,7 @@ export async function largeStep<T>(
   let begun = 0;
   for (let attempt = 0; ; attempt++) {
     try {
-      const { result: run, rev } = await store.write(async (unit) => {
+      const once = async (unit: Unit): Promise<number> => {
         const own = ++begun;
         const done = (await markUnit(unit.db, change.row, number, own)) ?? own;
         if (done !== own) return done;
@@ -31,7 +31,8 @@ export async function largeStep<T>(
         const result = await work(unit, draft);
         runs[own] = { draft, result };
         return own;
-      });
+      };
+      const { result: run, rev } = await store.write(once, { isBulk: true });
       const { draft, result } = runs[run]!;
       const { units, pieces, parts, firstPart, waiting } = draft;
       Object.assign(change, { units, pieces, parts, firstPart, waiting });

@@ -160,10 +160,13 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
       });
       let part = 0;
       for (let at = 0; at < file.length; at += PART_CHARACTERS)
-        await store.write(async ({ db }) => {
-          if (!(await updateImportJob(db, row.id, ["receiving"], { touched_on: now() }))) throw new PlatformError("dns_import_not_found");
-          await insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS));
-        });
+        await store.write(
+          async ({ db }) => {
+            if (!(await updateImportJob(db, row.id, ["receiving"], { touched_on: now() }))) throw new PlatformError("dns_import_not_found");
+            await insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS));
+          },
+          { isBulk: true },
+        );
       calls.set(row.id, call);
       const outcome = Promise.withResolvers<number>();
       // A caller that does not wait learns of a failure from the job's status.
