@@ -1,4 +1,5 @@
-import { bytesOfText, type PlacedText } from "./placed-texts.ts";
+import { ForgottenBeginnings } from "./forgotten-beginnings.ts";
+import { bytesOfText, isSaidOnce, type PlacedText } from "./placed-texts.ts";
 
 /** Beginnings of keys with fewer characters pass at once, because they reveal nothing of a key. */
 const HELD_CHARACTERS_MIN = 3;
@@ -7,7 +8,7 @@ const SHOWN_CHARACTERS_MAX = 7;
 /** Events, and their bytes, that wait for the rest of a key; and bytes of one that has not ended. */
 const HELD_EVENTS_MAX = 64;
 export const HELD_BYTES_MAX = 256 * 1024;
-/** Texts that ended with the beginning of a key. No answer has as many; after that, all texts are masked. */
+/** Texts that ended with the beginning of a key. Of more of them, only the beginning is remembered, and not which text it was. */
 const CHANNELS_MAX = 1024;
 const ASTERISK = 0x2a;
 
@@ -34,7 +35,8 @@ interface Held {
 interface Piece {
   /** Undefined once the event has been passed. */
   readonly held: Held | undefined;
-  readonly text: PlacedText;
+  /** Undefined if only the number of characters matters. */
+  readonly text: PlacedText | undefined;
   readonly from: number;
   readonly to: number;
 }
@@ -52,20 +54,22 @@ interface Beginning {
 export class MaskedTexts {
   readonly #keys: readonly string[];
   readonly #form: EventForm;
-  readonly #channels = new Map<string, Beginning>();
+  /** Several beginnings if it is not known which of them is the right one. Those that said something last are at the end. */
+  readonly #channels = new Map<string, readonly Beginning[]>();
+  readonly #forgotten: ForgottenBeginnings;
   #held: Held[] = [];
   #heldBytes = 0;
   #events = 0;
-  #isCrowded = false;
 
   constructor(keys: readonly string[], form: EventForm) {
     this.#keys = keys;
     this.#form = form;
+    this.#forgotten = new ForgottenBeginnings(keys);
   }
 
   /** Whether no event waits and no text has ended with the beginning of a key. */
   get isIdle(): boolean {
-    return this.#held.length === 0 && this.#channels.size === 0 && !this.#isCrowded;
+    return this.#held.length === 0 && this.#channels.size === 0 && this.#forgotten.size === 0;
   }
 
   get isHolding(): boolean {
@@ -80,7 +84,7 @@ export class MaskedTexts {
     this.#read(raw, held);
     if (this.#held.length > HELD_EVENTS_MAX || this.#heldBytes > HELD_BYTES_MAX) return this.release();
     let first = this.#events;
-    for (const { said, pieces } of this.#channels.values())
+    for (const { said, pieces } of this.#beginnings())
       if (said.length >= HELD_CHARACTERS_MIN) first = Math.min(first, pieces.find((piece) => piece.held !== undefined)?.held?.at ?? first);
     return this.#passed(this.#held.length - (this.#events - first));
   }
@@ -93,9 +97,15 @@ export class MaskedTexts {
   #read(raw: Buffer, held: Held | undefined): void {
     for (const text of this.#form.textsOf(raw)) {
       // Most texts are of no concern, and their channels need not be known.
-      if (this.#channels.size === 0 && !this.#isCrowded && this.#isOther(text.text)) continue;
-      for (const channel of text.channels()) this.#said(channel, { held, text, from: 0, to: text.text.length });
+      if (this.#channels.size === 0 && this.#forgotten.size === 0 && this.#isOther(text.text)) continue;
+      if (text.text === "") continue;
+      for (const channel of text.channels()) this.#said(channel, text.text, { held, text, from: 0, to: text.text.length });
     }
+    this.#forgotten.endEvent();
+  }
+
+  *#beginnings(): Generator<Beginning> {
+    for (const beginnings of this.#channels.values()) yield* beginnings;
   }
 
   /** Whether the text neither contains a key nor ends with the beginning of one. */
@@ -103,40 +113,60 @@ export class MaskedTexts {
     return beginningAtEnd(text, this.#keys) === 0 && !this.#keys.some((key) => text.includes(key));
   }
 
-  #said(channel: string, piece: Piece): void {
-    const { text } = piece.text;
-    if (text === "") return;
-    if (this.#isCrowded) return this.#hide([piece], 0, text.length);
-    const before = this.#channels.get(channel);
-    const said = before === undefined ? text : before.said + text;
-    const pieces = before === undefined ? [piece] : [...before.pieces, piece];
-    for (const key of this.#keys)
-      for (let at = said.indexOf(key); at >= 0; at = said.indexOf(key, at + 1)) this.#hide(pieces, at, at + key.length);
-    const length = beginningAtEnd(said, this.#keys);
-    if (length === 0) this.#channels.delete(channel);
-    else this.#channels.set(channel, { said: said.slice(-length), pieces: lastOf(pieces, length) });
-    if (this.#channels.size <= CHANNELS_MAX) return;
-    for (const one of this.#channels.values()) this.#hide(one.pieces, 0, one.said.length);
-    this.#channels.clear();
-    this.#isCrowded = true;
+  #said(channel: string, text: string, piece: Piece): void {
+    const before = this.#channels.get(channel) ?? this.#possible(text, isSaidOnce(channel));
+    const after: Beginning[] = [];
+    for (const { said: first, pieces: firstPieces } of before) {
+      const said = first + text;
+      const pieces = [...firstPieces, piece];
+      for (const key of this.#keys)
+        for (let at = said.indexOf(key); at >= 0; at = said.indexOf(key, at + 1)) this.#hide(pieces, at, at + key.length);
+      const length = beginningAtEnd(said, this.#keys);
+      const end = said.slice(said.length - length);
+      if (length > 0 && !after.some((one) => one.said === end)) after.push({ said: end, pieces: lastOf(pieces, length) });
+    }
+    this.#channels.delete(channel);
+    if (after.length > 0) this.#channels.set(channel, after);
+    if (this.#channels.size > CHANNELS_MAX) this.#forgetOldest();
+  }
+
+  /** The beginnings that a channel may have said before this text though it is not remembered. */
+  #possible(text: string, isOnce: boolean): readonly Beginning[] {
+    if (this.#forgotten.size === 0) return NOTHING_SAID;
+    return [...NOTHING_SAID, ...this.#forgotten.continuedBy(text, isOnce).map((said) => ({ said, pieces: [passedPiece(said)] }))];
+  }
+
+  #forgetOldest(): void {
+    for (const [channel, beginnings] of this.#channels) {
+      for (const one of beginnings) {
+        this.#hideLong(one);
+        this.#forgotten.add(one.said);
+      }
+      this.#channels.delete(channel);
+      return;
+    }
+  }
+
+  #hideLong({ said, pieces }: Beginning): void {
+    if (said.length > SHOWN_CHARACTERS_MAX || this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
   }
 
   /** Passes what waits, because it cannot wait for longer. Only a short beginning of a key is shown. */
   release(): readonly Buffer[] {
-    for (const { said, pieces } of this.#channels.values())
-      if (said.length > SHOWN_CHARACTERS_MAX || this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
+    for (const one of this.#beginnings()) this.#hideLong(one);
     const passed = this.#passed(this.#held.length);
-    for (const [channel, { said, pieces }] of this.#channels) {
-      const [last] = pieces.slice(-1);
-      // The events are gone, so that only the number of characters matters.
-      if (last !== undefined) this.#channels.set(channel, { said, pieces: [{ ...last, held: undefined, from: 0, to: said.length }] });
-    }
+    // The events are gone, so that only the number of characters matters.
+    for (const [channel, beginnings] of this.#channels)
+      this.#channels.set(
+        channel,
+        beginnings.map(({ said }) => ({ said, pieces: [passedPiece(said)] })),
+      );
     return passed;
   }
 
   /** Passes what waits at the end of all texts. Half a key is as good as a key. */
   end(): readonly Buffer[] {
-    for (const { said, pieces } of this.#channels.values()) if (this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
+    for (const { said, pieces } of this.#beginnings()) if (this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
     this.#channels.clear();
     return this.#passed(this.#held.length);
   }
@@ -157,7 +187,8 @@ export class MaskedTexts {
     for (const { held, text, from: first, to: last } of pieces) {
       const [begin, end] = [Math.max(from - start, 0) + first, Math.min(to - start + first, last)];
       start += last - first;
-      if (begin < end && held !== undefined) held.spans.push(bytesOfText(this.#form.bytesOf?.(held.raw) ?? held.raw, text, begin, end));
+      if (begin < end && held !== undefined && text !== undefined)
+        held.spans.push(bytesOfText(this.#form.bytesOf?.(held.raw) ?? held.raw, text, begin, end));
     }
   }
 
@@ -169,6 +200,10 @@ export class MaskedTexts {
     return shown;
   }
 }
+
+const NOTHING_SAID: readonly Beginning[] = [{ said: "", pieces: [] }];
+
+const passedPiece = (said: string): Piece => ({ held: undefined, text: undefined, from: 0, to: said.length });
 
 /** The chunks of the last `length` characters. */
 function lastOf(pieces: readonly Piece[], length: number): readonly Piece[] {

@@ -82,3 +82,40 @@ test("parts of one whole value say a key together, and other bytes than JSON and
   const long = `[{"a":"${"x".repeat(300_000)}`;
   assert.equal(passed([long])[0], long);
 });
+
+test("property: JSON with many texts that end with the beginning of a key passes as it came", () => {
+  const honest = fc.constantFrom("yes", "is", "ask", "k", "s", "-", "A", "b", "/", "sk", "tasks sk-", "desk é");
+  const key = fc.stringMatching(/^s?k?-?[A-Za-z0-9]{20,40}$/);
+  fc.assert(
+    fc.property(
+      key,
+      fc.array(honest, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1_100, max: 4_000 }),
+      fc.constantFrom<"list" | "members" | "lists" | "lines">("list", "members", "lists", "lines"),
+      (stored, words, many, form) => {
+        const texts = Array.from({ length: many }, (_, i) => `${i % 3 === 0 ? "" : `${i} `}${words[(i * 7) % words.length]}${stored[0]}`);
+        const items = texts.map((text, i) => (form === "lists" ? { id: i, tokens: [text, "end."] } : text));
+        const whole =
+          form === "members" ? { all: Object.fromEntries(items.map((item, i) => [`m${i}`, item])) } : { all: items, last: "other text" };
+        const body = form === "lines" ? items.map((text) => `${JSON.stringify({ text: [text] })}\n`).join("") : JSON.stringify(whole);
+        const mask = new MaskedValues([stored], createBeginningLook([stored]));
+        const out = Buffer.concat([mask.push(Buffer.from(body)), mask.push(Buffer.from("\n")), mask.end()]).toString();
+        assert.ok(out === `${body}\n`);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("a key in pieces behind more values than are remembered is masked after seven characters", () => {
+  const many = Array.from({ length: 1_100 }, (_, i) => `value ${i} is`);
+  const lines = Array.from(KEY).map((character) => `${JSON.stringify({ text: character, many })}\n`);
+  const mask = new MaskedValues([KEY], createBeginningLook([KEY]));
+  const out = Buffer.concat([...lines.map((line) => mask.push(Buffer.from(line))), mask.end()]).toString();
+  const values = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { text: string; many: string[] });
+  assert.match(values.map(({ text }) => text).join(""), /^[^*]{1,7}\*+$/);
+  assert.ok(values.every((value) => value.many.join() === many.join()));
+});

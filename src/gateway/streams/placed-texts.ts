@@ -59,6 +59,9 @@ function channelsOf({ inside, label }: Found): readonly string[] {
   return [exact, `~${inside === undefined ? "" : looseOf(inside)}${isOfList ? "" : `.${label}`}`, ""];
 }
 
+/** Whether the channel is a place with its positions in lists, which an event says once. */
+export const isSaidOnce = (channel: string): boolean => channel.startsWith("=");
+
 const ALL_TEXTS: readonly string[] = [""];
 
 /** A text without quotes and escapes. */
