@@ -2,6 +2,7 @@ import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { KeyMask, MaskedBody } from "#gateway/http/key-mask.ts";
 import { type BeginningLook, createBeginningLook } from "#gateway/streams/beginning-look.ts";
+import { MaskedAmazonEvents } from "#gateway/streams/masked-amazon-events.ts";
 import { MaskedEvents } from "#gateway/streams/masked-events.ts";
 import { MaskedValues } from "#gateway/streams/masked-values.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
@@ -16,7 +17,9 @@ const lookOf = (mask: KeyMask): BeginningLook => {
 };
 
 /** Types of bodies without texts that a reader joins. */
-const FILES = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|zip|pdf|vnd\.amazon\.eventstream)\b/i;
+const FILES = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|zip|pdf)\b/i;
+
+const AMAZON = /^application\/vnd\.amazon\.eventstream\b/i;
 
 /** Masks keys in an answer before anything else sees it: client, log, cache and inspections. One for each request. */
 export class MaskedAnswer implements AnswerHandler {
@@ -25,6 +28,8 @@ export class MaskedAnswer implements AnswerHandler {
   readonly #handler: AnswerHandler;
   /** For keys that are said piece by piece. */
   #pieces: MaskedEvents | MaskedValues | undefined;
+  /** Masks whole keys as well, because it must know which messages change. */
+  #amazon: MaskedAmazonEvents | undefined;
 
   constructor(mask: KeyMask, handler: AnswerHandler) {
     this.#mask = mask;
@@ -34,13 +39,16 @@ export class MaskedAnswer implements AnswerHandler {
 
   onHead(status: number, headers: HeaderObject): void {
     const type = String(headers["content-type"] ?? "");
-    if (!FILES.test(type))
+    if (AMAZON.test(type)) this.#amazon = new MaskedAmazonEvents(this.#mask.keys, lookOf(this.#mask), this.#body);
+    else if (!FILES.test(type))
       this.#pieces = new (/^text\/event-stream\b/i.test(type) ? MaskedEvents : MaskedValues)(this.#mask.keys, lookOf(this.#mask));
     this.#handler.onHead(status, this.#mask.fields(headers));
   }
 
   onData(bytes: Buffer): void {
-    this.#pass(this.#body.push(bytes));
+    if (this.#amazon === undefined) return this.#pass(this.#body.push(bytes));
+    const shown = this.#amazon.push(bytes);
+    if (shown.length > 0) this.#handler.onData(shown);
   }
 
   onReadEnd(): void {
@@ -48,8 +56,8 @@ export class MaskedAnswer implements AnswerHandler {
   }
 
   onEnd(): void {
-    this.#pass(this.#body.end());
-    const rest = this.#pieces?.end();
+    if (this.#amazon === undefined) this.#pass(this.#body.end());
+    const rest = (this.#amazon ?? this.#pieces)?.end();
     if (rest !== undefined && rest.length > 0) this.#handler.onData(rest);
     this.#handler.onEnd();
   }

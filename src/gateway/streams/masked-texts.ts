@@ -21,6 +21,8 @@ export interface EventForm {
   partsOf?(raw: Buffer, span: Span): readonly Span[];
   /** The bytes in which texts have their positions. Without it they are `raw`. */
   bytesOf?(raw: Buffer): Buffer;
+  /** Writes what must agree with the masked bytes. */
+  seal?(shown: Buffer): void;
 }
 
 interface Held {
@@ -197,6 +199,7 @@ export class MaskedTexts {
     if (spans.length === 0) return raw;
     const shown = Buffer.from(raw);
     for (const span of spans) for (const [from, to] of this.#form.partsOf?.(raw, span) ?? [span]) shown.fill(ASTERISK, from, to);
+    this.#form.seal?.(shown);
     return shown;
   }
 }

@@ -92,6 +92,12 @@ function headersIn(bytes: Buffer): ReadonlyMap<string, string> {
   return headers;
 }
 
+/** Writes the checksum of a whole message whose headers or payload have changed. */
+export function sealAmazonMessage(message: Buffer): void {
+  const end = message.length - CHECKSUM_BYTES;
+  message.writeUInt32BE(crc32(message.subarray(0, end)), end);
+}
+
 /** Encodes a message; header values are text. */
 export function encodeAmazonMessage(headers: Readonly<Record<string, string>>, payload: Buffer): Buffer {
   const fields = Object.entries(headers).map(([name, value]) => {
