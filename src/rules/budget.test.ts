@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { bytesToRead } from "#rules/body/request-body.ts";
 import { BODY_BYTES, FORM, HOSTS, posted, WORST, worstRequest } from "#rules/testing/budget.cases.ts";
 import { charge, STEPS_MAX, stepsMax } from "./budget.ts";
 import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
@@ -8,7 +10,7 @@ import { runPhase } from "#rules/engine/engine.ts";
 import { MANAGED_RULESETS } from "./managed/rulesets.ts";
 import { createRedirectList } from "#rules/lists/redirect-list.ts";
 import { createRun, createTracedRun, type RuleRun } from "#rules/engine/run.ts";
-import { testResponse } from "#rules/testing/views.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { RuleDefinition } from "./definition.ts";
 import type { RequestView } from "./views.ts";
@@ -148,6 +150,33 @@ test("20 ordinary rules and all managed rules over the longest benign bodies sta
     assert.equal(run.exhausted, null, `${body.headers("content-type").join()} with rules: ${run.steps} steps`);
   }
 });
+
+test("an honest compressed body stays within the step limit, and a compression bomb gets at most 21 times the steps of its bytes", () => {
+  const BYTES = 1_048_576;
+  const texts = [
+    posted(DOCUMENTS.slice(0, BYTES)),
+    posted(JSON.stringify(DOCUMENTS.slice(0, 0.9 * BYTES).split("\n")), "application/json"),
+    posted(`text=${encodeURIComponent(DOCUMENTS.slice(0, 0.7 * BYTES))}`, FORM),
+  ];
+  for (const [coding, compress] of [
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+  ] as const) {
+    for (const text of texts) {
+      const run = managedOver(compressed(text, coding, compress));
+      assert.equal(run.exhausted, null, `${coding} ${text.headers("content-type").join()}: ${run.steps} steps`);
+    }
+    const bomb = compressed(posted("a".repeat(BYTES)), coding, compress);
+    assert.ok(bytesToRead(bomb) <= 21 * (bomb.body?.raw.length ?? 0) && bytesToRead(texts[0]!) === BYTES);
+  }
+  assert.equal(bytesToRead(compressed(posted(DOCUMENTS), "gzip", gzipSync)), gzipSync(Buffer.from(DOCUMENTS, "latin1")).length + BYTES);
+});
+
+function compressed(request: RequestView, coding: string, compress: (text: Buffer) => Buffer): RequestView {
+  const raw = compress(Buffer.from(request.body?.raw ?? "", "latin1")).toString("latin1");
+  const headers = { "content-type": request.headers("content-type"), "content-encoding": [coding] };
+  return testRequest({ method: "POST", headers, body: { raw, size: raw.length, truncated: false } });
+}
 
 test("simple comparisons cost a few steps per character, whatever field they read", () => {
   const expressions = [

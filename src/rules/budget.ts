@@ -5,7 +5,7 @@
  */
 export const STEPS_MAX = 120_000_000;
 
-/** Further steps for each byte of a request's body: an honest text of 1 MiB takes up to 124 million in Selvedge's own rows. */
+/** Further steps for each byte of a request's body that rules may have to read: an honest text of 1 MiB takes up to 124 million in Selvedge's own rows. */
 const STEPS_OF_BODY_BYTE = 80;
 
 /** Limit of the rules of a request with a body of so many bytes. */

@@ -1,4 +1,5 @@
 import { beginCharging, endCharging, isStepsSpent } from "#rules/budget.ts";
+import { bytesToRead } from "#rules/body/request-body.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
@@ -10,7 +11,7 @@ export const isFromOrigin = ({ cacheStatus }: Exchange): boolean => cacheStatus 
 /** Counts the response for rate limits that wait for it, once. */
 export function countResponse(exchange: Exchange, response: ResponseView, fromOrigin: boolean): void {
   for (const later of exchange.later.splice(0)) {
-    beginCharging(exchange, "response", exchange.body?.raw.length);
+    beginCharging(exchange, "response", bytesToRead(exchange));
     try {
       later.count(exchange, response, fromOrigin);
     } catch (error) {

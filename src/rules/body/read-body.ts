@@ -23,7 +23,7 @@ export interface SentBody {
   readonly decodedBytesMax?: number;
 }
 
-const DECODED_BYTES_MAX = 1_048_576;
+export const DECODED_BYTES_MAX = 1_048_576;
 const BYTE_STEPS = 2;
 
 /** The body with its content codings decoded; as it was sent if it has none, or if that is impossible. */

@@ -1,3 +1,4 @@
+import { bytesToRead } from "#rules/body/request-body.ts";
 import { beginCharging, charge, endCharging, exhaustedAt, isStepsSpent } from "#rules/budget.ts";
 import { MANAGED_RULESETS, withoutRules } from "#rules/managed/rulesets.ts";
 import type { Asking, DispatchScan } from "#rules/expression/compile/dispatch.ts";
@@ -23,7 +24,7 @@ export function runPhase(
   }
   const matches: Match[] = [];
   const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "", asked: 0, told: 0 };
-  beginCharging(run, response === null ? "request" : "response", request.body?.raw.length);
+  beginCharging(run, response === null ? "request" : "response", bytesToRead(request));
   try {
     runAll(rulesets, pass);
   } catch (error) {
@@ -63,7 +64,7 @@ export function wantsResponseBody(
   if (run.skips?.phases.has(rulesets[0]?.phase ?? "") === true) return false;
   const wants = ({ executes, applies }: CompiledRule): boolean =>
     executes?.ruleset()?.readsResponse === true && run.skips?.rulesets.has(executes.id) !== true && applies(request, response);
-  beginCharging(run, "response", request.body?.raw.length);
+  beginCharging(run, "response", bytesToRead(request));
   try {
     return rulesets.some(({ rules }) => rules.some(wants));
   } catch (error) {
