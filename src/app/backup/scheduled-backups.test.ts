@@ -7,6 +7,7 @@ import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { openStore } from "#store/database/open.ts";
 import { loadConfig } from "#app/config/config.ts";
+import { startObjectServer } from "../../../test/support/object-server.ts";
 import { createScheduledBackups } from "./scheduled-backups.ts";
 
 /** A data directory with a database, and one for backups. */
@@ -70,4 +71,28 @@ test("contradictory backup settings are refused", () => {
   const load = (env: Readonly<Record<string, string>>) => () => loadConfig({ argv: [], env, readFile: () => "" });
   assert.throws(load({ SELVEDGE_BACKUP_EVERY_HOURS: "1" }), /backup\.directory must be set/);
   assert.throws(load({ SELVEDGE_BACKUP_RECIPIENTS: "age1nobody" }), /must be a list of public keys of age/);
+});
+
+test("with a bucket, each backup is copied to it, and a copy that failed is tried again after ten minutes", async (t) => {
+  const server = await startObjectServer();
+  t.after(() => server.close());
+  const { endpoint, region, bucket, access_key_id, secret_access_key } = server.config();
+  const { clock, backups, failures } = await stage(t, {
+    ...{ SELVEDGE_BACKUP_IN_S3: "true", SELVEDGE_S3_ENDPOINT: endpoint, SELVEDGE_S3_REGION: region, SELVEDGE_S3_BUCKET: bucket },
+    ...{ SELVEDGE_S3_ACCESS_KEY_ID: access_key_id, SELVEDGE_S3_SECRET_ACCESS_KEY: secret_access_key, SELVEDGE_S3_PREFIX: "edge" },
+  });
+  server.fails = 503;
+  await assert.rejects(backups.makeDue(), /503 SlowDown/);
+  assert.equal(failures(), 1);
+  server.fails = 0;
+  assert.equal(await backups.makeDue(), null);
+  assert.deepEqual([...server.objects.keys()], [], "not before ten minutes have passed");
+  clock.advance(600_001);
+  assert.equal(await backups.makeDue(), null);
+  const [key, object] = [...server.objects][0]!;
+  assert.match(key, /^edge\/backups\/selvedge-\d{8}T\d{6}Z\.tar\.gz$/);
+  assert.ok(object.bytes.length > 1_000);
+  clock.advance(3_600_000);
+  const next = await backups.makeDue();
+  assert.deepEqual([next === null, server.objects.size], [false, 2]);
 });

@@ -7,6 +7,7 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { ScheduledBackups } from "#jobs/back-up.ts";
 import { type Config, databaseUrl } from "#app/config/config.ts";
 import { packageVersion } from "#app/config/package-version.ts";
+import { openObjectStore } from "#app/config/object-store.ts";
 import { controlPathOf, readPassphrase } from "./backup-files.ts";
 import { readLastBackup } from "./last-backup.ts";
 import type { BackupMade, BackupRequest } from "./make-backup.ts";
@@ -29,12 +30,31 @@ const BACKUP_MS_MAX = 6 * HOUR_MS;
 export function createScheduledBackups({ clock, metrics, config }: ScheduledBackupsDeps): ScheduledBackups {
   const failed = metrics.counter("selvedge_backup_failures_total", "Scheduled backups that failed");
   let notBeforeMs = 0;
+  /** The backup that the bucket does not have yet; a later one replaces it. */
+  let uncopied: string | null = null;
+  const copy = async ({ backup, s3 }: Config): Promise<void> => {
+    if (uncopied === null) return;
+    const name = uncopied;
+    await openObjectStore({ s3 }, clock, "backup.in_s3").putFile(`backups/${name}`, join(backup.directory, name));
+    if (uncopied === name) uncopied = null;
+  };
+  const copyAgain = async (nowMs: number): Promise<void> => {
+    if (uncopied === null) return;
+    notBeforeMs = nowMs + RETRY_MS;
+    await copy(config()).catch((error: unknown) => {
+      failed.value++;
+      throw error;
+    });
+  };
   return {
     makeDue: async () => {
       const { data, backup, ...rest } = config();
       const nowMs = clock.nowMs();
       const lastMs = Date.parse(readLastBackup(data)?.created_on ?? "") || 0;
-      if (backup.every_hours === 0 || nowMs < notBeforeMs || nowMs < lastMs + backup.every_hours * HOUR_MS) return null;
+      if (backup.every_hours === 0 || nowMs < notBeforeMs || nowMs < lastMs + backup.every_hours * HOUR_MS) {
+        if (nowMs >= notBeforeMs) await copyAgain(nowMs);
+        return null;
+      }
       notBeforeMs = nowMs + RETRY_MS;
       try {
         const lock = lockOf(backup);
@@ -42,7 +62,10 @@ export function createScheduledBackups({ clock, metrics, config }: ScheduledBack
         const controlPath = controlPathOf(databaseUrl({ data, backup, ...rest }));
         const file = join(backup.directory, name);
         const { bytes } = await inThread({ dataDir: data, controlPath, file, lock, version: packageVersion() });
-        return { file, bytes, removed: removeOld(backup.directory, backup.files_max) };
+        const removed = removeOld(backup.directory, backup.files_max);
+        if (backup.in_s3) uncopied = name;
+        await copy(config());
+        return { file, bytes, removed };
       } catch (error) {
         failed.value++;
         throw error;

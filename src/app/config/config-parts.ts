@@ -25,6 +25,7 @@ const TITLES: { readonly [S in Section]: string } = {
   deprecations: "API date and names",
   vendor: "API date and names",
   backup: "Backups",
+  s3: "Backups",
   events: "Events and logs",
   audit_log: "Events and logs",
   images: "Images",

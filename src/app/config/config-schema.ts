@@ -635,6 +635,11 @@ export const CONFIG_KEYS = {
     max: 1_000_000_000_000_000,
     doc: "Largest number of bytes of all images of an account.",
   },
+  "images.in_s3": {
+    type: "switch",
+    default: false,
+    doc: "Keep the files of images in the bucket of s3.*; the data directory then has copies only.",
+  },
   "notifications.smtp_host": {
     type: "text",
     default: "",
@@ -692,6 +697,25 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Public keys of age (age1…) to which scheduled backups are encrypted, so that this machine cannot decrypt them.",
   },
+  "backup.in_s3": {
+    type: "switch",
+    default: false,
+    doc: "Copy each scheduled backup to the bucket of s3.*, below backups/. Copies are not deleted by Selvedge; give the bucket a lifecycle rule.",
+  },
+  "s3.endpoint": {
+    type: "site",
+    default: "",
+    doc: "Address of S3 or of a server with its API, such as https://s3.eu-central-1.amazonaws.com, for images.in_s3 and backup.in_s3.",
+  },
+  "s3.region": { type: "text", default: "us-east-1", doc: "Region of the bucket." },
+  "s3.bucket": { type: "text", default: "", doc: "Name of the bucket." },
+  "s3.prefix": {
+    type: "text",
+    default: "",
+    doc: "Beginning of the names of all objects, such as edge/. Each installation needs its own, because it deletes images below it that it does not know.",
+  },
+  "s3.access_key_id": { type: "text", default: "", doc: "Access key that may read, write, list and delete objects below the prefix." },
+  "s3.secret_access_key": { type: "secret", default: "", doc: "Secret of the access key." },
   roles: {
     type: "roles",
     default: ["control", "edge", "nameserver", "gateway"],

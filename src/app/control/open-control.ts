@@ -1,3 +1,4 @@
+import { openObjectStore } from "#app/config/object-store.ts";
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
@@ -74,6 +75,7 @@ export async function openControl(
     ...controlConfig(config),
     images: {
       directory: files.images,
+      bucket: config.images.in_s3 ? openObjectStore(config, clock, "images.in_s3") : null,
       url: () => config.images.url || urlOfApi(),
       perAccountMax: config.images.per_account_max,
       accountBytesMax: config.images.account_bytes_max,

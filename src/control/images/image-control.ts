@@ -1,6 +1,7 @@
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { ObjectStore } from "#wire/s3/object-store.ts";
 import type { Store } from "#store/database/store.ts";
 import { createImageDelivery, type ImageDelivery } from "./image-delivery.ts";
 import { createImageFiles } from "./image-files.ts";
@@ -24,6 +25,8 @@ export interface ImageControl {
 export interface ImagesConfig extends ImageLimits {
   readonly directory: string;
   url(): string;
+  /** The bucket that has the files; absent: the directory has them. */
+  readonly bucket?: ObjectStore | null;
 }
 
 export interface ImageControlDeps {
@@ -35,7 +38,7 @@ export interface ImageControlDeps {
 }
 
 export function createImageControl({ store, clock, sealer, allowed, config }: ImageControlDeps): ImageControl {
-  const files = createImageFiles(config.directory);
+  const files = createImageFiles(config.directory, config.bucket ?? null);
   const processor = createImageProcessor(clock);
   const keys = createImageSigningKeys({ store, sealer });
   return {

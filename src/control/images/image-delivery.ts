@@ -119,8 +119,9 @@ export function createImageDelivery({ store, clock, files, processor, keys }: Im
         maxAgeSeconds: Math.min(MAX_AGE_SECONDS, (isPrivate ? secondsLeft(query, clock.nowMs()) : null) ?? MAX_AGE_SECONDS),
         bytes: () =>
           rendered(name, async () => {
-            if (!(await files.has(blobId))) throw new PlatformError("image_not_found");
-            return processor.render({ path: files.pathOf(blobId), fit, width, height, metadata, format }, accountId);
+            const path = await files.find(blobId);
+            if (path === null) throw new PlatformError("image_not_found");
+            return processor.render({ path, fit, width, height, metadata, format }, accountId);
           }),
       };
     },

@@ -17,6 +17,8 @@ const DRAFTS_AT_ONCE = 500;
 /** An upload's file is on disk before its row. */
 const FILE_AGE_MIN_MS = 3_600_000;
 const NAMES_AT_ONCE = 500;
+/** Copies of files in a bucket. A file that is needed again is fetched again. */
+const COPY_AGE_MAX_MS = 7 * 86_400_000;
 
 export function createImageSweep({ store, clock, files }: { store: Store; clock: Clock; files: ImageFiles }): ImageSweep {
   return {
@@ -31,6 +33,7 @@ export function createImageSweep({ store, clock, files }: { store: Store; clock:
       }
     },
     removeFiles: async () => {
+      await files.evict(clock.nowMs() - COPY_AGE_MAX_MS);
       for await (const names of files.olderThan(clock.nowMs() - FILE_AGE_MIN_MS))
         for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
           const some = names.slice(at, at + NAMES_AT_ONCE);

@@ -117,6 +117,7 @@ export function createImages(deps: ImagesDeps): Images {
     const { blob_id, path, digest } = await files.add(bytes);
     try {
       const { format, frames } = await processor.inspect(path, accountId);
+      await files.keep(blob_id);
       return await save({ blob_id, digest, bytes: bytes.length, format, frames, filename: name === "" ? null : name.slice(0, 255) });
     } catch (error) {
       await files.remove(blob_id);

@@ -1557,6 +1557,14 @@ export const ERROR_CODES = {
     cause: "The server in `url` did not answer with an image of at most 10 MB.",
     remedy: "Check that the URL is reachable from the Internet without redirects, or upload the file.",
   },
+  image_storage: {
+    code: 5502,
+    status: 503,
+    message: "The storage of images is not available; retry in a moment",
+    cause: "The bucket that has the files of images (images.in_s3) refused a request or did not answer.",
+    remedy: "Wait the number of seconds in Retry-After, then retry. The operator's log has the reason.",
+    retry_after_seconds: 10,
+  },
   image_busy: {
     code: 5503,
     status: 503,
