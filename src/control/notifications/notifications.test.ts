@@ -104,7 +104,12 @@ storeTest("a webhook gets a signed message, and its result is shown without the 
       items.map(({ status, mechanism, mechanism_type }) => [status, mechanism, mechanism_type]),
       [["sent", id, "webhook"]],
     );
-    assert.ok(!JSON.stringify([shown, items, await store.read.selectFrom("notification_webhooks").selectAll().execute()]).includes(secret));
+    const rows = await store.read.selectFrom("notification_webhooks").selectAll().execute();
+    assert.ok(!JSON.stringify([shown, items, rows]).includes(secret));
+    assert.ok(!JSON.stringify(rows).includes(new URL(hook.url).host), "the URL is sealed");
+    // A row of an older release.
+    await store.write(({ db }) => db.updateTable("notification_webhooks").set({ url: hook.url }).where("id", "=", id).execute());
+    assert.equal((await notifications.webhooks.get(call(), account_id, id)).url, shown.url);
     await assert.rejects(notifications.webhooks.delete(call(), account_id, id), failing(10603));
     await notifications.policies.delete(call(), account_id, made.id);
     await notifications.webhooks.delete(call(), account_id, id);

@@ -820,6 +820,7 @@ export interface NotificationWebhooksTable {
   id: string;
   account_id: string;
   name: string;
+  /** Sealed; rows of older releases have it as it is. */
   url: string;
   /** Sealed; empty if none. */
   secret: string;

@@ -21,7 +21,7 @@ import { deliveryRows } from "./delivery-rows.ts";
 import type { SendEmail } from "./send-email.ts";
 import type { SendWebhook } from "./send-webhook.ts";
 import { webhookBody } from "./webhook-kinds.ts";
-import { secretContext } from "./webhooks.ts";
+import { secretContext, webhookUrl } from "./webhooks.ts";
 
 /** Pending messages: stored in the transaction of their cause, and retried until they arrive or have failed too often. */
 export interface Deliveries {
@@ -170,7 +170,7 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
   const { id, account_id, policy_id, name, alert_type } = row;
   const context = { id, account_id, policy_id, policy_name: name, alert_type, atMs: row.created_ms };
   return sendWebhook({
-    url: webhook.url,
+    url: webhookUrl(webhook, sealer),
     secret: webhook.secret === "" ? "" : sealer.open(webhook.secret, secretContext(webhook.id)).toString(),
     id,
     body: webhookBody(webhook.kind, alert, context),

@@ -44,9 +44,10 @@ const WEBHOOKS_MAX = 100;
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store, clock, sealer, allowed } = deps;
   const seal = (secret: string, id: string): string => (secret === "" ? "" : sealer.seal(secret, secretContext(id)));
+  const opened = (row: WebhookRow): WebhookRow => ({ ...row, url: webhookUrl(row, sealer) });
   return {
-    list: async (call, accountId) => (await webhooksOf(store.read, accountId)).map(viewFor(call, accountId)),
-    get: async (call, accountId, id) => viewFor(call, accountId)(await own(store.read, accountId, id)),
+    list: async (call, accountId) => (await webhooksOf(store.read, accountId)).map(opened).map(viewFor(call, accountId)),
+    get: async (call, accountId, id) => viewFor(call, accountId)(opened(await own(store.read, accountId, id))),
 
     create: (call, accountId, body) => {
       const url = readWebhookUrl(body.url, allowed);
@@ -65,7 +66,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
           last_success: null,
           last_failure: null,
         };
-        await insertWebhook(unit.db, row);
+        await insertWebhook(unit.db, { ...row, url: sealer.seal(row.url, urlContext(id)) });
         unit.audit({ ...audit(call, row, "notification_webhook.create"), after: masked(row) });
         return { id };
       });
@@ -74,14 +75,14 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     update: (call, accountId, id, body) => {
       const url = readWebhookUrl(body.url, allowed);
       return commit(deps, call, async (unit) => {
-        const before = await own(unit.db, accountId, id);
+        const before = opened(await own(unit.db, accountId, id));
         const changed = {
           name: body.name,
           url: url.href,
           kind: webhookKindOf(url),
           ...(body.secret === undefined ? {} : { secret: seal(body.secret, id) }),
         };
-        await updateWebhook(unit.db, id, changed);
+        await updateWebhook(unit.db, id, { ...changed, url: sealer.seal(changed.url, urlContext(id)) });
         unit.audit({
           ...audit(call, before, "notification_webhook.update"),
           before: masked(before),
@@ -93,7 +94,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
     delete: (call, accountId, id) =>
       commit(deps, call, async (unit) => {
-        const row = await own(unit.db, accountId, id);
+        const row = opened(await own(unit.db, accountId, id));
         const user = (await policiesOf(unit.db, accountId)).find((policy) => mechanismsOf(policy).webhooks?.some((one) => one.id === id));
         if (user !== undefined)
           throw new PlatformError("notification_in_use", { message: `the notification policy ${user.id} names this webhook` });
@@ -106,6 +107,12 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
 /** Sealing context of a webhook's secret. */
 export const secretContext = (id: string): string => `notification_webhook/${id}`;
+
+const urlContext = (id: string): string => `notification_webhook/${id}/url`;
+
+/** The URL of a row, which is sealed, since its path may be a credential. Rows of older releases have it as it is until they change. */
+export const webhookUrl = ({ id, url }: Pick<WebhookRow, "id" | "url">, sealer: Sealer): string =>
+  url.startsWith("http") ? url : sealer.open(url, urlContext(id)).toString();
 
 async function own(db: Unit["db"], accountId: string, id: string): Promise<WebhookRow> {
   const row = await webhookById(db, accountId, id);
