@@ -27,6 +27,7 @@ test("each editable setting changes the edge's settings", () => {
     min_tls_version: "1.3",
     minify: { css: "off", html: "off", js: "on" },
     mobile_redirect: { status: "on", mobile_subdomain: "m", strip_uri: true },
+    page_shield: { enabled: true, use_cloudflare_reporting_endpoint: false, use_connection_url_path: true },
     privacy_pass: "on",
     security_header: { strict_transport_security: { enabled: true } },
     server_side_exclude: "on",
