@@ -121,6 +121,12 @@ describe("Page Shield at the edge", () => {
     assert.ok(!JSON.stringify(edge.sightings).includes("secret-value"));
   });
 
+  test("targets that are no page, and odd paths, are passed on", async () => {
+    const asking = (line: string) => exchangeRaw(edge.http, `${line} HTTP/1.1\r\nHost: ${HOST}:8080\r\nConnection: close\r\n\r\n`);
+    for (const line of ["OPTIONS *", "GET /%ff%00x", "GET //", "GET /a:b@c", "GET /" + "x".repeat(7_000), "HEAD /"])
+      assert.match(await asking(line), /^HTTP\/1\.1 [24]/, line.slice(0, 20));
+  });
+
   test("policies are sent with the pages that match, and violations are events of their policy", async () => {
     const head = (await get("/guarded")).split("\r\n\r\n", 1)[0]!;
     const fields = head.split("\r\n").filter((line) => /^content-security-policy: /i.test(line));

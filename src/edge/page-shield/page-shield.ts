@@ -66,11 +66,13 @@ export function createPageShield(sightings: Pick<Sightings, "add" | "may">): Pag
       const zoneId = zone.entry.id;
       if (exchange.contentType === "text/html" && sightings.may(zoneId, "page"))
         addField(editResponse(exchange), "Content-Security-Policy-Report-Only", ASKS);
-      const page_url = pageUrl(new URL(`${exchange.scheme}://${exchange.authority}${exchange.path}`));
+      // The target may be `*`, which is no page.
+      const page = exchange.path.startsWith("/") ? URL.parse(`${exchange.scheme}://${exchange.authority}${exchange.path}`) : null;
+      if (page === null) return;
       for (const field of cookies().slice(0, COOKIES_MAX)) {
         const cookie = readSetCookie(field);
-        if (cookie !== null)
-          sightings.add({ kind: "cookie", zone_id: zoneId, at_ms: exchange.at_ms, host: exchange.host, page_url, ...cookie });
+        const seen = { kind: "cookie", zone_id: zoneId, at_ms: exchange.at_ms, host: exchange.host, page_url: pageUrl(page) } as const;
+        if (cookie !== null) sightings.add({ ...seen, ...cookie });
       }
     },
   };
