@@ -14,6 +14,8 @@ export interface AwsRequest {
   /** Fields that are signed besides `host` and those that signing adds; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** SHA-256 of the body, hexadecimal, for a body that is not in memory; default: that of `body`. */
+  readonly digest?: string;
   readonly region: string;
   readonly service: string;
   readonly atMs: number;
@@ -35,7 +37,7 @@ export function signAws(request: AwsRequest, { accessKeyId, secretAccessKey, ses
     ...signed.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, " ")}`),
     "",
     names,
-    createHash("sha256").update(body).digest("hex"),
+    request.digest ?? createHash("sha256").update(body).digest("hex"),
   ].join("\n");
   const scope = `${date}/${region}/${service}/aws4_request`;
   const text = ["AWS4-HMAC-SHA256", time, scope, createHash("sha256").update(canonical).digest("hex")].join("\n");

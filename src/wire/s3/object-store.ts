@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Clock } from "#kernel/clock.ts";
+import { signAws } from "#wire/http/sign-aws.ts";
 
 /** A bucket of S3, or of another server with its API, below a prefix. Methods throw `ObjectStoreError`. */
 export interface ObjectStore {
@@ -54,17 +55,25 @@ interface Sending {
 export function createObjectStore(config: ObjectStoreConfig, clock: Pick<Clock, "nowMs">): ObjectStore {
   const { endpoint, region, bucket, prefix, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = config;
   const ask = async ({ method, key, query = "", body, digest = EMPTY_DIGEST }: Sending): Promise<Response> => {
-    // Loaded on demand, because most installations have no bucket.
-    const { AwsClient } = await import("aws4fetch");
-    const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 0 });
-    const path = [bucket, ...`${prefix}${key}`.split("/")].map(encodeURIComponent).join("/");
-    const url = `${endpoint}/${key === "" ? encodeURIComponent(bucket) : path}${query}`;
-    const datetime = new Date(clock.nowMs()).toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
-    const signed = await client.sign(url, { method, headers: { "x-amz-content-sha256": digest }, aws: { datetime } });
+    const path = key === "" ? [bucket] : [bucket, ...`${prefix}${key}`.split("/")];
+    const target = `/${path.map(encoded).join("/")}${query}`;
+    const fields = { "x-amz-content-sha256": digest };
+    const asked = {
+      method,
+      host: new URL(endpoint).host,
+      target,
+      headers: fields,
+      body: NOTHING,
+      digest,
+      region,
+      service: "s3",
+      atMs: clock.nowMs(),
+    };
+    const headers = { ...fields, ...signAws(asked, { accessKeyId, secretAccessKey }) };
     const bytes = body === undefined ? 0 : body instanceof Blob ? body.size : body.length;
     const signal = AbortSignal.timeout(ANSWER_MS + Math.ceil(bytes / BYTES_PER_MS_MIN));
-    const request = { method, headers: signed.headers, signal, redirect: "error", ...(body === undefined ? {} : { body }) } as const;
-    return fetch(url, request as RequestInit).catch((error: unknown) => {
+    const request = { method, headers, signal, redirect: "error", ...(body === undefined ? {} : { body }) } as const;
+    return fetch(`${endpoint}${target}`, request as RequestInit).catch((error: unknown) => {
       throw new ObjectStoreError(`${method} ${key} of bucket ${bucket}: ${reasonOf(error)}`, { cause: error });
     });
   };
@@ -105,11 +114,10 @@ export function createObjectStore(config: ObjectStoreConfig, clock: Pick<Clock, 
     },
     list: async function* (start) {
       for (let token: string | null = null; ;) {
-        const query = new URLSearchParams({
-          "list-type": "2",
-          prefix: `${prefix}${start}`,
-          ...(token === null ? {} : { "continuation-token": token }),
-        });
+        const parameters = { "list-type": "2", prefix: `${prefix}${start}`, ...(token === null ? {} : { "continuation-token": token }) };
+        const query = Object.entries(parameters)
+          .map(([name, value]) => `${name}=${encoded(value)}`)
+          .join("&");
         const response: Response = await ask({ method: "GET", key: "", query: `?${query}` });
         if (response.status !== 200) await refused("the list", response);
         const text = await textOf(response);
@@ -120,6 +128,12 @@ export function createObjectStore(config: ObjectStoreConfig, clock: Pick<Clock, 
     },
   };
 }
+
+const NOTHING = new Uint8Array();
+
+/** RFC 3986 §2.3: S3 signs all characters but these in their encoded form. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 const EMPTY_DIGEST = createHash("sha256").digest("hex");
 
