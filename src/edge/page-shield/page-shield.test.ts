@@ -121,7 +121,7 @@ describe("Page Shield at the edge", () => {
     assert.ok(!JSON.stringify(edge.sightings).includes("secret-value"));
   });
 
-  test("targets that are no page, and odd paths, are passed on", async () => {
+  test("the target of OPTIONS and odd paths are passed on", async () => {
     const asking = (line: string) => exchangeRaw(edge.http, `${line} HTTP/1.1\r\nHost: ${HOST}:8080\r\nConnection: close\r\n\r\n`);
     for (const line of ["OPTIONS *", "GET /%ff%00x", "GET //", "GET /a:b@c", "GET /" + "x".repeat(7_000), "HEAD /"])
       assert.match(await asking(line), /^HTTP\/1\.1 [24]/, line.slice(0, 20));

@@ -66,7 +66,7 @@ export function createPageShield(sightings: Pick<Sightings, "add" | "may">): Pag
       const zoneId = zone.entry.id;
       if (exchange.contentType === "text/html" && sightings.may(zoneId, "page"))
         addField(editResponse(exchange), "Content-Security-Policy-Report-Only", ASKS);
-      // The target may be `*`, which is no page.
+      // The target of OPTIONS may be `*`, which is not a page.
       const page = exchange.path.startsWith("/") ? URL.parse(`${exchange.scheme}://${exchange.authority}${exchange.path}`) : null;
       if (page === null) return;
       for (const field of cookies().slice(0, COOKIES_MAX)) {
