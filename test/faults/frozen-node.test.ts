@@ -19,12 +19,12 @@ interface Frozen {
   readonly name: string;
 }
 
-/** Stops the node while its transaction stands open; others, that write nothing meanwhile, have none. */
+/** Stops the node while its transaction with the records stands open; jobs write to other tables. */
 async function freezeInTransaction(node: Selvedge, database: pg.Client, send: (name: string) => ReturnType<typeof api>): Promise<Frozen> {
   const openTransactions = async (): Promise<number> => {
     const { rows } = await database.query(
       `SELECT COUNT(*)::int AS n FROM pg_stat_activity a WHERE datname = current_database() AND state = 'idle in transaction'
-       AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.mode = 'RowExclusiveLock')`,
+       AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.mode = 'RowExclusiveLock' AND l.relation = 'dns_records'::regclass)`,
     );
     return rows[0].n as number;
   };
