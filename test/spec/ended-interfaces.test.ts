@@ -132,6 +132,8 @@ test("SPEC 9, 2022-10-11: script_monitor is another name of Page Shield, which r
     assert.equal((await ask(server, "GET", base, asking)).body.result.enabled, false);
     const on = await ask(server, "PUT", base, { ...asking, body: { enabled: true } });
     assert.deepEqual([on.body.result.enabled, on.body.result.use_connection_url_path], [true, false]);
+    const odd = await ask(server, "PUT", base, { ...asking, body: { colour: "red" } });
+    assert.deepEqual([odd.status, odd.body.result.enabled, /colour/.test(odd.body.messages[0].message)], [200, true, true]);
     const script = {
       kind: "script",
       url: `https://cdn.example/${segment}.js`,

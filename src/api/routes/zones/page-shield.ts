@@ -39,6 +39,7 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       id: `${id}-update`,
       summary: "Change whether browsers report what pages load",
       body: PageShieldUpdate,
+      drops_unknown: [],
       result: PageShieldSettings,
       handler: ({ control, call, resolved, body }) => control.pageShield.update(call, zoneOf(resolved), body),
     }),
@@ -123,6 +124,7 @@ export const PAGE_SHIELD_ROUTES: readonly Route[] = [
     id: "page-shield-policies-create",
     summary: "Create a Content Security Policy",
     body: PagePolicyWrite,
+    drops_unknown: [],
     result: PagePolicy,
     handler: ({ control, call, resolved, body }) => control.pageShield.policies.create(call, zoneOf(resolved), body),
   }),
@@ -142,6 +144,7 @@ export const PAGE_SHIELD_ROUTES: readonly Route[] = [
     id: "page-shield-policies-update",
     summary: "Change a Content Security Policy",
     body: PagePolicyEdit,
+    drops_unknown: [],
     result: PagePolicy,
     handler: ({ control, call, resolved, params, body }) =>
       control.pageShield.policies.update(call, zoneOf(resolved), params.policy_id, body),
