@@ -38,20 +38,21 @@ function closingQuote(line: Text, from: number): number {
 
 /** Positions still refer to the file, where an escaped character has two. */
 function unescaped(word: Text, quote: string): Text {
-  if (!word.text.includes("\\")) return word;
+  const written = word.text;
   const left: number[] = [];
   let text = "";
-  for (let at = 0; at < word.text.length; at++) {
-    const next = word.text[at + 1];
-    if (text.endsWith("[") && word.text.startsWith("\\\\/", at)) {
-      text += "\\";
-      continue;
-    }
-    if (word.text[at] === "\\" && (next === quote || next === "\\")) {
+  let from = 0;
+  for (let at = written.indexOf("\\"); at !== -1; at = written.indexOf("\\", at)) {
+    const next = written[at + 1];
+    if (written[at - 1] === "[" && written.startsWith("\\\\/", at)) at += 2;
+    else if (next === quote || next === "\\") {
+      text += written.slice(from, at);
       left.push(text.length);
-      at++;
-    }
-    text += word.text[at]!;
+      from = at + 1;
+      at += 2;
+    } else at++;
   }
+  if (left.length === 0) return word;
+  text += written.slice(from);
   return { text, at: (offset) => word.at(offset + left.filter((place) => place <= offset).length) };
 }
