@@ -16,9 +16,10 @@ export class AcmeError extends Error {
     problem: AcmeProblem,
     more: { status?: number; retryAfterMs?: number | null; subproblems?: readonly AcmeProblem[]; cause?: unknown } = {},
   ) {
-    super(`${problem.type}: ${problem.detail}`, more.cause === undefined ? undefined : { cause: more.cause });
+    const [type, detail] = [typeName(problem.type), plain(problem.detail)];
+    super(`${type}: ${detail}`, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = "AcmeError";
-    this.type = problem.type;
+    this.type = type;
     this.status = more.status ?? 0;
     this.retryAfterMs = more.retryAfterMs ?? null;
     this.subproblems = more.subproblems ?? [];
@@ -32,13 +33,21 @@ export interface AcmeProblem {
 
 const PREFIX = "urn:ietf:params:acme:error:";
 const DETAIL_LENGTH_MAX = 1_000;
+const TYPE = /^[A-Za-z0-9_-]{1,64}$/;
+
+const typeName = (name: string): string => (TYPE.test(name) ? name : "serverInternal");
+
+/** Users read it in terminals, mails and lists, and databases store it: text of one line, whatever the authority sent. */
+const plain = (text: string): string => text.slice(0, DETAIL_LENGTH_MAX).toWellFormed().replace(UNSEEN, " ");
+// linear: at most 4000 bytes (a cut text)
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** A problem document (RFC 9457), read from any value. */
 export function problemOf(value: unknown, fallback: string): AcmeProblem {
   const { type, detail, title } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const name = typeof type === "string" && type.startsWith(PREFIX) ? type.slice(PREFIX.length) : "serverInternal";
   const text = typeof detail === "string" ? detail : typeof title === "string" ? title : fallback;
-  return { type: name.slice(0, 64), detail: text.slice(0, DETAIL_LENGTH_MAX) };
+  return { type: typeName(name), detail: plain(text) };
 }
 
 /** The `subproblems` of a problem document. */

@@ -84,28 +84,39 @@ export interface AcmeClientDeps {
 const NONCE_TRIES = 10;
 const NONCES_KEPT = 16;
 const LIST_MAX = 100;
+/** RFC 9110 §4.1 recommends 8,000 for servers; authorities use some 100. Orders are stored with theirs. */
+const URL_LENGTH_MAX = 2_000;
+/** RFC 8555 §6.5.1: base64url, and other values must be ignored. */
+const NONCE = /^[A-Za-z0-9_-]+$/;
+const NONCE_LENGTH_MAX = 1_024;
 /** A token is base64url (RFC 8555 §8.1): only such text may become part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{16,256}$/;
 
 export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
-  const { key, transport } = deps;
+  const { key } = deps;
+  const { origin } = new URL(deps.directoryUrl);
+  // An authority must not be able to send requests from this machine to its network, or past TLS.
+  const send: Transport["send"] = async (request, signal) => {
+    if (new URL(request.url).origin !== origin) throw malformed(`the authority named an address outside of ${origin}`);
+    return deps.transport.send(request, signal);
+  };
   const nonces: string[] = [];
   let accountUrl = deps.accountUrl;
   let loading: Promise<Directory> | undefined;
 
   const keepNonce = ({ nonce }: Answer): void => {
-    if (nonce !== null && nonces.length < NONCES_KEPT) nonces.push(nonce);
+    if (isNonce(nonce) && nonces.length < NONCES_KEPT) nonces.push(nonce);
   };
   const directory = (signal: AbortSignal): Promise<Directory> =>
-    (loading ??= transport.send({ method: "GET", url: deps.directoryUrl }, signal).then((answer) => directoryOf(objectOf(answer)))).catch(
+    (loading ??= send({ method: "GET", url: deps.directoryUrl }, signal).then((answer) => directoryOf(objectOf(answer)))).catch(
       (error: unknown) => {
         loading = undefined;
         throw error;
       },
     );
   const freshNonce = async (signal: AbortSignal): Promise<string> => {
-    const { nonce } = await transport.send({ method: "HEAD", url: (await directory(signal)).newNonce }, signal);
-    if (nonce === null) throw new AcmeError({ type: "malformed_answer", detail: "the authority did not send a nonce" });
+    const { nonce } = await send({ method: "HEAD", url: (await directory(signal)).newNonce }, signal);
+    if (!isNonce(nonce)) throw new AcmeError({ type: "malformed_answer", detail: "the authority did not send a nonce" });
     return nonce;
   };
   const post = async (
@@ -116,7 +127,7 @@ export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
   ): Promise<Answer> => {
     for (let attempt = 1; ; attempt++) {
       const nonce = nonces.pop() ?? (await freshNonce(signal));
-      const answer = await transport.send({ method: "POST", url, body: key.sign({ ...identity, nonce, url }, payload) }, signal);
+      const answer = await send({ method: "POST", url, body: key.sign({ ...identity, nonce, url }, payload) }, signal);
       keepNonce(answer);
       if (answer.status !== 400 || attempt === NONCE_TRIES || !isBadNonce(answer)) return answer;
     }
@@ -133,14 +144,14 @@ export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
       const request = { termsOfServiceAgreed: true, ...(contacts.length > 0 ? { contact: contacts } : {}), ...bound };
       const answer = await post(url, request, signal, { jwk: key.jwk });
       assertGood(answer);
-      accountUrl = needText(answer.location, "the address of the account");
+      accountUrl = needUrl(answer.location, "the address of the account");
       return accountUrl;
     },
     newOrder: async (hosts, replaces, signal) => {
       const { newOrder: url, renewalInfo } = await directory(signal);
       const identifiers = hosts.map((value) => ({ type: "dns", value }));
       const answer = await post(url, { identifiers, ...(replaces !== null && renewalInfo !== null ? { replaces } : {}) }, signal);
-      return orderOf(answer, objectOf(answer), needText(answer.location, "the address of the order"));
+      return orderOf(answer, objectOf(answer), needUrl(answer.location, "the address of the order"));
     },
     order: async (url, signal) => {
       const answer = await post(url, "", signal);
@@ -163,12 +174,14 @@ export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
     renewalInfo: async (certificateId, signal) => {
       const { renewalInfo } = await directory(signal);
       if (renewalInfo === null) return null;
-      const answer = await transport.send({ method: "GET", url: `${renewalInfo.replace(/\/$/, "")}/${certificateId}` }, signal);
+      const answer = await send({ method: "GET", url: `${renewalInfo.replace(/\/$/, "")}/${certificateId}` }, signal);
       return windowOf(objectOf(answer));
     },
     keyAuthorization: (token) => `${token}.${key.thumbprint}`,
   };
 }
+
+const isNonce = (text: string | null): text is string => text !== null && text.length <= NONCE_LENGTH_MAX && NONCE.test(text);
 
 /** RFC 8555 §7.3.4: the account's public key, signed with the key that the authority gave out. */
 function bindingOf({ keyId, hmacKey }: Binding, key: AccountKey, url: string): object {
@@ -211,13 +224,18 @@ function orderOf({ retryAfterMs }: Answer, fields: Fields, url: string): Order {
   };
 }
 
+const AUTHORIZATION_STATUS: ReadonlySet<unknown> = new Set(["pending", "valid", "invalid", "deactivated", "expired", "revoked"]);
+/** One more than a name may have, so that a cut one is no name. */
+const HOST_LENGTH_MAX = 254;
+
 function authorizationOf({ retryAfterMs }: Answer, fields: Fields): Authorization {
   const identifier = fields["identifier"] as { value?: unknown } | undefined;
   const challenges = listOf(fields["challenges"]) as readonly Fields[];
+  if (!AUTHORIZATION_STATUS.has(fields["status"])) throw malformed("the authorization has no status");
   return {
-    host: needText(identifier?.value, "the name of an authorization").toLowerCase(),
+    host: needText(identifier?.value, "the name of an authorization").slice(0, HOST_LENGTH_MAX).toLowerCase(),
     isWildcard: fields["wildcard"] === true,
-    status: needText(fields["status"], "the status of an authorization") as Authorization["status"],
+    status: fields["status"] as Authorization["status"],
     challenges: challenges.map((challenge) => ({
       type: needText(challenge["type"], "the type of a challenge"),
       url: needUrl(challenge["url"], "a challenge"),
@@ -253,6 +271,7 @@ function needText(value: unknown, what: string): string {
 
 function needUrl(value: unknown, what: string): string {
   const text = needText(value, what);
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw malformed(`${what} is not a URL`);
+  if (text.length > URL_LENGTH_MAX || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw malformed(`${what} is not a URL`);
   return text;
 }

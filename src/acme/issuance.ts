@@ -68,11 +68,13 @@ export function createIssuance(deps: { readonly client: AcmeClient; readonly pol
     }
   };
 
-  const proofOf = async (url: string, method: Method, signal: AbortSignal): Promise<Proof> => {
+  const proofOf = async (url: string, hosts: readonly string[], method: Method, signal: AbortSignal): Promise<Proof> => {
     const authorization = await client.authorization(url, signal);
     const challenge = authorization.challenges.find(({ type }) => type === CHALLENGE_TYPE[method]);
     const host = authorization.isWildcard ? `*.${authorization.host}` : authorization.host;
     const isValid = authorization.status === "valid";
+    // Proofs of other names would be shown for sites that have nothing to do with the order.
+    if (!hosts.includes(host)) throw new AcmeError({ type: "malformed_answer", detail: `${host} was not ordered` });
     if (!isValid && (challenge === undefined || challenge.token === ""))
       throw new AcmeError({ type: "malformed_answer", detail: `the authority does not validate ${host} by ${CHALLENGE_TYPE[method]}` });
     const token = challenge?.token ?? "";
@@ -84,8 +86,10 @@ export function createIssuance(deps: { readonly client: AcmeClient; readonly pol
     place: async (hosts, method, replaces, signal) => {
       const order = await client.newOrder(hosts, replaces, signal);
       if (order.status === "invalid") throw refusalOf(order);
+      if (order.authorizations.length > hosts.length)
+        throw new AcmeError({ type: "malformed_answer", detail: "the authority wants more proofs than names were ordered" });
       const proofs: Proof[] = [];
-      for (const url of order.authorizations) proofs.push(await proofOf(url, method, signal));
+      for (const url of order.authorizations) proofs.push(await proofOf(url, hosts, method, signal));
       return { url: order.url, finalizeUrl: order.finalize, proofs };
     },
     prove: async ({ proofs }, signal) => {

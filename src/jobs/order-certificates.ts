@@ -21,8 +21,9 @@ export const orderCertificates = ({ certificateOrdering }: Pick<Control, "certif
   name: "order-certificates",
   everyMs: SLOW_EVERY_MS,
   run: async () => {
-    await certificateOrdering.takeAdvice(AT_ONCE, AbortSignal.timeout(ADVICE_MS_MAX));
     const ordered = (await certificateOrdering.orderForZones(AT_ONCE)) + (await certificateOrdering.renewDue(AT_ONCE));
+    // Last, because authorities may be slow.
+    await certificateOrdering.takeAdvice(AT_ONCE, AbortSignal.timeout(ADVICE_MS_MAX));
     return ordered === 0 ? null : { ordered };
   },
 });

@@ -125,7 +125,7 @@ storeTest(
       await store.write(({ db }) =>
         putRenewal(db, {
           ...{ ...owner, zone_id: zone.id, hosts: '["service.test"]', method: "txt", requested: "", authority: "lets_encrypt" },
-          ...{ renewal_id: "key.serial", renew_ms: nowMs + 60 * DAY_MS, advice_ms: nowMs },
+          ...{ renewal_id: "key.serial", renew_ms: nowMs + 60 * DAY_MS, advice_ms: nowMs, latest_ms: null },
         }),
       );
       const advise = async (): Promise<number> => {

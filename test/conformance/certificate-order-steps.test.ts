@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type FixedClock, fixedClock } from "#kernel/clock.ts";
+import { type FixedClock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import type { Control } from "#control/control.ts";
@@ -28,7 +28,8 @@ interface Authority {
 
 async function start(t: TestContext, authority: Authority, zones: readonly IssuerName[]) {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-orders-"));
-  const clock = fixedClock("2026-11-22T12:00:00Z");
+  // Pebble dates its certificates by the system's clock.
+  const clock = fixedClock(systemClock.nowMs());
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock });
   const errors: unknown[] = [];
   const { directoryUrl, roots } = authority;

@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** Content of a request to the stub: the claims of its JWS, unverified. */
@@ -13,6 +14,8 @@ export interface StubAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Sends the response itself; nothing else of the answer counts. */
+  readonly send?: (res: ServerResponse) => void;
 }
 
 /** An authority that answers as the test says and issues nothing: for errors that real authorities do not give on demand. */
@@ -30,15 +33,17 @@ export const problem = (type: string, detail: string, more: object = {}): StubAn
   body: { type: `urn:ietf:params:acme:error:${type}`, detail, ...more },
 });
 
-export async function startStubAuthority(): Promise<StubAuthority> {
+/** With `tls` it has HTTPS, with a certificate for `localhost`. */
+export async function startStubAuthority(tls?: { readonly chain: string; readonly privateKey: string }): Promise<StubAuthority> {
   const requests: StubRequest[] = [];
   const answers: StubAuthority["answers"] = new Map();
   let nonces = 0;
-  const reply = (res: ServerResponse, { status = 200, headers = {}, body }: StubAnswer): void => {
+  const reply = (res: ServerResponse, { status = 200, headers = {}, body, send }: StubAnswer): void => {
+    if (send !== undefined) return send(res);
     res.writeHead(status, { "replay-nonce": `nonce-${nonces++}`, ...headers });
     res.end(typeof body === "string" ? body : JSON.stringify(body ?? {}));
   };
-  const server = createServer((req, res) => {
+  const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
@@ -49,9 +54,11 @@ export async function startStubAuthority(): Promise<StubAuthority> {
       const given = typeof answer === "function" ? answer(request) : answer;
       if (given !== null) reply(res, given ?? { status: 404 });
     });
-  });
+  };
+  const server = tls === undefined ? createServer(onRequest) : createSecureServer({ cert: tls.chain, key: tls.privateKey }, onRequest);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const url = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
   const directory = { newNonce: `${url}/nonce`, newAccount: `${url}/account`, newOrder: `${url}/order`, renewalInfo: `${url}/renewal` };
   answers.set("GET /dir", { body: directory });
   answers.set("HEAD /nonce", {});

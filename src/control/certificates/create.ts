@@ -21,6 +21,8 @@ export interface OrderingConfig {
   /** In order of preference. */
   readonly hostnames: readonly IssuerName[];
   readonly zones: readonly IssuerName[];
+  /** Time of an attempt, for tests. */
+  readonly attemptMsMax?: number;
   readonly acme: Pick<AuthoritiesConfig, "directories" | "bindings" | "email" | "roots">;
 }
 
@@ -62,8 +64,11 @@ export function createCertificateOrdering(deps: {
     owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames, certificate_pack: createPackOwner(deps) },
     preference: { zone: config.zones, custom_hostname: config.hostnames, certificate_pack: config.zones },
     hostingPlacementOf: createHostingZoneOf(deps),
+    attemptMsMax: config.attemptMsMax,
   });
-  const orders = createCertificateOrders({ store, clock, workOn, onError });
+  const [hostname = "", zone = ""] = [config.hostnames[0], config.zones[0]];
+  const preferred = { custom_hostname: hostname, zone, certificate_pack: zone };
+  const orders = createCertificateOrders({ store, clock, workOn, preferred, onError });
   const renewals = createCertificateRenewals({ store, clock, orders, authorities, zonePreference: config.zones });
   return {
     ...renewals,

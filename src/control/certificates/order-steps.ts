@@ -2,8 +2,9 @@ import { newPrivateKey } from "#acme/account-key.ts";
 import type { Authorities, OpenAuthority } from "#acme/accounts.ts";
 import { AcmeError } from "#acme/acme-error.ts";
 import { type AuthorityName, authorityNamed } from "#acme/authorities.ts";
-import { type CertificateFacts, certificateFacts, isKeyOf } from "#acme/certificate-facts.ts";
+import type { CertificateFacts } from "#acme/certificate-facts.ts";
 import { txtName } from "#acme/issuance.ts";
+import { issuedChain } from "#acme/issued-chain.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { type Call, systemCall } from "#control/call.ts";
 import { issuedAlert, notIssuedAlert } from "#control/notifications/alerts/alert.ts";
@@ -41,6 +42,8 @@ export interface WorkDeps {
   readonly owners: OrderOwners;
   /** Issuers in order of preference, for owners that leave the choice to the installation. */
   readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
+  /** For tests; three minutes otherwise. */
+  readonly attemptMsMax?: number | undefined;
   /** Zone and name at which this server can publish a TXT record of the name for the order's account; null if the name is hosted elsewhere. */
   hostingPlacementOf(order: CertificateOrderRow, txtName: string): Promise<ChallengePlacement | null>;
 }
@@ -52,8 +55,8 @@ const ATTEMPTS_MAX = 119;
 const OWNER_COLUMNS = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
 /** Planes publish a challenge some milliseconds after it is stored; after this time, the authority is asked to check it. */
 const CHALLENGE_DELAY_MS = 1_000;
-/** Delay before the status of a pending authorization or order is requested again. */
-const POLL_MS = 5_000;
+/** Time that one attempt may wait for an authority, which can answer each request slowly; it occupies a place for so long. */
+const ATTEMPT_MS_MAX = 180_000;
 /** Consecutive failures before a notification is sent, because short problems need no action. */
 const ALERT_ATTEMPTS = 3;
 const ALERTS = {
@@ -63,8 +66,12 @@ const ALERTS = {
 } as const;
 const DAY_MS = 86_400_000;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
+/** However late an authority advises, this much is left for failures. */
+const LEFT_MS = 3 * DAY_MS;
 /** Errors that the order itself does not cause: the next attempt continues with the same order. */
 const TRANSIENT_ERRORS: ReadonlySet<string> = new Set(["unavailable", "serverInternal", "rateLimited", "malformed_answer"]);
+
+const TOO_SLOW = new AcmeError({ type: "unavailable", detail: "the authority answered too slowly" });
 
 export function createOrderSteps(deps: WorkDeps): OrderSteps {
   const { store, clock, sealer, owners } = deps;
@@ -112,9 +119,6 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
       await alsoIn(unit);
     });
   };
-
-  const later = (row: CertificateOrderRow, inMs: number, values: Partial<CertificateOrderRow> = {}) =>
-    save(row, { ...values, due_ms: clock.nowMs() + inMs, lease_ms: 0 });
 
   /** Schedules the next attempt, with growing delays; the last one ends the order. */
   const retry = async (
@@ -209,7 +213,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     if (row.private_key === null) {
       if (await placeMoreChallenges(row, placement)) return;
       if (!(await areProofsPublished(row, placement))) return retry(row, { status: "pending_validation", error: row.error });
-      if (!(await issuance.prove(placement.order, signal))) return void (await later(row, POLL_MS));
+      if (!(await issuance.prove(placement.order, signal))) return retry(row, { status: "pending_validation", error: row.error });
     }
     const context = `certificate-order:${row.id}`;
     const privateKey = row.private_key === null ? newPrivateKey() : sealer.open(row.private_key, context).toString("utf8");
@@ -220,11 +224,9 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
         : row;
     if (keyed === null) return;
     const hosts = JSON.parse(row.hosts) as string[];
-    const chain = await issuance.complete(placement.order, hosts, privateKey, signal);
-    if (chain === null) return void (await later(keyed, POLL_MS));
-    const facts = await certificateFacts(chain);
-    if (!isKeyOf(chain, privateKey) || !hosts.every((host) => facts.hosts.includes(host)))
-      throw new AcmeError({ type: "badCertificate", detail: "the certificate is for another key or other names" });
+    const sent = await issuance.complete(placement.order, hosts, privateKey, signal);
+    if (sent === null) return retry(keyed, { status: "pending_issuance", error: keyed.error });
+    const { chain, facts } = await issuedChain(sent, { hosts, privateKey, nowMs: clock.nowMs() });
     await finish(keyed, { hosts, chain, privateKey, issuer: row.authority, notBefore: facts.notBefore, notAfter: facts.notAfter }, facts);
   };
 
@@ -241,6 +243,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
         // Certificates with a lifetime of less than three months are renewed when a third of it remains.
         renew_ms: Date.parse(certificate.notAfter) - Math.min(RENEW_BEFORE_MS, Math.floor(lengthMs / 3)),
         advice_ms: clock.nowMs() + DAY_MS,
+        latest_ms: Date.parse(certificate.notAfter) - Math.min(LEFT_MS, Math.floor(lengthMs / 10)),
       });
       const alertFacts = { hosts: certificate.hosts, authority: certificate.issuer };
       await enqueueAlert(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, alertFacts, certificate.notAfter));
@@ -269,14 +272,16 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
   return async (id, signal) => {
     const row = await orderById(store.read, id);
     if (row === undefined) return;
+    const timeout = AbortSignal.timeout(deps.attemptMsMax ?? ATTEMPT_MS_MAX);
+    const limited = AbortSignal.any([signal, timeout]);
     try {
       const placement = placementOf(row);
-      if (placement === null) await place(row, signal);
-      else await complete(row, placement, await deps.authorities.open(row.authority as AuthorityName, signal), signal);
+      if (placement === null) await place(row, limited);
+      else await complete(row, placement, await deps.authorities.open(row.authority as AuthorityName, limited), limited);
     } catch (error) {
       signal.throwIfAborted();
       const now = await orderById(store.read, id);
-      if (now !== undefined) await failed(now, error);
+      if (now !== undefined) await failed(now, timeout.aborted ? TOO_SLOW : error);
     }
   };
 }

@@ -3,16 +3,13 @@ import { newId } from "#kernel/crypto/ids.ts";
 import {
   type CertificateOrderRow,
   type CertificateOwner,
-  claimOrderOf,
-  claimOrders,
   deleteOrder,
   deleteRenewal,
-  hasDueOrders,
   insertOrder,
   orderFromRow,
-  releaseOrders,
   updateOrder,
 } from "#store/certificates/certificate-orders.ts";
+import { claimOrderOf, claimOrders, hasDueOrders, releaseOrders } from "#store/certificates/order-claims.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { changeProofs, placementOf } from "./placement.ts";
 import type { OrderSteps } from "./order-steps.ts";
@@ -47,17 +44,23 @@ export interface CertificateOrdersDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly workOn: OrderSteps;
+  /** The authority that an owner's order goes to first, if it names none. */
+  readonly preferred: Readonly<Record<CertificateOrderRow["owner_kind"], string>>;
   /** Called for internal failures, not for those of an authority. */
   onError(error: unknown): void;
 }
 
-const CONCURRENCY_MAX = 8;
+const CONCURRENCY_MAX = 12;
 /** Concurrent orders of one account; the rest of the capacity is for others, however slow the authority is. */
 const PER_ACCOUNT_MAX = 6;
+/** Concurrent orders of one authority; the rest of the capacity is for others, however slow it is. */
+const PER_AUTHORITY_MAX = 8;
 /** Including orders that a caller waits for. */
 const RUNNING_MAX = 64;
 /** Longer than any attempt takes; afterwards another process may claim the order. */
 const LEASE_MS = 300_000;
+/** Delay of an order whose attempt has failed here, not at the authority. */
+const FAILED_MS = 60_000;
 /** Delay before an authority is asked to check a new challenge, because planes need a moment to show it. */
 const LOOK_AGAIN_MS = 1_050;
 
@@ -73,12 +76,13 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     timer = setTimeout(() => void turn().catch(deps.onError), ms).unref();
   };
   const start = (id: string): Promise<void> => {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(LEASE_MS - 10_000)]);
+    const { signal } = closing;
     const run: Promise<void> = workOn(id, signal)
       .catch(async (error: unknown) => {
         if (!signal.aborted) deps.onError(error);
-        // Releases the claim.
-        await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0 }));
+        // Releases the claim. What failed here would fail again at once, and keep its place from others.
+        const later = signal.aborted ? {} : { due_ms: clock.nowMs() + FAILED_MS };
+        await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0, ...later }));
       })
       .catch(deps.onError)
       .finally(() => {
@@ -93,7 +97,14 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     // Reading is cheap, but every write is synced to disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
     const { result: ids } = await store.write(({ db }) =>
-      claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit, perAccount: PER_ACCOUNT_MAX }),
+      claimOrders(db, {
+        nowMs: clock.nowMs(),
+        leaseMs: LEASE_MS,
+        limit,
+        perAccount: PER_ACCOUNT_MAX,
+        perAuthority: PER_AUTHORITY_MAX,
+        preferred: deps.preferred,
+      }),
     );
     for (const id of ids) void start(id);
     return ids.length;

@@ -61,8 +61,9 @@ export function createCertificateRenewals(deps: {
     return result;
   };
 
-  const advised = async (row: CertificateRenewalRow, signal: AbortSignal): Promise<Partial<CertificateRenewalRow>> => {
+  const advised = async (row: CertificateRenewalRow, failed: Set<string>, signal: AbortSignal): Promise<Partial<CertificateRenewalRow>> => {
     const nowMs = clock.nowMs();
+    if (failed.has(row.authority) || signal.aborted) return { advice_ms: nowMs + ADVICE_EVERY_MS };
     if (row.renewal_id === null || authorityNamed(row.authority) === undefined) return { advice_ms: nowMs + NO_ADVICE_MS };
     try {
       const { client } = await deps.authorities.open(row.authority as AuthorityName, signal);
@@ -70,9 +71,10 @@ export function createCertificateRenewals(deps: {
       if (window === null) return { advice_ms: nowMs + NO_ADVICE_MS };
       // RFC 9773 §4.2: a random moment in the window, to spread the load; immediately if the window is over.
       const length = Math.min(window.endMs - window.startMs, 2 ** 47);
-      return { renew_ms: window.startMs + (length > 0 ? randomInt(length) : 0), advice_ms: nowMs + ADVICE_EVERY_MS };
+      const advice = window.startMs + (length > 0 ? randomInt(length) : 0);
+      return { renew_ms: Math.min(advice, row.latest_ms ?? row.renew_ms), advice_ms: nowMs + ADVICE_EVERY_MS };
     } catch {
-      signal.throwIfAborted();
+      if (!signal.aborted) failed.add(row.authority);
       return { advice_ms: nowMs + ADVICE_EVERY_MS };
     }
   };
@@ -86,8 +88,10 @@ export function createCertificateRenewals(deps: {
     },
     takeAdvice: async (limit, signal) => {
       const rows = await renewalsToAdvise(store.read, clock.nowMs(), limit);
+      // An authority that fails is asked no more in this run; those whose turn it was wait as if it had answered.
+      const failed = new Set<string>();
       for (const row of rows) {
-        const values = await advised(row, signal);
+        const values = await advised(row, failed, signal);
         await store.write(async ({ db }) => {
           const now = await renewalOf(db, row);
           if (now?.renewal_id === row.renewal_id) await updateRenewal(db, row, values);

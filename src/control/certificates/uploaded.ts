@@ -1,6 +1,7 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { CHAIN_LENGTH_MAX, isIssued, pemOf, readPemCertificates } from "#wire/x509/pem-certificates.ts";
 
 /** An uploaded certificate with its key. */
 export interface Uploaded {
@@ -25,10 +26,8 @@ export interface UploadErrors {
 }
 
 const TEXT_LENGTH_MAX = 64 * 1024;
-const CHAIN_LENGTH_MAX = 10;
 const RSA_BITS_MIN = 2048;
 const CURVES = new Set(["prime256v1", "secp384r1"]);
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Throws the matching one of `errors` if the certificate cannot be used now, or does not cover the names. */
 export function readUploaded(
@@ -49,7 +48,7 @@ export function readUploaded(
   if (chain.some((one, index) => index > 0 && !isIssued(chain[index - 1] as X509Certificate, one))) refuse("broken");
   return {
     leaf,
-    chain: chain.map((one) => one.toString().trim()).join("\n") + "\n",
+    chain: pemOf(chain),
     privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     names,
   };
@@ -59,14 +58,9 @@ type Refuse = (problem: keyof UploadErrors["names"], field?: "certificate" | "ke
 
 function readChain(text: unknown, refuse: Refuse): readonly X509Certificate[] {
   if (typeof text !== "string" || text.trim() === "") return refuse("empty");
-  const parts = text.length > TEXT_LENGTH_MAX ? null : text.match(PEM_CERTIFICATE);
-  if (parts === null) return refuse("unreadable");
-  if (parts.length > CHAIN_LENGTH_MAX) return refuse("tooLong");
-  try {
-    return parts.map((part) => new X509Certificate(part));
-  } catch {
-    return refuse("unreadable");
-  }
+  const chain = readPemCertificates(text);
+  if (chain === null) return refuse("unreadable");
+  return chain.length > CHAIN_LENGTH_MAX ? refuse("tooLong") : chain;
 }
 
 function readKey(text: unknown, refuse: Refuse): KeyObject {
@@ -82,8 +76,6 @@ function isStrong(key: KeyObject): boolean {
   const { modulusLength = 0, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
   return key.asymmetricKeyType === "rsa" ? modulusLength >= RSA_BITS_MIN : CURVES.has(namedCurve);
 }
-
-const isIssued = (lower: X509Certificate, upper: X509Certificate): boolean => lower.checkIssued(upper) && lower.verify(upper.publicKey);
 
 const namesOf = (leaf: X509Certificate): readonly string[] =>
   (leaf.subjectAltName ?? "").split(", ").flatMap((name) => (name.startsWith("DNS:") ? [name.slice(4).toLowerCase()] : []));

@@ -52,7 +52,7 @@ async function recoverPack(deps: RecoveryDeps, db: Unit["db"], id: string, entry
     ...{ issuer: "", created_on: now, modified_on: now },
   });
   const renewMs = Date.parse(entry.not_after) - RENEW_BEFORE_MS;
-  const times = { renewal_id: null, renew_ms: renewMs, advice_ms: renewMs };
+  const times = { renewal_id: null, renew_ms: renewMs, advice_ms: renewMs, latest_ms: null };
   await putRenewal(db, { owner_kind: "certificate_pack", owner_id: id, ...order, authority: "", ...times });
 }
 
@@ -97,7 +97,7 @@ async function recoverHostname(
   const renewMs = Date.parse(first.not_after) - RENEW_BEFORE_MS;
   await putRenewal(unit.db, {
     ...{ owner_kind: "custom_hostname", owner_id: id, zone_id, hosts: first.hosts, method: entry.wildcard ? "txt" : "http" },
-    ...{ requested: "", authority: "", renewal_id: null, renew_ms: renewMs, advice_ms: renewMs },
+    ...{ requested: "", authority: "", renewal_id: null, renew_ms: renewMs, advice_ms: renewMs, latest_ms: null },
   });
 }
 

@@ -177,7 +177,7 @@ storeTest(
           ...{ ...shared, id: `c${i}`, custom_hostname_id: `h${i}`, is_custom: 0, not_before: "", not_after: "", created_on: "" },
         });
         const owner = { owner_kind: "custom_hostname", owner_id: `h${i}`, zone_id: id, hosts: "[]", method: "txt", requested: "" } as const;
-        await putRenewal(db, { ...owner, authority: "", renewal_id: null, renew_ms: 0, advice_ms: 0 });
+        await putRenewal(db, { ...owner, authority: "", renewal_id: null, renew_ms: 0, advice_ms: 0, latest_ms: null });
       }
     });
     await control.removals.close();

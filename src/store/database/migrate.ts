@@ -46,6 +46,7 @@ import { tunnels } from "#store/migrations/0268-tunnels.ts";
 import { auditLogByActor } from "#store/migrations/0253-audit-log-by-actor.ts";
 import { totp } from "#store/migrations/0243-totp.ts";
 import { pageResources } from "#store/migrations/0279-page-resources.ts";
+import { latestRenewals } from "#store/migrations/0282-latest-renewals.ts";
 import { unitsOfLargeChanges } from "#store/migrations/0274-units-of-large-changes.ts";
 import { images } from "#store/migrations/0271-images.ts";
 import { invitations } from "#store/migrations/0248-invitations.ts";
@@ -117,6 +118,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 271, name: "images", statements: images },
   { version: 274, name: "units-of-large-changes", statements: unitsOfLargeChanges },
   { version: 279, name: "page-resources", statements: pageResources },
+  { version: 282, name: "latest-renewals", statements: latestRenewals },
 ];
 
 /**

@@ -726,6 +726,8 @@ export interface CertificateRenewalsTable {
   renew_ms: number;
   /** When the authority is asked again. */
   advice_ms: number;
+  /** The authority's advice moves the renewal no later than this; null: no later at all. */
+  latest_ms: number | null;
 }
 /** `value` is the entry of the snapshot as JSON. */
 export interface CachePurgesTable {
