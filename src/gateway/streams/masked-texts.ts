@@ -1,8 +1,7 @@
 import { ForgottenBeginnings } from "./forgotten-beginnings.ts";
+import { type Beginning, beginningAtEnd, firstHeld, type Held, lastOf, passedPiece, type Piece, type ByteSpan } from "./key-beginnings.ts";
 import { bytesOfText, isSaidOnce, type PlacedText } from "./placed-texts.ts";
 
-/** Beginnings of keys with fewer characters pass at once, because they reveal nothing of a key. */
-const HELD_CHARACTERS_MIN = 3;
 /** A shorter beginning is shown if its events cannot wait for longer; it may be a word. Also what all keys of a provider begin with. */
 const SHOWN_CHARACTERS_MAX = 7;
 /** Events, and their bytes, that wait for the rest of a key; and bytes of one that has not ended. */
@@ -12,41 +11,15 @@ export const HELD_BYTES_MAX = 256 * 1024;
 const CHANNELS_MAX = 1024;
 const ASTERISK = 0x2a;
 
-type Span = readonly [from: number, to: number];
-
 /** How events are framed: in a stream, in a list, or as the messages of a session. */
 export interface EventForm {
   textsOf(raw: Buffer): readonly PlacedText[];
   /** Calls back with the parts of `raw` that hold the bytes of this span of a text. Without it they are the span itself. */
-  partsOf?(raw: Buffer, span: Span): readonly Span[];
+  partsOf?(raw: Buffer, span: ByteSpan): readonly ByteSpan[];
   /** The bytes in which texts have their positions. Without it they are `raw`. */
   bytesOf?(raw: Buffer): Buffer;
   /** Writes what must agree with the masked bytes. */
   seal?(shown: Buffer): void;
-}
-
-interface Held {
-  readonly raw: Buffer;
-  /** Its number among all events. */
-  readonly at: number;
-  /** The bytes to mask in it. */
-  readonly spans: Span[];
-}
-
-/** Some characters of a text of an event. */
-interface Piece {
-  /** Undefined once the event has been passed. */
-  readonly held: Held | undefined;
-  /** Undefined if only the number of characters matters. */
-  readonly text: PlacedText | undefined;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The prefix of a key at the end of a channel's text. */
-interface Beginning {
-  readonly said: string;
-  readonly pieces: readonly Piece[];
 }
 
 /**
@@ -58,6 +31,8 @@ export class MaskedTexts {
   readonly #form: EventForm;
   /** Several beginnings if it is not known which of them is the right one. Those that said something last are at the end. */
   readonly #channels = new Map<string, readonly Beginning[]>();
+  /** The event that each channel waits for, if its beginning is long enough. */
+  readonly #awaited = new Map<string, Held>();
   readonly #forgotten: ForgottenBeginnings;
   #held: Held[] = [];
   #heldBytes = 0;
@@ -80,15 +55,13 @@ export class MaskedTexts {
 
   /** Returns the events that may pass. */
   take(raw: Buffer): readonly Buffer[] {
-    const held: Held = { raw, at: this.#events++, spans: [] };
+    const held: Held = { raw, at: this.#events++, spans: [], waiters: 0, hasPassed: false };
     this.#held.push(held);
     this.#heldBytes += raw.length;
     this.#read(raw, held);
     if (this.#held.length > HELD_EVENTS_MAX || this.#heldBytes > HELD_BYTES_MAX) return this.release();
-    let first = this.#events;
-    for (const { said, pieces } of this.#beginnings())
-      if (said.length >= HELD_CHARACTERS_MIN) first = Math.min(first, pieces.find((piece) => piece.held !== undefined)?.held?.at ?? first);
-    return this.#passed(this.#held.length - (this.#events - first));
+    const first = this.#held.findIndex(({ waiters }) => waiters > 0);
+    return this.#passed(first < 0 ? this.#held.length : first);
   }
 
   /** Takes an event that has been passed already: only its texts matter. */
@@ -127,9 +100,21 @@ export class MaskedTexts {
       const end = said.slice(said.length - length);
       if (length > 0 && !after.some((one) => one.said === end)) after.push({ said: end, pieces: lastOf(pieces, length) });
     }
-    this.#channels.delete(channel);
+    this.#forget(channel);
     if (after.length > 0) this.#channels.set(channel, after);
+    const awaited = firstHeld(after);
+    if (awaited !== undefined) {
+      awaited.waiters++;
+      this.#awaited.set(channel, awaited);
+    }
     if (this.#channels.size > CHANNELS_MAX) this.#forgetOldest();
+  }
+
+  #forget(channel: string): void {
+    const awaited = this.#awaited.get(channel);
+    if (awaited !== undefined) awaited.waiters--;
+    this.#awaited.delete(channel);
+    this.#channels.delete(channel);
   }
 
   /** The beginnings that a channel may have said before this text though it is not remembered. */
@@ -144,7 +129,7 @@ export class MaskedTexts {
         this.#hideLong(one);
         this.#forgotten.add(one.said);
       }
-      this.#channels.delete(channel);
+      this.#forget(channel);
       return;
     }
   }
@@ -157,6 +142,7 @@ export class MaskedTexts {
   release(): readonly Buffer[] {
     for (const one of this.#beginnings()) this.#hideLong(one);
     const passed = this.#passed(this.#held.length);
+    this.#awaited.clear();
     // The events are gone, so that only the number of characters matters.
     for (const [channel, beginnings] of this.#channels)
       this.#channels.set(
@@ -170,6 +156,7 @@ export class MaskedTexts {
   end(): readonly Buffer[] {
     for (const { said, pieces } of this.#beginnings()) if (this.#isMostOfAKey(said)) this.#hide(pieces, 0, said.length);
     this.#channels.clear();
+    this.#awaited.clear();
     return this.#passed(this.#held.length);
   }
 
@@ -179,7 +166,10 @@ export class MaskedTexts {
 
   #passed(count: number): readonly Buffer[] {
     const passed = this.#held.splice(0, count);
-    for (const { raw } of passed) this.#heldBytes -= raw.length;
+    for (const one of passed) {
+      this.#heldBytes -= one.raw.length;
+      one.hasPassed = true;
+    }
     return passed.map((held) => this.#shown(held));
   }
 
@@ -205,28 +195,3 @@ export class MaskedTexts {
 }
 
 const NOTHING_SAID: readonly Beginning[] = [{ said: "", pieces: [] }];
-
-const passedPiece = (said: string): Piece => ({ held: undefined, text: undefined, from: 0, to: said.length });
-
-/** The chunks of the last `length` characters. */
-function lastOf(pieces: readonly Piece[], length: number): readonly Piece[] {
-  const kept: Piece[] = [];
-  let left = length;
-  for (let i = pieces.length - 1; i >= 0 && left > 0; i--) {
-    const piece = pieces[i] as Piece;
-    const taken = Math.min(left, piece.to - piece.from);
-    if (taken > 0) kept.unshift({ ...piece, from: piece.to - taken });
-    left -= taken;
-  }
-  return kept;
-}
-
-/** The length of the longest suffix of the text that is a prefix of a key. */
-function beginningAtEnd(text: string, keys: readonly string[]): number {
-  let longest = 0;
-  const last = text.charCodeAt(text.length - 1);
-  for (const key of keys)
-    for (let length = Math.min(text.length, key.length - 1); length > longest; length--)
-      if (key.charCodeAt(length - 1) === last && text.endsWith(key.slice(0, length))) longest = length;
-  return longest;
-}
