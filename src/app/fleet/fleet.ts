@@ -73,8 +73,8 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const pushClaims = async (): Promise<void> => {
     const connection = system.current();
     if (connection === null) return;
-    const token = authority.accountToken([...revoked]);
-    await connection.request("$SYS.REQ.CLAIMS.UPDATE", token, { timeout: CLAIMS_TIMEOUT_MS });
+    for (const token of authority.accountTokens([...revoked]))
+      await connection.request("$SYS.REQ.CLAIMS.UPDATE", token, { timeout: CLAIMS_TIMEOUT_MS });
     isPushed = true;
   };
   /** A server that returns may have lost its revocations, so they are pushed again. */

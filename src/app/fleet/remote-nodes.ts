@@ -27,11 +27,14 @@ export interface RemoteNodesDeps {
 
 /** A report is a few hundred bytes; a node could send anything. */
 const REPORT_BYTES_MAX = 16_384;
+/** It can say something else in each report. */
+const WARN_EVERY_MS = 10_000;
 
 export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): RemoteNodes {
   const heard = new Map<string, SeenReport>();
   const followers = new Map<string, Follower>();
   const present = new Set<Follower>();
+  const warnedMs = new Map<string, number>();
   const settlement = createSettlement(present);
   let history = "";
   let asked = 0;
@@ -48,8 +51,11 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
     present.add(follower);
     const { refused } = report;
     if (refused !== undefined && (before?.refused?.rev !== refused.rev || before.refused.reason !== refused.reason)) {
-      log.warn({ node: name, ...refused }, "a node refused a change and keeps what it has");
       onRefused(refused.rev);
+      if (clock.monotonicMs() - (warnedMs.get(name) ?? -Infinity) >= WARN_EVERY_MS) {
+        warnedMs.set(name, clock.monotonicMs());
+        log.warn({ node: name, ...refused }, "a node refused a change and keeps what it has");
+      }
     }
     settlement.check();
   };
@@ -76,6 +82,7 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
     forget: (name) => {
       drop(name);
       followers.delete(name);
+      warnedMs.delete(name);
       heard.delete(name);
     },
     close: () => {

@@ -2,8 +2,8 @@ import { generateKeyPairSync, createPrivateKey, createPublicKey, type KeyObject 
 import { createAccount, createOperator, createUser, fromSeed, type KeyPair } from "@nats-io/nkeys";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { nodePermissions } from "#snapshot/bus/node-subjects.ts";
-import { putSecretIfAbsent, secretValue } from "#store/database/secrets.ts";
+import { NODE_SUBJECTS, nodePermissions } from "#snapshot/bus/node-subjects.ts";
+import { putSecret, putSecretIfAbsent, secretValue } from "#store/database/secrets.ts";
 import type { Store } from "#store/database/store.ts";
 import { accountToken, ALL_SUBJECTS, operatorToken, userToken } from "#wire/nats/jwt.ts";
 
@@ -16,8 +16,8 @@ export interface BusAuthority {
   systemUser(): BusUser;
   /** The token of a node that has made its own key. */
   nodeToken(name: string, publicKey: string): string;
-  /** Pushed to `$SYS.REQ.CLAIMS.UPDATE`; the given user keys are closed out at once. */
-  accountToken(revoked: readonly string[]): string;
+  /** Tokens of the accounts, each pushed to `$SYS.REQ.CLAIMS.UPDATE`; the given user keys of nodes are closed out at once. */
+  accountTokens(revoked: readonly string[]): readonly string[];
   readonly signingKey: KeyObject;
   readonly publicKey: KeyObject;
 }
@@ -32,6 +32,9 @@ interface Keys {
   readonly operator: string;
   readonly system: string;
   readonly account: string;
+  /** Of the account of nodes. The time, in seconds, is there if nodes had joined before it was made: their tokens are of control's account. */
+  readonly nodes?: string;
+  readonly nodes_since?: number;
   /** PKCS #8 PEM, Ed25519. */
   readonly signing: string;
 }
@@ -62,13 +65,32 @@ export async function openBusAuthority(deps: {
     await store.write((unit) => putSecretIfAbsent(unit.db, { name: SECRET_NAME, value, created_on }));
     keys = await load();
   }
-  if (keys === null) throw new Error("the keys of the bus could not be stored");
+  if (keys !== null && keys.nodes === undefined) {
+    const more = { ...keys, ...nodesAccount(clock) };
+    const row = { name: SECRET_NAME, value: sealer.seal(JSON.stringify(more), SECRET_CONTEXT), created_on: isoMicros(clock.nowMicros()) };
+    await store.write(async ({ db }) => {
+      const present = await secretValue(db, SECRET_NAME);
+      const isThere = present !== null && (JSON.parse(sealer.open(present, SECRET_CONTEXT).toString()) as Keys).nodes !== undefined;
+      // Another process may have been first.
+      // Another process may have been first.
+      if (!isThere) await putSecret(db, row);
+    });
+    keys = await load();
+  }
+  if (keys?.nodes === undefined) throw new Error("the keys of the bus could not be stored");
   return authorityOf(keys, clock);
 }
 
 const seedOf = (pair: KeyPair): string => Buffer.from(pair.getSeed()).toString();
 
+/** For installations whose nodes had users of control's account. */
+const nodesAccount = (clock: Clock): Pick<Keys, "nodes" | "nodes_since"> => ({
+  nodes: seedOf(createAccount()),
+  nodes_since: Math.floor(clock.nowMs() / 1_000),
+});
+
 const newKeys = (): Keys => ({
+  nodes: seedOf(createAccount()),
   operator: seedOf(createOperator()),
   system: seedOf(createAccount()),
   account: seedOf(createAccount()),
@@ -77,31 +99,34 @@ const newKeys = (): Keys => ({
 
 function authorityOf(keys: Keys, clock: Clock): BusAuthority {
   const pair = (seed: string): KeyPair => fromSeed(Buffer.from(seed));
-  const [operator, system, account] = [pair(keys.operator), pair(keys.system), pair(keys.account)];
+  const [operator, system, account, nodes] = [pair(keys.operator), pair(keys.system), pair(keys.account), pair(keys.nodes ?? "")];
   const signingKey = createPrivateKey(keys.signing);
   const now = (): number => Math.floor(clock.nowMs() / 1_000);
-  const tokenOfAccount = (revoked: readonly string[]): string =>
-    accountToken(
-      operator,
-      {
-        ...{ account: account.getPublicKey(), name: "selvedge", hasJetStream: true },
-        revoked: Object.fromEntries(revoked.map((user) => [user, REVOKED_UNTIL_S])),
-      },
-      now(),
-    );
+  const tokensOfAccounts = (revoked: readonly string[]): readonly [string, string] => {
+    const [own, ofNodes] = [account.getPublicKey(), nodes.getPublicKey()];
+    const revocations = Object.fromEntries(revoked.map((user) => [user, REVOKED_UNTIL_S]));
+    const olderUsers = keys.nodes_since === undefined ? {} : { "*": keys.nodes_since - 1 };
+    const control = { account: own, name: "selvedge", hasJetStream: true, exported: NODE_SUBJECTS };
+    const imported = NODE_SUBJECTS.map((shared) => ({ ...shared, from: own }));
+    return [
+      accountToken(operator, { ...control, revoked: { ...revocations, ...olderUsers } }, now()),
+      accountToken(operator, { account: ofNodes, name: "selvedge-nodes", hasJetStream: false, revoked: revocations, imported }, now()),
+    ];
+  };
   const ownUser = (issuer: KeyPair): BusUser => {
     const user = createUser();
     return { jwt: userToken(issuer, user.getPublicKey(), "control", ALL_SUBJECTS, now()), seed: user.getSeed() };
   };
   return {
     serverConfig: (storeDir) => {
-      const [systemId, accountId] = [system.getPublicKey(), account.getPublicKey()];
+      const [systemId, accountId, nodesId] = [system.getPublicKey(), account.getPublicKey(), nodes.getPublicKey()];
+      const [ofControl, ofNodes] = tokensOfAccounts([]);
       const ofSystem = accountToken(operator, { account: systemId, name: "SYS", hasJetStream: false, revoked: {} }, now());
       return [
         `operator: ${operatorToken(operator, systemId, now())}`,
         `system_account: ${systemId}`,
         `resolver { type: full, dir: ${JSON.stringify(`${storeDir}/accounts`)}, allow_delete: false, interval: "2m" }`,
-        `resolver_preload { ${systemId}: ${ofSystem}, ${accountId}: ${tokenOfAccount([])} }`,
+        `resolver_preload { ${systemId}: ${ofSystem}, ${accountId}: ${ofControl}, ${nodesId}: ${ofNodes} }`,
         `jetstream { store_dir: ${JSON.stringify(`${storeDir}/jetstream`)} }`,
         "max_payload: 8MB",
         'ping_interval: "2s"',
@@ -111,8 +136,8 @@ function authorityOf(keys: Keys, clock: Clock): BusAuthority {
     },
     controlUser: () => ownUser(account),
     systemUser: () => ownUser(system),
-    nodeToken: (name, publicKey) => userToken(account, publicKey, name, nodePermissions(name), now()),
-    accountToken: tokenOfAccount,
+    nodeToken: (name, publicKey) => userToken(nodes, publicKey, name, nodePermissions(name), now()),
+    accountTokens: tokensOfAccounts,
     signingKey,
     publicKey: createPublicKey(signingKey),
   };

@@ -43,6 +43,8 @@ const STREAM: Partial<StreamConfig> & { readonly name: string } = {
 /** A full copy is replaced after this many revisions. */
 const COPY_EVERY = 2_000;
 const COPY_REQUESTED_EVERY_MS = 10_000;
+/** A node may ask after each change: copies take at most a tenth of the time. */
+const COPY_PAUSE = 10;
 const COPIES_KEPT = 2;
 const PIECE_BYTES = 512 << 10;
 const AHEAD = 64;
@@ -76,6 +78,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   let copy: Copy | null = null;
   let requested = -1;
   let copiedAt = 0;
+  let copyMs = 0;
   let wakeUp = Promise.withResolvers<void>();
 
   const beat = (): void => {
@@ -93,6 +96,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   /** Returns its position: that of the database now. */
   const writeCopy = async (): Promise<Place> => {
     const store = await bucket();
+    const begun = clock.monotonicMs();
     const at = await source.stream(async (position, pages) => {
       const name = `${position.history}.${position.rev}`;
       async function* sealed(): AsyncGenerator<readonly Op[]> {
@@ -104,6 +108,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       return position;
     });
     copiedAt = clock.monotonicMs();
+    copyMs = copiedAt - begun;
     // Some nodes may still be reading the previous one.
     const kept = new Set((await copiesOf(store, at.history)).slice(0, COPIES_KEPT).map(({ name }) => name));
     for (const { name } of await store.list()) if (!kept.has(name)) await store.delete(name);
@@ -173,7 +178,9 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   };
   const copyIfNeeded = async (): Promise<void> => {
     if (end === null || copy === null) return;
-    const mayRepeat = copiedAt === 0 || clock.monotonicMs() - copiedAt > COPY_REQUESTED_EVERY_MS;
+    const mayRepeat = copiedAt === 0 || clock.monotonicMs() - copiedAt > Math.max(COPY_REQUESTED_EVERY_MS, COPY_PAUSE * copyMs);
+    // A node can say any revision.
+    requested = Math.min(requested, end.place.rev);
     if ((requested > copy.rev && mayRepeat) || end.place.rev - copy.rev >= COPY_EVERY) {
       await writeCopy();
       beat();

@@ -26,6 +26,18 @@ export interface NodeReport {
 const directGets = (stream: string): readonly string[] => [`$JS.API.DIRECT.GET.${stream}`, `$JS.API.DIRECT.GET.${stream}.>`];
 
 /**
+ * What the account of nodes has of control's account. Questions cross as services: the server puts another address in place of the address
+ * for the answer. Within one account, a node that named a subject of JetStream or of the changes there got an answer published on it with the
+ * permissions of the one that answers.
+ */
+export const NODE_SUBJECTS = [
+  ...[LIVE, HEAD].map((subject) => ({ subject, type: "stream" as const })),
+  ...[reportSubject("*"), eventsSubject("*"), ...directGets(CHANGES), ...directGets(`OBJ_${FULL_BUCKET}`)].map((subject) => ({
+    ...{ subject, type: "service" as const },
+  })),
+];
+
+/**
  * All that a node may do on the bus: hear changes and heartbeats, get single messages of the two streams, report, and send its events. It makes no stream and
  * no consumer, and it cannot publish a change.
  */

@@ -39,14 +39,21 @@ export const operatorToken = (operator: KeyPair, systemAccount: string, issuedAt
     nats: { system_account: systemAccount, type: "operator", version: 2 },
   });
 
-/** `revoked`: user keys that may connect no more, with the time up to which their tokens are revoked, in seconds. */
-export const accountToken = (operator: KeyPair, { account, name, hasJetStream, revoked }: AccountFacts, issuedAt: number): string => {
+/** `revoked`: user keys that may connect no more, with the time up to which their tokens are revoked, in seconds; `*`: of all. */
+export const accountToken = (operator: KeyPair, facts: AccountFacts, issuedAt: number): string => {
+  const { account, name, hasJetStream, revoked, exported = [], imported = [] } = facts;
   const storage = hasJetStream ? -1 : 0;
   return signedToken({
     ...{ issuer: operator, subject: account, name, issuedAt },
     nats: {
       limits: { ...ACCOUNT_LIMITS, mem_storage: storage, disk_storage: storage },
       default_permissions: ALL,
+      ...(exported.length === 0 ? {} : { exports: exported.map(({ subject, type }) => ({ name: subject, subject, type })) }),
+      ...(imported.length === 0
+        ? {}
+        : {
+            imports: imported.map(({ subject, type, from }) => ({ name: subject, subject, type, account: from, local_subject: subject })),
+          }),
       ...(Object.keys(revoked).length === 0 ? {} : { revocations: revoked }),
       type: "account",
       version: 2,
@@ -54,12 +61,22 @@ export const accountToken = (operator: KeyPair, { account, name, hasJetStream, r
   });
 };
 
+/** Subjects that another account may hear (`stream`), or whose subscribers it may ask (`service`). */
+export interface SharedSubject {
+  readonly subject: string;
+  readonly type: "stream" | "service";
+}
+
 export interface AccountFacts {
   /** Its public key. */
   readonly account: string;
   readonly name: string;
   readonly hasJetStream: boolean;
   readonly revoked: Readonly<Record<string, number>>;
+  /** For any account of the operator. */
+  readonly exported?: readonly SharedSubject[];
+  /** `from`: the account that exports it. */
+  readonly imported?: readonly (SharedSubject & { readonly from: string })[];
 }
 
 /** `user`: the public key of the user, who alone has the private one. */
