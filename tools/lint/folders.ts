@@ -138,7 +138,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "run",
     ".",
   ],
-  "rules/detectors": ["checks", "engine", "personal", "secrets", "catalog", "masking"],
+  "rules/detectors": ["checks", "prefilter", "engine", "personal", "secrets", "catalog", "masking"],
   "rules/expression": ["syntax", "values", "request", "fields", "functions", "check", "compile", "."],
   "control/notifications": ["alerts", "delivery", "policies", "spikes", "."],
   control: [

@@ -1,6 +1,7 @@
-import { chooseGrams, GRAM_BYTES } from "#rules/detectors/engine/gram-groups.ts";
-import { noForms } from "#rules/detectors/engine/number-forms.ts";
-import { createPrefilter, GRAM_GROUPS, type Gram, INPUT_BYTES } from "#rules/detectors/engine/prefilter.ts";
+import { chooseGrams, GRAM_BYTES } from "#rules/detectors/prefilter/gram-groups.ts";
+import { noForms } from "#rules/detectors/prefilter/number-forms.ts";
+import { INPUT_BYTES } from "#rules/detectors/prefilter/layout.ts";
+import { createPrefilter, GRAM_GROUPS, type Gram } from "#rules/detectors/prefilter/prefilter.ts";
 
 /** Names of secrets, with common parts written once. */
 export const SECRET_WORDS =

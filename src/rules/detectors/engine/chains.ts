@@ -1,6 +1,6 @@
 import type { Detector } from "./detector.ts";
 import { gapEnd, GAP_STARTS } from "./gaps.ts";
-import { formsOf, type NumberForms } from "./number-forms.ts";
+import { formsOf, type NumberForms } from "#rules/detectors/prefilter/number-forms.ts";
 import { SPELLED_STARTS, spelledSeparator } from "#rules/detectors/checks/separators.ts";
 
 /** Classes of bytes within a number or code: the columns of the automaton. */
@@ -74,7 +74,7 @@ export class Chains {
     }
     this.#next = automaton.next;
     this.#detectors = Array.from({ length: automaton.count }, (_, state) => ends.get(state));
-    this.forms = formsOf(templates.keys(), stuck);
+    this.forms = formsOf([...templates.keys()], stuck);
   }
 
   /** Finds the ends of templates that start at `at`, the shortest first; fills `found` and returns the count. */

@@ -1,16 +1,18 @@
 import type { DetectorGroup } from "./detector-group.ts";
 import { Chains } from "./chains.ts";
+import { type Countries, countriesOf } from "./countries.ts";
 import { namedIndex, type NamedIndex } from "./named-index.ts";
 import type { Anchor, Detector } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
-import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
-import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "./prefilter.ts";
+import { allForms, masksWhere, noForms, type NumberForms } from "#rules/detectors/prefilter/number-forms.ts";
+import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "#rules/detectors/prefilter/prefilter.ts";
 import { HINTS } from "./rendered.ts";
 
 /** Detectors by their anchors. */
 export interface CompiledDetectors {
   readonly chains: Chains;
   readonly country_check: readonly DetectorGroup[];
+  readonly countries: Countries;
   readonly plus: readonly DetectorGroup[];
   readonly base58: readonly DetectorGroup[];
   readonly at_sign: readonly DetectorGroup[];
@@ -53,9 +55,9 @@ const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map
       afterSmall: masksWhere((mask) => (mask & 3) === 3 && onesOf(mask) >= 9 && onesOf(mask & 0xfc00) >= 5),
     })),
   ],
-  ["number", once(() => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }))],
+  ["number", once(() => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1, areCut: false }))],
   // Eight digits; each may have a separator before it, and there may be two parentheses.
-  ["plus", once(() => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }))],
+  ["plus", once(() => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6, areCut: false }))],
 ]);
 
 const HINT_LITERALS = HINTS.map((text): Literal => ({
@@ -99,6 +101,9 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
   return {
     chains,
     country_check: anchored(({ kind }) => kind === "country_check"),
+    countries: countriesOf(
+      detectors.flatMap(({ anchors: all }) => all.flatMap((one) => (one.kind === "country_check" ? one.countries : []))),
+    ),
     plus: anchored(({ kind }) => kind === "plus"),
     number: anchored(({ kind }) => kind === "number"),
     base58: anchored(({ kind }) => kind === "base58"),
@@ -108,6 +113,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     prefilter: createPrefilter({
       grams: index.grams,
       signs: [...(at_sign.length > 0 ? [AT_SIGN] : []), ...(colon.length > 0 ? [COLON] : [])],
+      run: index.isRun.includes(1) ? index.isRun.indexOf(1) : undefined,
       forms: allForms([
         chains.forms,
         ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),

@@ -17,8 +17,8 @@ export type Anchor =
   | { readonly kind: "at_sign" }
   /** The group of hexadecimal digits before a colon, or the colon itself without one. */
   | { readonly kind: "colon" }
-  /** Two letters and two digits at the start of a word, as in an IBAN. */
-  | { readonly kind: "country_check" }
+  /** One of these countries' two letters, and two digits, at the start of a word, as in an IBAN. */
+  | { readonly kind: "country_check"; readonly countries: readonly string[] }
   /**
    * This exact text; with `word` only at the start of a word. The character `needs` must follow before any white space,
    * quote, slash or angle bracket: a cheap check that saves the patterns most positions of a common text. With

@@ -1,7 +1,7 @@
 import { listAt } from "#kernel/lists.ts";
 import type { DetectorGroup } from "./detector-group.ts";
-import { chooseGrams, GRAM_BYTES } from "./gram-groups.ts";
-import { GRAM_GROUPS, type Gram } from "./prefilter.ts";
+import { chooseGrams, GRAM_BYTES } from "#rules/detectors/prefilter/gram-groups.ts";
+import { GRAM_GROUPS, type Gram } from "#rules/detectors/prefilter/prefilter.ts";
 
 /** A text that anchors detectors. */
 export interface Literal {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
 import { type CompiledDetectors, compileDetectors } from "./compiled.ts";
-import { INPUT_BYTES, type Prefilter } from "./prefilter.ts";
+import { INPUT_BYTES } from "#rules/detectors/prefilter/layout.ts";
+import { type Prefilter } from "#rules/detectors/prefilter/prefilter.ts";
 import { BodyScanner, scanBuffer } from "./scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 
@@ -42,8 +43,47 @@ const findings = (detectors: CompiledDetectors, body: Buffer): object => {
 };
 
 const EXAMPLES = DETECTORS.flatMap(({ hits, misses }) => [...hits, ...misses]);
+/** Separators of numbers, and signs that are none: a prefilter that takes one for the other misses numbers. */
+const BETWEEN = [
+  " ",
+  "-",
+  ".",
+  "/",
+  ",",
+  ";",
+  ":",
+  "=",
+  "(",
+  ")",
+  "+",
+  "\t",
+  "%20",
+  "%",
+  "&nbsp;",
+  "&#160;",
+  "\\u00a0",
+  "\\",
+  "<b>",
+  "\u00a0",
+  "",
+];
+const REGROUPED = fc
+  .tuple(fc.constantFrom(...EXAMPLES), fc.constantFrom(...BETWEEN), fc.constantFrom(...BETWEEN))
+  .map(([example, first, others]) => example.replace(/(?<=\w)[ .-](?=\w)/, first).replace(/(?<=\w)[ .-](?=\w)/g, others));
 const PARTS = fc.oneof(
   fc.constantFrom(...EXAMPLES),
+  REGROUPED,
+  fc.constantFrom(...BETWEEN),
+  fc.constantFrom(
+    "M12.5,3.25",
+    "L 101.204 7.75 33",
+    "opacity:.53;",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "#a12345",
+    "2000/svg",
+    "1,2,3",
+    "DE 89.",
+  ),
   fc.constantFrom(" ", "-", ".", "&nbsp;", "\u00a0", "\n", '"', "passport ", "tax id ", "0", "7f3a", "word"),
   fc.constantFrom("<b>", "</b>", "<wbr>", "&#52;", "\\u0034", "\uff14", ";&#97;"),
   fc.string({ maxLength: 12 }),
@@ -102,6 +142,19 @@ test("the enabled detectors look at no digits of fractions", () => {
   assert.equal(prefilter.run(0, bytes, bytes), 0);
   const cards = prefilter.input.write("4716461583322103 x.4716461583322103 _.4716461583322103");
   assert.equal(prefilter.run(0, cards, cards), 3);
+});
+
+test("the enabled detectors look at few positions of drawings, styles and lists of figures", () => {
+  const { prefilter } = compileDetectors(ENABLED);
+  const figures = [
+    'd="M 12 101.204 207.51 98.117 L 33.2 104.871 12.34 987.123 c 10 221.33 44.106 121.99"',
+    "[1212,3434,5656,7878],[23,456,789],[12,3456,7890],left:[123,45,6789]",
+    "width:calc(100% - 12.5px);margin:33.33% 16.67%;flex:0 0 12345%",
+    `data:image/png;base64,${"A".repeat(400)}=`,
+  ].join("\n");
+  const bytes = prefilter.input.write(figures);
+  const places = prefilter.run(0, bytes, bytes);
+  assert.ok(places <= 20, `${places} places in ${bytes} bytes`);
 });
 
 test("the enabled detectors look at few positions of an ordinary text", () => {

@@ -5,10 +5,11 @@ import type { DetectorGroup } from "./detector-group.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
 import { mayGoBack, mayGoOn } from "./cut-ends.ts";
 import type { Detector } from "./detector.ts";
-import { GRAM_BYTES } from "./gram-groups.ts";
+import { GRAM_BYTES } from "#rules/detectors/prefilter/gram-groups.ts";
 import { type Literal, LITERAL_BYTES_MAX } from "./literals.ts";
 import type { Named } from "./named-index.ts";
-import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
+import { INPUT_BYTES } from "#rules/detectors/prefilter/layout.ts";
+import { AT_SIGN, COLON } from "#rules/detectors/prefilter/prefilter.ts";
 import { isWorth, mayTransform, rawEnd, render, renderBuffer } from "./rendered.ts";
 import {
   continuesNumber,
@@ -198,7 +199,7 @@ export class BodyScanner {
       const partEnd = Math.min(from + PART_BYTES, to);
       const start = Math.max(0, from - CONTEXT_BYTES);
       const stop = Math.min(view.length, partEnd + CONTEXT_BYTES);
-      prefilter.input.set(view.subarray(start, stop));
+      copyBytes(view, start, stop, prefilter.input, 0);
       const count = prefilter.run(from - start, partEnd - start, stop - start);
       for (let i = 0; i < count; i++) {
         const found = prefilter.found[i] as number;
@@ -307,10 +308,10 @@ export class BodyScanner {
 
   /** Two check digits after a country. */
   #atCountry(view: Buffer, at: number): void {
-    const { country_check } = this.#detectors;
+    const { country_check, countries } = this.#detectors;
     if (country_check.length === 0 || CHAIN_CLASSES[view[at + 1] ?? 0] !== DIGIT) return;
     const start = countryStart(view, at);
-    if (start >= 0 && isUpper(view[start]) === isUpper(view[start + 1]))
+    if (start >= 0 && countries.has(view, start) && isUpper(view[start]) === isUpper(view[start + 1]))
       this.#tryPatterns(view, start, country_check, ACCOUNT_WINDOW_BYTES);
   }
 

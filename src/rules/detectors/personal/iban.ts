@@ -71,7 +71,7 @@ export const IBAN_DETECTOR: Detector = {
   rule_id: "2aa7aff0a89b8477985f4d17f080b154",
   name: "International bank account number (IBAN)",
   category: "financial",
-  anchors: [{ kind: "country_check" }],
+  anchors: [{ kind: "country_check", countries: COUNTRIES_BY_LENGTH.flatMap(([, names]) => names.split(" ")) }],
   patterns: [PATTERN],
   accepts: (text) => {
     const plain = withoutSpelled(text);

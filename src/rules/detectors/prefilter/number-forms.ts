@@ -12,6 +12,10 @@ export interface NumberForms {
   readonly afterCapital: MaskSet;
   /** Least number of digits if separators may take several bytes: entities, and characters beyond ASCII. */
   readonly spacedDigitsMin: number;
+  /** Whether none of them has a byte of BREAKS (numbers.ts). */
+  readonly areCut: boolean;
+  /** Whether none of them has points and blanks. */
+  readonly areApart: boolean;
 }
 
 /** A bit for each mask. */
@@ -26,6 +30,8 @@ export const noForms = (): NumberForms => ({
   afterSmall: noMasks(),
   afterCapital: noMasks(),
   spacedDigitsMin: NO_SPACED,
+  areCut: true,
+  areApart: true,
 });
 
 const noMasks = (): MaskSet => new Uint8Array(MASK_SET_BYTES);
@@ -37,7 +43,12 @@ export function allForms(forms: readonly NumberForms[]): NumberForms {
     addSet(all.afterSmall, afterSmall);
     addSet(all.afterCapital, afterCapital);
   }
-  return { ...all, spacedDigitsMin: Math.min(NO_SPACED, ...forms.map(({ spacedDigitsMin }) => spacedDigitsMin)) };
+  return {
+    ...all,
+    spacedDigitsMin: Math.min(NO_SPACED, ...forms.map(({ spacedDigitsMin }) => spacedDigitsMin)),
+    areCut: forms.every(({ areCut }) => areCut),
+    areApart: forms.every(({ areApart }) => areApart),
+  };
 }
 
 function addSet(masks: MaskSet, more: MaskSet): void {
@@ -45,7 +56,7 @@ function addSet(masks: MaskSet, more: MaskSet): void {
 }
 
 /** Forms of templates (chains.ts) without `*`; those of `stuck` may follow a letter that does not belong to them. */
-export function formsOf(templates: Iterable<string>, stuck: Iterable<string> = []): NumberForms {
+export function formsOf(templates: readonly string[], stuck: Iterable<string> = []): NumberForms {
   const forms = noForms();
   let spacedDigitsMin = NO_SPACED;
   const known = new Set<string>();
@@ -60,7 +71,13 @@ export function formsOf(templates: Iterable<string>, stuck: Iterable<string> = [
     addTemplate(afterLetter ? forms.afterSmall : forms.alone, rest);
   }
   for (const template of stuck) addTemplate(forms.afterSmall, template);
-  return { ...forms, afterCapital: forms.afterSmall, spacedDigitsMin };
+  return {
+    ...forms,
+    afterCapital: forms.afterSmall,
+    spacedDigitsMin,
+    areCut: true,
+    areApart: !templates.some((template) => template.includes(".") && /[ _]/.test(template)),
+  };
 }
 
 /** The set of the masks that satisfy the condition. */

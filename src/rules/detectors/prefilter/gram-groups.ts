@@ -115,7 +115,25 @@ const joined = (a: Masks, b: Masks): Masks => [a[0] | b[0], a[1] | b[1], a[2] | 
 
 /** How often other text has bytes that the joined group accepts. */
 const costOf = (a: Masks, b: Masks): number =>
-  share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]);
+  share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]) +
+  FIGURES * figures(a[0] | b[0], a[1] | b[1]) * figures(a[2] | b[2], a[3] | b[3]) * figures(a[4] | b[4], a[5] | b[5]);
+
+/**
+ * The part of all text that is only figures: pictures, style sheets, data. Figures stand beside figures, so that three are
+ * far more frequent than their shares say. With 0.01 or less the groups of figures are wide, with 0.1 others are.
+ */
+const FIGURES = 0.03;
+
+/** The share of the bytes of such text with one of the lower and one of the upper halves: digits, a blank, a comma, a dash and a point. */
+const figures = (lower: number, upper: number): number =>
+  ((upper >> 3) & 1) * 0.07 * ones(lower & 0x3ff) +
+  ((upper >> 2) & 1) * ((lower & 1) * 0.1 + ((lower >> 12) & 1) * 0.04 + ((lower >> 13) & 1) * 0.06 + ((lower >> 14) & 1) * 0.08);
+
+function ones(mask: number): number {
+  let count = 0;
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
 
 /** The share of text bytes with one of the lower and one of the upper halves. */
 function share(lower: number, upper: number): number {

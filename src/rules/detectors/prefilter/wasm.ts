@@ -62,6 +62,7 @@ const simd = (opcode: number): Code => [0xfd, ...unsigned(opcode)];
 export const bytes16 = {
   load: (address: Code, offset = 0): Code => [...address, ...simd(0x00), 0, ...unsigned(offset)],
   splat: (byte: number): Code => [...constant(byte), ...simd(0x0f)],
+  splatOf: unary(...simd(0x0f)),
   swizzle: binary(...simd(0x100)),
   equal: binary(...simd(0x23)),
   /** Of signed bytes: one instruction, where unsigned bytes take four. */
