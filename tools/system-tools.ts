@@ -119,6 +119,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "carries changes from control to nodes",
     folders: () => ["/usr/sbin"],
   },
+  { name: "redis-server", debianPackage: "redis-server", neededBy: "test", purpose: "counts for several machines" },
   { name: "python3", debianPackage: "python3", neededBy: "test", purpose: "runs a receiver of webhooks, as the guide has it" },
   { name: "sqlite3", debianPackage: "sqlite3", neededBy: "test", purpose: "backs a database up, as a guide does" },
   { name: "systemd-analyze", debianPackage: "systemd", neededBy: "test", purpose: "verifies the unit of a guide" },

@@ -8,7 +8,15 @@ import type { RequestedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type RateLimitState } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
+import {
+  addressKey,
+  createRateLimiter,
+  isBeyondGuessing,
+  type RateLimitConfig,
+  type RateLimiter,
+  type RateLimitState,
+} from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
 import { assertNoForeignPage, assertOwnPage } from "#api/dashboard/session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
@@ -48,11 +56,14 @@ export interface AdmissionDeps {
   readonly isSecure: boolean;
   /** Limits of calls per credential to routes with separate limits. */
   readonly limits: RouteLimits;
+  /** Limits that other processes with an API count, too. */
+  readonly sharedLimits?: SharedLimits;
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { access, clock, rateLimit } = deps;
-  const calls = createRateLimiter(rateLimit, clock);
+  const { access, clock, rateLimit, sharedLimits = UNSHARED } = deps;
+  const limiter = (config: RateLimitConfig, name: string): RateLimiter => createRateLimiter(config, clock, { limits: sharedLimits, name });
+  const calls = limiter(rateLimit, "calls");
   const limitOfOwner: RateLimitConfig = {
     get requests() {
       return rateLimit.requests * SHARES_OF_OWNER;
@@ -61,12 +72,12 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       return rateLimit.periodSeconds;
     },
   };
-  const callsOfOwners = createRateLimiter(limitOfOwner, clock);
-  const failures = createRateLimiter(deps.failureLimit, clock);
+  const callsOfOwners = limiter(limitOfOwner, "owners");
+  const failures = limiter(deps.failureLimit, "failures");
   const ofRoutes = new Map(
     Object.entries(deps.limits).map(([name, limit]) => [
       name,
-      { config: limit.rateLimit, limiter: createRateLimiter(limit.rateLimit, clock) },
+      { config: limit.rateLimit, limiter: limiter(limit.rateLimit, `route ${name}`) },
     ]),
   );
 

@@ -35,6 +35,7 @@ import { type Failure, toFailure } from "./failure.ts";
 import { isForm, readForm } from "./form-body.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
 import { addRoutes, type RequestState } from "./request.ts";
@@ -76,6 +77,8 @@ export interface ApiConfig {
 }
 
 export interface ApiDeps {
+  /** Limits that other processes with an API count, too; absent: there are none. */
+  readonly sharedLimits?: SharedLimits;
   readonly control: Control;
   readonly routes: readonly Route[];
   /** The table of SPEC 9 unless a test passes another one. */
@@ -216,6 +219,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     vendorPrefix: config.vendorPrefix,
     isSecure: config.tls !== undefined,
     limits,
+    ...(deps.sharedLimits === undefined ? {} : { sharedLimits: deps.sharedLimits }),
   });
   const engine = createDeprecationEngine(deprecations);
   addRoutes(app, deps.routes, {

@@ -1,3 +1,4 @@
+import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
@@ -46,6 +47,8 @@ export interface EdgeConfig {
   readonly ticketKeys: TicketKeys;
   /** Counters of rate limits, in memory that all workers share (rules/rate-limit/counter-table.ts). */
   readonly counters: SharedArrayBuffer;
+  /** The server with which other machines count, too; absent: each counts alone. */
+  readonly sharedCounters?: CounterPlace;
   /** GeoIP databases, in memory that all workers share. */
   readonly places: GeoipDatabases;
   /** Contents of the operator's files for rules, in memory that all workers share. */

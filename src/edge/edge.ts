@@ -1,3 +1,4 @@
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { createCidrSet } from "#kernel/net/cidr.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { ListeningSockets, RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
@@ -57,6 +58,7 @@ import { drainConnections, untilEmpty } from "#wire/connections/http/drain-conne
 import type { EdgePorts } from "#edge/stages/zone-settings.ts";
 import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
+import { shareCounters } from "#rules/rate-limit/shared-counters.ts";
 import type { TlsPolicy } from "#edge/tls/context-table.ts";
 import { createPageShield } from "#edge/page-shield/page-shield.ts";
 import { createSightings, type Sightings } from "#edge/page-shield/sightings.ts";
@@ -74,6 +76,8 @@ export interface EdgeDeps {
   /** 32 bytes with which all threads sign passed challenges. */
   readonly clearanceKey: Uint8Array;
   readonly config: EdgeConfig;
+  /** Limits that other machines count, too. */
+  readonly sharedLimits: SharedLimits;
   /** PEM certificates of authorities that are trusted for origins besides public ones: the installation's own. */
   readonly originRoots: readonly string[];
   /** Gets the connections of tunnels' connectors whenever one has changed. */
@@ -111,7 +115,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     leftOut.value++;
     deps.warn("skipping a rule that failed to compile", rule);
   };
-  const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters, machineMs));
+  const zones = createZones(deps.replica, ruleLeftOut, shareCounters(createCounterTable(config.counters, machineMs), deps.sharedLimits));
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createGeoip(
     config.places,

@@ -7,6 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { loadTimeSlices } from "#wire/native/time-slices.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
+import { leasedLimits } from "#wire/redis/leases.ts";
 import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -91,8 +92,9 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     warn: (message, fields) => voice.log("warn", message, fields),
   });
   useRuleMaterial(rules.current());
+  const sharedLimits = leasedLimits(data.config.sharedCounters, { sealer, clock: systemClock, metrics, subject: "edge" });
   const edge = createEdge({
-    ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
+    ...{ sharedLimits, replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
     onTunnels: voice.tunnels,
     onSightings: voice.sightings,
@@ -113,6 +115,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     drain: async ({ timeoutMs, idleMs }) => {
       await edge.close(timeoutMs, idleMs);
       replica.close();
+      sharedLimits.close();
       tap.close();
       await events.close();
     },

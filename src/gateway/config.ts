@@ -1,4 +1,5 @@
 import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
+import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
@@ -26,6 +27,8 @@ export interface GatewayConfig extends GatewayFront {
   readonly operatorPorts?: SharedArrayBuffer;
   /** File that keeps spent amounts across restarts; absent: memory only. */
   readonly spendJournal?: string;
+  /** The server with which other machines count, too; absent: each counts alone. */
+  readonly sharedCounters?: CounterPlace;
   /** The model that guardrails use; absent: guardrails cannot judge. */
   readonly guardrail?: GuardrailModel;
   readonly limits: GatewayLimits;

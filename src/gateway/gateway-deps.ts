@@ -5,6 +5,7 @@ import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Clock } from "#kernel/clock.ts";
 
@@ -22,6 +23,8 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly config: GatewayConfig;
+  /** Limits that other machines count, too; absent: there are none. */
+  readonly sharedLimits?: SharedLimits;
   /** Called when an account uses its default gateway before it exists; without it accounts have no default gateway. */
   readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
   /** Called with unexpected errors, each of which ended one connection. */

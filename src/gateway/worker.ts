@@ -9,6 +9,7 @@ import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { leasedLimits } from "#wire/redis/leases.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
@@ -34,7 +35,9 @@ const replica = await openReplica({
   log: voice.log,
 });
 const sealer = readPlaneSealer(data.sealKeyPath);
+const sharedLimits = leasedLimits(data.config.sharedCounters, { sealer, clock: systemClock, metrics, subject: "gateway" });
 const gateway = createGateway({
+  sharedLimits,
   replica,
   events,
   logs,
@@ -60,6 +63,7 @@ voice.serve({
     // After the row of the last request is written.
     await events.close();
     logs.close();
+    sharedLimits.close();
     replica.close();
   },
 });

@@ -1,3 +1,4 @@
+import { UNSHARED } from "#kernel/net/shared-limits.ts";
 import { NO_RULE_MATERIAL } from "#rules/managed/rule-material.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { randomBytes } from "node:crypto";
@@ -58,6 +59,7 @@ async function startDetection(): Promise<Pick<BodyTee, "takes" | "begin">> {
 }
 
 const edge = createEdge({
+  sharedLimits: UNSHARED,
   replica: createMemoryReplica([
     ...[zoneOp("zone", zone), recordOp("record", "zone", host, "A", "127.0.0.1"), certificate, ...rulesets],
     ...(rules === "detection" ? detection : []),

@@ -182,7 +182,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "recovery",
   ],
   kernel: [".", "net", "errors", "crypto", "process"],
-  wire: ["dns", "proxy", "http", "http2", "tls", "web-socket", "x509", "nats", "s3", "native", "connections", "tunnel"],
+  wire: ["dns", "proxy", "http", "http2", "tls", "web-socket", "x509", "nats", "redis", "s3", "native", "connections", "tunnel"],
   "wire/connections": ["buffers", "transport", "epoll", "http"],
   "wire/http2": ["hpack", "."],
   deprecations: ["deprecation.ts", "effect-handler.ts", "effects", "."],

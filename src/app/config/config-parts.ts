@@ -7,6 +7,7 @@ const TITLES: { readonly [S in Section]: string } = {
   data: "State",
   database: "State",
   bus: "Nodes on other machines",
+  counters: "Nodes on other machines",
   settle: "Nodes on other machines",
   http: "HTTP edge",
   https: "HTTP edge",

@@ -36,6 +36,16 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "PEM file of the authority that issued the certificate of bus.url. Nodes get it when they join. Empty: the authorities that the system trusts.",
   },
+  "counters.url": {
+    type: "counters",
+    default: "",
+    doc: "Redis or Valkey server with which all machines count rate limits together: rediss://USER:PASSWORD@HOST:PORT/DATABASE, or redis:// without TLS in a network that you trust. Each machine needs it in its own configuration. Empty: each counts alone.",
+  },
+  "counters.ca": {
+    type: "text",
+    default: "",
+    doc: "PEM file of the authority that issued the certificate of counters.url. Empty: the authorities that the system trusts.",
+  },
   "settle.remote_ms": {
     type: "count",
     default: 250,

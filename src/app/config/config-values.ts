@@ -31,6 +31,7 @@ export interface ConfigTypes {
   readonly day: IsoDate | "";
   readonly database: string;
   readonly bus: string;
+  readonly counters: string;
   readonly level: LogLevel;
   readonly native: NativeMode;
   readonly roles: readonly Role[];
@@ -90,6 +91,11 @@ function isBusUrl(value: string): boolean {
   if (url === null || url.hostname === "" || url.username !== "" || url.password !== "") return false;
   const isLocal = url.hostname === "localhost" || /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   return url.protocol === "tls:" || (url.protocol === "nats:" && isLocal);
+}
+
+function isCountersUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "" && /^\/?\d{0,4}$/.test(url.pathname) && url.search === "";
 }
 
 /** As a link begins: without a path, and without anything that a link would show. */
@@ -164,6 +170,12 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   bus: {
     expects: "tls://HOST:PORT, or nats://HOST:PORT with a loopback address",
     accept: (value) => (typeof value === "string" && (value === "" || isBusUrl(value)) ? value : undefined),
+  },
+  counters: {
+    expects: "redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT/DATABASE",
+    accept: (value) => (typeof value === "string" && (value === "" || isCountersUrl(value)) ? value : undefined),
+    show: (value) => JSON.stringify(withoutCredentials(value)),
+    secret: true,
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
   native: { expects: `one of ${NATIVE_MODES.join(", ")}`, accept: (value) => NATIVE_MODES.find((mode) => mode === value) },

@@ -1,4 +1,5 @@
 import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Server as SecureServer } from "node:https";
 import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
@@ -42,6 +43,8 @@ export interface ApiParts {
   readonly stalls: Pick<Stalls, "list">;
   readonly inherited: Pick<InheritedSockets, "take"> | undefined;
   readonly images: ImageHandler;
+  /** Limits that other processes with an API count, too. */
+  readonly sharedLimits: SharedLimits;
   /** Nodes on other machines; null without a bus. */
   fleet(): ApiFleet | null;
 }
@@ -68,7 +71,7 @@ export interface OpenedApi {
 /** The management API, with metrics and health; they do not listen yet. */
 export function openApi(
   { config, clock, log, operatorPorts }: ComposeDeps,
-  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, images, fleet }: ApiParts,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, images, sharedLimits, fleet }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -79,6 +82,7 @@ export function openApi(
     clock,
     metrics,
     log,
+    sharedLimits,
     settled: async (rev, waitMs) => {
       const {
         api: { propagation_timeout_ms: limitMs },

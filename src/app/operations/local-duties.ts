@@ -1,4 +1,4 @@
-import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Config } from "#app/config/config.ts";
 import { databaseUrl } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
@@ -27,8 +27,13 @@ const LOCAL_DUTIES: readonly LocalDuty[] = [
   },
   {
     duty: "counters",
-    sentence: "rate limits, request budgets and spend of gateways are counted on each machine alone",
-    isLocal: () => true,
+    sentence: "without counters.url, rate limits and request budgets are counted on each machine alone",
+    isLocal: ({ counters }) => counters.url === "",
+  },
+  {
+    duty: "spend",
+    sentence: "spend of gateways is counted on each machine alone",
+    isLocal: ({ roles }) => roles.includes("gateway"),
   },
   {
     duty: "events",
@@ -36,6 +41,10 @@ const LOCAL_DUTIES: readonly LocalDuty[] = [
     isLocal: (_config, isNode) => !isNode,
   },
 ];
+
+/** 1 while the machine has the duty alone. */
+export const localDuty = (metrics: MetricRegistry, duty: string): Metric =>
+  metrics.gauge("selvedge_local_duties", "Duties that this machine has alone, of an installation on several machines", { duty });
 
 /** Says which duties stay local. An installation on one machine has nothing else, and nothing to say. */
 export function reportLocalDuties(deps: {
@@ -45,13 +54,11 @@ export function reportLocalDuties(deps: {
   readonly metrics: MetricRegistry;
 }): void {
   const { config, isNode, log, metrics } = deps;
-  const isOneMachine = !isNode && config.bus.url === "" && (hasFile(config) || !hasControl(config));
+  const isOneMachine = !isNode && config.bus.url === "" && config.counters.url === "" && (hasFile(config) || !hasControl(config));
   if (isOneMachine) return;
   for (const { duty, sentence, isLocal } of LOCAL_DUTIES) {
     if (!isLocal(config, isNode)) continue;
-    metrics.gauge("selvedge_local_duties", "Duties that this machine has alone, of an installation on several machines", {
-      duty,
-    }).value = 1;
+    localDuty(metrics, duty).value = 1;
     log.info({ duty }, sentence);
   }
 }

@@ -1,4 +1,5 @@
 import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
+import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
@@ -57,6 +58,7 @@ export const edgeConfig = (
   doh: { hosts: config.dns.name_servers, port: doh },
   gatewayPort: gateway,
   imagesPort: images,
+  ...sharedCounters(config),
   proxyProtocolFrom: config.edge.proxy_protocol_from,
   trustedProxies: trustedProxies(config.edge),
   cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
@@ -111,12 +113,17 @@ export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneF
   ...gatewayCacheDisk(config, files),
   providerAllow: config.gateway.provider_allow,
   spendJournal: files.spendJournal,
+  ...sharedCounters(config),
   limits: {
     ...GATEWAY_LIMITS,
     ...connectionLimits(config.gateway),
     cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max,
   },
 });
+
+/** The server with which other machines count, too. */
+export const sharedCounters = ({ counters }: Config): { readonly sharedCounters?: CounterPlace } =>
+  counters.url === "" ? {} : { sharedCounters: counters };
 
 /** Settings that can change while the gateway runs. */
 export const gatewayFront = (live: LiveConfig): GatewayFront => ({

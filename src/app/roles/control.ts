@@ -28,6 +28,7 @@ import type { ReadyLine } from "#app/operations/ready.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
+import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
 import { systemCall } from "#control/call.ts";
@@ -84,6 +85,8 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
   reportLocalDuties({ config, isNode: false, log, metrics });
+  const sharedLimits = openSharedCounting({ config, sealer, clock, log, metrics });
+  closing.add(async () => sharedLimits.close());
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());
@@ -129,6 +132,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       stalls,
       inherited,
       images: images.handler,
+      sharedLimits,
       fleet: () => fleet,
     },
     closing,

@@ -1,4 +1,5 @@
 import { createMetrics } from "#kernel/process/metrics.ts";
+import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { createHostGate, type HostGate } from "#kernel/net/host-gate.ts";
 import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
@@ -22,6 +23,7 @@ import type { Planes, PlanesDeps } from "#app/planes/planes-deps.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createReload } from "#app/operations/reload.ts";
+import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { planeKeyFile, readNodeState } from "#app/fleet/node-state.ts";
@@ -70,6 +72,12 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const live = createLiveConfig({ config, tls, load: deps.load });
   const metrics = createMetrics();
   reportLocalDuties({ config, isNode: feed !== null, log, metrics });
+  const counting = config.roles.find((role): role is PlaneRole => role === "edge" || role === "gateway");
+  if (counting !== undefined) {
+    const sealer = readPlaneSealer(files.keysOf?.(counting) ?? files.sealKey);
+    const shared = openSharedCounting({ config, sealer, clock, log, metrics });
+    closing.add(async () => shared.close());
+  }
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());

@@ -1,5 +1,6 @@
 import type { PlaneKeys } from "#kernel/crypto/plane-keys.ts";
 import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
+import { COUNTERS_PURPOSE } from "#wire/redis/leases.ts";
 import { VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
 import type { EntryKind, EntryTypes, GatewayEntry, Op, TransferSideEntry } from "#snapshot/entries.ts";
 import type { NodePlane } from "#model/access/node.ts";
@@ -15,9 +16,9 @@ interface PlaneRow {
 
 /** Secrets that each plane can open. A derived key works only for its purpose, and the installation's own key never leaves control. */
 const PLANES: { readonly [P in NodePlane]: PlaneRow } = {
-  edge: { scopes: ["certificates", "tunnels"], shared: ["clearance", VALUE_HASH_PURPOSE] },
+  edge: { scopes: ["certificates", "tunnels"], shared: ["clearance", VALUE_HASH_PURPOSE, COUNTERS_PURPOSE] },
   nameserver: { scopes: ["names", "certificates"], shared: ["dns cookies"] },
-  gateway: { scopes: ["gateways"], shared: [] },
+  gateway: { scopes: ["gateways"], shared: [COUNTERS_PURPOSE] },
 };
 
 const keyOf = (sealer: Sealer, scope: Scope): Uint8Array => sealer.derive(`nodes ${scope}`);

@@ -1,3 +1,4 @@
+import { UNSHARED } from "#kernel/net/shared-limits.ts";
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
@@ -66,6 +67,7 @@ export async function startEdge(
   const sightings: PageSighting[] = [];
   const tunnels: TestEdge["tunnels"] = { links: [] };
   const edge = createEdge({
+    sharedLimits: UNSHARED,
     replica,
     sealer,
     clearanceKey: randomBytes(32),

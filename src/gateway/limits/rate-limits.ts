@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { createClockSteps } from "./clock-steps.ts";
 
@@ -31,7 +32,8 @@ const WINDOWS_MAX = 10_000;
  * `fixed` windows begin at multiples of the interval. A `sliding` window also counts the share of the previous window
  * that lies within the last interval, as if its requests had been spread evenly.
  */
-export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimits {
+export function createRateLimits(deps: { readonly clock: Clock; readonly sharedLimits?: SharedLimits }): RateLimits {
+  const { clock, sharedLimits = UNSHARED } = deps;
   const windows = new Map<string, Window>();
   const stepsOf = createClockSteps(clock);
 
@@ -66,8 +68,12 @@ export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimi
     const elapsedMs = nowMs - window.startMs;
     const carried = technique === "sliding" ? window.before * (1 - elapsedMs / intervalMs) : 0;
     if (window.count + carried + 1 <= limit) {
-      window.count++;
-      return 0;
+      const answer = sharedLimits.take(name, 1, { limit, windowMs: intervalMs, technique });
+      if (answer === "yes") {
+        window.count++;
+        return 0;
+      }
+      return answer === "perhaps" ? 1 : Math.max(1, Math.ceil((intervalMs - elapsedMs) / 1000));
     }
     return Math.max(1, Math.ceil(waitMs(window, limit, technique, elapsedMs, intervalMs) / 1000));
   };

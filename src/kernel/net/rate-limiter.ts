@@ -1,5 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "./ip.ts";
+import { type SharedLimits, UNSHARED } from "./shared-limits.ts";
 
 /** The remaining quota of a caller's window. */
 export interface RateLimitState {
@@ -34,8 +35,16 @@ interface Window {
   used: number;
 }
 
+/** A subject of limits that other machines count, too. */
+export interface SharedSubject {
+  readonly limits: SharedLimits;
+  readonly name: string;
+}
+
+const OWN: SharedSubject = { limits: UNSHARED, name: "" };
+
 /** Reads `config` at each call, because it may change at runtime. */
-export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLimiter {
+export function createRateLimiter(config: RateLimitConfig, clock: Clock, shared: SharedSubject = OWN): RateLimiter {
   const periodMs = (): number => config.periodSeconds * 1000;
   const windows = new Map<string, Window>();
   const current = (key: string, nowMs: number): Window | undefined => {
@@ -50,10 +59,12 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
     windows.set(key, window);
     return window;
   };
+  const isFree = (key: string, amount: number): boolean =>
+    shared.limits.take(`${shared.name}\0${key}`, amount, { limit: config.requests, windowMs: periodMs(), technique: "fixed" }) === "yes";
   const standing = (window: Window, allowed: boolean, nowMs: number): RateLimitState => ({
     allowed,
     limit: config.requests,
-    remaining: Math.max(0, config.requests - window.used),
+    remaining: allowed ? Math.max(0, config.requests - window.used) : 0,
     resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000)),
     resetMs: clock.nowMs() + window.endsMs - nowMs,
   });
@@ -62,7 +73,7 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
       if (config.requests === 0) return null;
       const nowMs = clock.monotonicMs();
       const window = current(key, nowMs) ?? open(key, nowMs);
-      const allowed = window.used < config.requests;
+      const allowed = window.used < config.requests && isFree(key, 1);
       if (allowed) window.used++;
       return standing(window, allowed, nowMs);
     },
@@ -70,7 +81,7 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
       if (config.requests === 0) return null;
       const nowMs = clock.monotonicMs();
       const window = current(key, nowMs) ?? { endsMs: nowMs + periodMs(), used: 0 };
-      return standing(window, window.used < config.requests, nowMs);
+      return standing(window, window.used < config.requests && isFree(key, 0), nowMs);
     },
   };
 }

@@ -5,7 +5,10 @@ import { createSipHash } from "#kernel/crypto/siphash.ts";
 export interface RateCounters {
   /** The time for the other methods. A wall clock would end all windows when it is set, or make them last until it is as late again. */
   nowMs(): number;
-  /** Adds to the key's count and returns the sum; 0 only reads it. */
+  /**
+   * Adds to the key's count and returns the sum; 0 only reads it. A sum that is not whole is above the limit, but by what other machines
+   * may still return.
+   */
   add(key: string, amount: number, window: RateWindow, nowMs: number): number;
   /** Time until which the key is blocked; 0 if it is not. */
   keptOutUntil(key: string, nowMs: number): number;
@@ -25,6 +28,8 @@ export interface RateWindow {
   readonly periodMs: number;
   /** Each key's windows start with its first event. `fixed` resets at a window's end; `sliding` includes the weighted previous window. */
   readonly technique: "fixed" | "sliding";
+  /** The number with which the sum is compared, for counters that machines share. */
+  readonly limit?: number;
 }
 
 /** Words of a slot: the key's hash, its owner, then its state. */

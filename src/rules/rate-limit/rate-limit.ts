@@ -54,18 +54,18 @@ export function compileLimit(
   const { phase } = ruleset;
   const parameters = rule.ratelimit as unknown as RateLimitParameters;
   const reads = parameters.characteristics.filter((name) => name !== PLACE).map((name) => compileCharacteristic(name, phase, options));
-  const window: RateWindow = { periodMs: parameters.period * 1000, technique: parameters.technique ?? "sliding" };
-  const keepOutMs = (parameters.mitigation_timeout ?? 0) * 1000;
   const most = parameters.score_per_period ?? parameters.requests_per_period ?? 0;
+  const window: RateWindow = { periodMs: parameters.period * 1000, technique: parameters.technique ?? "sliding", limit: most };
+  const keepOutMs = (parameters.mitigation_timeout ?? 0) * 1000;
   const scoreHeader = parameters.score_per_period === undefined ? undefined : parameters.score_response_header_name?.toLowerCase();
   const counted = countedBy(parameters, phase, options);
   const exhausted = exhaustedAt(rule, ruleset, "", false);
   const waits = counted.needsResponse || parameters.requests_to_origin === true || scoreHeader !== undefined;
 
   const reached = (key: string, amount: number, nowMs: number): boolean => {
-    const over = counters.add(key, amount, window, nowMs) > most;
-    if (over && keepOutMs > 0) counters.keepOut(key, nowMs + keepOutMs, nowMs);
-    return over;
+    const sum = counters.add(key, amount, window, nowMs);
+    if (Math.floor(sum) > most && keepOutMs > 0) counters.keepOut(key, nowMs + keepOutMs, nowMs);
+    return sum > most;
   };
 
   return {

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { openStore } from "#store/database/open.ts";
+import { counterServerVersion } from "#wire/redis/counter-server.ts";
+import { withoutCredentials } from "#app/config/config-values.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";
 import { readLastBackup } from "#app/backup/last-backup.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
@@ -64,6 +66,13 @@ export async function doctor(
       note("database", null, at === null ? "there is none" : `good, at revision ${at.rev} of history ${at.history ?? "none"}`);
     } catch (error) {
       note("database", (error as Error).message, "");
+    }
+    if (config.counters.url !== "") {
+      const counting = await counterServerVersion(config.counters).then(
+        (version) => ({ wrong: null, version }),
+        (error: Error) => ({ wrong: `${withoutCredentials(config.counters.url)} cannot be used: ${error.message}`, version: "" }),
+      );
+      note("counters", counting.wrong, `reachable, ${counting.version}`);
     }
     const last = readLastBackup(config.data);
     note(

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { fixedClock } from "#kernel/clock.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { type LeasedLimits, leasedLimits, overdraftOf } from "#wire/redis/leases.ts";
+import { eventually } from "../support/eventually.ts";
+import { fc } from "../support/property.ts";
+import { type RedisProcess, startRedis } from "../support/redis.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const skip = toolOrSkip("redis-server");
+/** A window that no run of this test sees the end of. */
+const windowMs = 10 ** 11;
+/** It stands, so that no answer is late on a busy machine. */
+const clock = fixedClock("2026-01-01T00:00:00Z");
+const sealer = createSealer(randomBytes(32));
+
+async function nodesAt(t: TestContext, { url }: RedisProcess, count: number): Promise<readonly LeasedLimits[]> {
+  const nodes = Array.from({ length: count }, () =>
+    leasedLimits({ url, ca: "" }, { sealer, subject: "test", clock, metrics: createMetrics() }),
+  );
+  t.after(() => nodes.forEach((node) => node.close()));
+  await eventually(() => nodes.every((node) => node.isUp()));
+  return nodes;
+}
+
+test("nodes that share a limit exceed it by at most their overdrafts, and together pass all of it", { skip }, async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.stop());
+  const nodes = await nodesAt(t, redis, 5);
+  let keys = 0;
+  const whole = (min: number, max: number) => fc.integer({ min, max });
+  const steps = fc.array(fc.tuple(fc.nat(4), whole(1, 80), fc.boolean()), { minLength: 1, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(whole(1, 500), whole(2, 5), steps, async (limit, count, plan) => {
+      const key = `k${++keys}`;
+      let [passed, offered] = [0, 0];
+      for (const [who, requests, waits] of plan) {
+        const node = nodes[who % count]!;
+        for (let n = 0; n < requests; n++) {
+          offered++;
+          if (node.take(key, 1, { limit, windowMs, technique: "fixed" }) === "yes") passed++;
+        }
+        if (waits) await turn();
+      }
+      assert.ok(passed <= limit + count * overdraftOf(limit), `${passed} of ${limit} at ${count} nodes`);
+      // A burst at one node is never refused while little is used.
+      assert.ok(passed >= Math.min(offered, overdraftOf(limit)), `${passed} of ${offered}`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a limit that is used evenly or at one node alone passes in full, and not much more", { skip }, async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.stop());
+  const nodes = await nodesAt(t, redis, 5);
+  const limit = 1_000;
+  for (const [key, nodeOf] of [
+    ["even", (n: number) => n % 5],
+    ["one", (n: number) => (n % 12 === 0 ? 1 : 0)],
+  ] as const) {
+    let passed = 0;
+    // The rest comes later than the leases of others are returned.
+    await eventually(async () => {
+      for (let n = 0; n < 500; n++) {
+        if (nodes[nodeOf(n)]!.take(key, 1, { limit, windowMs, technique: "fixed" }) === "yes") passed++;
+        if (n % 10 === 0) await turn();
+      }
+      return passed >= limit;
+    });
+    for (let n = 0; n < 2_000; n++) {
+      if (nodes[nodeOf(n)]!.take(key, 1, { limit, windowMs, technique: "fixed" }) === "yes") passed++;
+      if (n % 10 === 0) await turn();
+    }
+    assert.ok(passed <= limit + 5 * overdraftOf(limit), `${key}: ${passed}`);
+  }
+});
+
+test("each key has one hash tag, expires, and reveals no name", { skip }, async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.stop());
+  const [node] = await nodesAt(t, redis, 1);
+  node!.take("visitor 192.0.2.77", 1, { limit: 5, windowMs: 60_000, technique: "sliding" });
+  await eventually(async () => Number(await redis.run("DBSIZE")) >= 2);
+  const keys = (await redis.run("KEYS", "*")) as readonly string[];
+  for (const key of keys) {
+    assert.match(key, /^sv:\{[\w-]{8}\.[\w-]{5,22}\}$/);
+    const ttl = Number(await redis.run("PTTL", key));
+    assert.ok(ttl > 0 && ttl <= 130_000, `${ttl}`);
+  }
+});
