@@ -9,12 +9,15 @@ import type { Nodes, SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
 import type { FeedSource } from "#snapshot/feed.ts";
 import { releaseLeases, takeLease } from "#store/nodes/leases.ts";
-import { allNodes, revokedNodeKeys } from "#store/nodes/nodes.ts";
+import { allNodes, findNode, revokedNodeKeys } from "#store/nodes/nodes.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Config } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
+import type { PlaneReports } from "#app/planes/planes-deps.ts";
+import type { NodePlane } from "#model/access/node.ts";
 import { keepConnected } from "./bus-connection.ts";
 import type { JoinAnswer } from "./join-answer.ts";
+import { createNoticeCollector } from "./notice-collector.ts";
 import { createEventCollector } from "./event-collector.ts";
 import { createRemoteNodes } from "./remote-nodes.ts";
 
@@ -36,6 +39,8 @@ export interface FleetDeps {
   readonly log: Log;
   readonly source: FeedSource;
   readonly nodes: Nodes;
+  /** Takes what planes of nodes report. */
+  readonly reports: PlaneReports;
   /** A new port to the writer of events. */
   writerPort(): MessagePort;
   /** Distinguishes this process from others on the same database. */
@@ -65,6 +70,11 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   let publisher: BusPublisher | null = null;
   const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
   const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort });
+  const planesOf = async (name: string): Promise<readonly NodePlane[] | null> => {
+    const node = await findNode(store.read, name);
+    return node === undefined || node.joined_on === null ? null : (JSON.parse(node.planes) as readonly NodePlane[]);
+  };
+  const notices = createNoticeCollector({ clock, isLeading, planesOf, reports: deps.reports, log });
   const shared = { url: config.bus.url, ca: config.bus.ca, log };
   let revoked = new Set<string>();
   let isPushed = false;
@@ -95,6 +105,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     onConnected: async (connection) => {
       remote.listen(connection);
       events.listen(connection);
+      notices.listen(connection);
       const started = await startBusPublisher({
         ...{ connection, source, key: authority.signingKey, publicKey: authority.publicKey, clock },
         log: (level, message, fields) => log[level](fields ?? {}, message),
@@ -123,6 +134,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const duties: readonly (readonly [string, (turn: number) => Promise<void>])[] = [
     ["taking the lease of the bus", lead],
     ["looking at the nodes", async () => remote.look((await store.position()).history)],
+    ["looking at the nodes' tunnels", async () => notices.look()],
     ["shutting removed nodes out", shutOut],
     [
       "keeping the nodes' reports",

@@ -1,14 +1,17 @@
 import { createPublicKey } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { BUS_FORMAT } from "#snapshot/bus/bus-message.ts";
 import { type BusSource, createBusSource } from "#snapshot/bus/bus-source.ts";
 import { inboxPrefix, type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
+import type { PlaneReports } from "#app/planes/planes-deps.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Position } from "#snapshot/feed.ts";
 import type { Config } from "#app/config/config.ts";
 import { packageVersion } from "#app/config/package-version.ts";
 import type { Log } from "#app/log/log.ts";
 import { keepConnected } from "./bus-connection.ts";
+import { createNodeNotifier } from "./node-notifier.ts";
 import { busRootFile, type NodeState } from "./node-state.ts";
 import { openUplink } from "./uplink.ts";
 
@@ -19,15 +22,23 @@ export interface NodeFeed {
   report(publisher: Publisher, facts: () => Promise<Pick<NodeReport, "addresses" | "problems">>): void;
   /** Events of the node go to control through this port. */
   uplink(): MessagePort;
+  /** Takes what planes report to control beside events. */
+  readonly notifier: PlaneReports;
   close(): Promise<void>;
+}
+
+export interface NodeFeedDeps {
+  readonly config: Config;
+  readonly state: NodeState;
+  readonly log: Log;
+  readonly metrics: MetricRegistry;
 }
 
 const REPORT_EVERY_MS = 1_000;
 /** Longer than a plane takes for a change; after it the report has the earlier revision. */
 const APPLY_LIMIT_MS = 1_000;
 
-/** `at`: the position of the last good copy. */
-export function openNodeFeed({ config, state, log }: { readonly config: Config; readonly state: NodeState; readonly log: Log }): NodeFeed {
+export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): NodeFeed {
   let refused: NodeReport["refused"];
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -42,8 +53,14 @@ export function openNodeFeed({ config, state, log }: { readonly config: Config; 
     ...{ jwt: state.jwt, seed: Buffer.from(state.seed), name: state.name, inboxPrefix: inboxPrefix(state.name), log },
     onConnected: source.attach,
   });
+  const dropped = metrics.counter(
+    "selvedge_node_notices_dropped_total",
+    "Reports of planes (NOTIFY, pages, default gateways) that found no room while control was away.",
+  );
+  const notifier = createNodeNotifier({ name: state.name, current: bus.current, dropped });
   return {
     source,
+    notifier,
     uplink: () => openUplink({ name: state.name, current: bus.current }),
     report: (publisher, facts) => {
       let applied: Position = { history: "", rev: -1 };
@@ -77,6 +94,7 @@ export function openNodeFeed({ config, state, log }: { readonly config: Config; 
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
+      notifier.close();
       await bus.close();
     },
   };

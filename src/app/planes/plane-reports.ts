@@ -1,13 +1,10 @@
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { Log } from "#app/log/log.ts";
-import type { PlanesDeps } from "./planes-deps.ts";
+import type { PlaneReports } from "./planes-deps.ts";
 
 /** Control's reactions to reports of planes, which run in the background. */
-export function planeReports(
-  { secondaries, apexAddresses, gateways, tunnels, pageShield }: Control,
-  log: Log,
-): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels" | "onSightings"> {
+export function planeReports({ secondaries, apexAddresses, gateways, tunnels, pageShield }: Control, log: Log): PlaneReports {
   const onFailure =
     (fields: object, message: string) =>
     (error: unknown): void =>

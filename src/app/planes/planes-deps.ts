@@ -45,7 +45,20 @@ export interface PlaneSockets {
   readonly servesZones: boolean;
 }
 
-export interface PlanesDeps {
+/** Reports of planes to control, beside events. */
+export interface PlaneReports {
+  /** Called for each secondary zone whose primary has announced a change. */
+  onNotified(zoneId: string, from: string): void;
+  /** Called for each zone with other addresses at its apex that other servers transfer. */
+  onReaddressed(zoneId: string, addresses: string): void;
+  /** Called with all connections of tunnels to a thread whenever one has changed. */
+  onTunnels(thread: string, links: readonly TunnelLink[]): void;
+  onSightings(sightings: readonly PageSighting[]): void;
+  /** Called for each account that uses its default gateway before it exists. */
+  onDefaultGateway(accountId: string, atMs: number): void;
+}
+
+export interface PlanesDeps extends PlaneReports {
   readonly config: Config;
   readonly live: LiveConfig;
   readonly publisher: Publisher;
@@ -65,20 +78,11 @@ export interface PlanesDeps {
   uplink?(): MessagePort;
   /** Nameserver and edge start with the others; otherwise with the first zone. */
   readonly hasZones: boolean;
-  /** Called for each secondary zone whose primary has announced a change. */
-  onNotified(zoneId: string, from: string): void;
-  /** Called for each zone with other addresses at its apex that other servers transfer. */
-  onReaddressed(zoneId: string, addresses: string): void;
   /** Port at which this process has images; absent: they are on another machine. */
   readonly imagesPort?: number;
-  /** Called with all connections of tunnels to a thread whenever one has changed. */
-  onTunnels(thread: string, links: readonly TunnelLink[]): void;
-  onSightings(sightings: readonly PageSighting[]): void;
   readonly stalls: Stalls;
   /** Called with the parts that use Node.js in the threads, and why. */
   readonly onNotNative: OnMissing;
-  /** Called for each account that uses its default gateway before it exists. */
-  onDefaultGateway(accountId: string, atMs: number): void;
 }
 
 /** Starts a serving thread, which is stopped with the others. */

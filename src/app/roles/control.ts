@@ -143,6 +143,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       const { openFleet } = await import("#app/fleet/fleet.ts");
       const opened = await openFleet({
         ...{ config, store, sealer, clock, log, nodes: control.nodes, source: createFeedSource(store, control.access) },
+        reports: planeReports(control, log),
         ...{ nodeId: nodeIdIn(files.nodeId), writerPort: planes.writerPort },
         localRoot: readFileSync(files.localRoot, "utf8"),
         busRoot: config.bus.ca === "" ? "" : readFileSync(config.bus.ca, "utf8"),

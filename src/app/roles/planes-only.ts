@@ -19,7 +19,7 @@ import { keepRunFile } from "#app/operations/run-file.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
-import type { Planes, PlanesDeps } from "#app/planes/planes-deps.ts";
+import type { PlaneReports, Planes } from "#app/planes/planes-deps.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createReload } from "#app/operations/reload.ts";
@@ -31,8 +31,8 @@ import { startPlanes } from "./planes.ts";
 import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
 
-/** Reports of planes to control have no receiver here: control finds zones to refresh by its timers. */
-const UNREPORTED: Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway" | "onTunnels" | "onSightings"> = {
+/** A directory that has not joined has no control to report to. */
+const UNREPORTED: PlaneReports = {
   onNotified: () => undefined,
   onReaddressed: () => undefined,
   onDefaultGateway: () => undefined,
@@ -54,7 +54,8 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   };
   const feedLog = (level: "info" | "warn" | "error", message: string, fields?: object): void => log[level](fields ?? {}, message);
   const lastGood = await checkLastGood(files.lastGood, feedLog);
-  const feed = state === null ? null : (await import("#app/fleet/node-feed.ts")).openNodeFeed({ config, state, log });
+  const metrics = createMetrics();
+  const feed = state === null ? null : (await import("#app/fleet/node-feed.ts")).openNodeFeed({ config, state, log, metrics });
   if (feed !== null) closing.add(() => feed.close());
   if (lastGood === null && feed === null)
     throw new Error(
@@ -70,7 +71,6 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const ruleFiles = openRuleFiles({ config, files, followsControl: true, log, onChanged: (material) => running.useRuleMaterial(material) });
   closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls, load: deps.load });
-  const metrics = createMetrics();
   reportLocalDuties({ config, isNode: feed !== null, log, metrics });
   const counting = config.roles.find((role): role is PlaneRole => role === "edge" || role === "gateway");
   if (counting !== undefined) {
@@ -88,8 +88,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     onNotNative: transport.add,
     inherited,
     eventsFree: takeOver?.eventsFree,
-    ...(feed === null ? {} : { uplink: feed.uplink }),
-    ...UNREPORTED,
+    ...(feed === null ? UNREPORTED : { uplink: feed.uplink, ...feed.notifier }),
   });
   closing.addPlanes((drainMs) => planes.stop(drainMs));
   running = planes;
