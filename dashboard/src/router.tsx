@@ -156,6 +156,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/account/sessions.tsx"), "SessionsPage"),
   ),
   page(
+    "/account/sign-in",
+    lazyRouteComponent(() => import("./pages/account/sign-in/sign-in-methods.tsx"), "SignInMethodsPage"),
+  ),
+  page(
     "/account/members",
     lazyRouteComponent(() => import("./pages/account/members.tsx"), "MembersPage"),
   ),

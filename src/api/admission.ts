@@ -17,7 +17,7 @@ import {
   type RateLimiter,
   type RateLimitState,
 } from "#kernel/net/rate-limiter.ts";
-import { readCredential } from "./auth.ts";
+import { readCredential, siteOf } from "./auth.ts";
 import { assertNoForeignPage, assertOwnPage } from "#api/dashboard/session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
@@ -85,7 +85,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const credential = readCredential(request.headers, deps.isSecure);
     if (!(route.credentials ?? COMMON_FORMS).includes(credential.type)) throw new PlatformError("credential_form");
     if (credential.type === "session") assertOwnPage(route.method, request.headers);
-    if (credential.type === "password") assertNoForeignPage(request.headers);
+    if (credential.type === "password" || credential.type === "passkey") assertNoForeignPage(request.headers);
     // Counted per form: guesses of tokens do not block an address that uses e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
     const standing = failures.look(guesser);
@@ -138,7 +138,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       }
     };
     return {
-      call: { actor, request_id: request.requestId, rev: null, ...(reason === undefined ? {} : { reason }) },
+      call: {
+        actor,
+        request_id: request.requestId,
+        site: siteOf(request.headers, deps.isSecure),
+        rev: null,
+        ...(reason === undefined ? {} : { reason }),
+      },
       resolved,
       stillAllowed,
     };
@@ -151,11 +157,11 @@ const SHARES_OF_OWNER = 10;
 const COMMON_FORMS: NonNullable<Route["credentials"]> = ["token", "key", "session"];
 
 /** Errors for guessed credentials. An unavailable database is not evidence about a credential. */
-const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key", "wrong_password"]);
+const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key", "wrong_password", "passkey_refused"]);
 
-/** Passwords have separate limits, which no form of one can bypass. */
+/** Passwords and passkeys have separate limits, which no form of one can bypass. */
 const secretOf = (credential: Credential): string =>
-  credential.type === "key" ? credential.key : credential.type === "password" ? "" : credential.secret;
+  credential.type === "key" ? credential.key : "secret" in credential ? credential.secret : "";
 
 const tooManyFailures = ({ resetSeconds }: RateLimitState): PlatformError =>
   new PlatformError("rate_limited", {

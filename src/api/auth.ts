@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Credential } from "#control/access/authenticate.ts";
-import { isApiKey, isTokenSecret } from "#control/access/secrets.ts";
+import { isApiKey, isTokenSecret } from "#control/sign-in/secrets.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
+import type { PasskeyAssertion, Site } from "#model/access/passkey.ts";
 import { isEmail } from "#model/access/user.ts";
 import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
 
@@ -11,7 +12,12 @@ import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
  */
 export function readCredential(headers: IncomingHttpHeaders, isSecure = false): Credential {
   if (headers.authorization !== undefined)
-    return readPassword(headers.authorization) ?? readInvitation(headers.authorization) ?? readBearer(headers.authorization);
+    return (
+      readPassword(headers.authorization) ??
+      readPasskey(headers, isSecure) ??
+      readInvitation(headers.authorization) ??
+      readBearer(headers.authorization)
+    );
   const email = headers["x-auth-email"];
   const key = headers["x-auth-key"];
   if (email !== undefined || key !== undefined) return readKey(email, key);
@@ -28,6 +34,41 @@ function readPassword(header: string): Credential | undefined {
   const colon = text.indexOf(":");
   const email = text.slice(0, Math.max(0, colon));
   return isEmail(email) ? { type: "password", email, password: text.slice(colon + 1) } : undefined;
+}
+
+/** The assertion of a passkey: JSON of WebAuthn, as base64url. It is bound to the address that the browser sees. */
+function readPasskey(headers: IncomingHttpHeaders, isSecure: boolean): Credential | undefined {
+  const encoded = /^passkey +([A-Za-z0-9_-]+) *$/i.exec(headers.authorization ?? "")?.[1];
+  if (encoded === undefined) return undefined;
+  const assertion = assertionIn(Buffer.from(encoded, "base64url").toString("utf8"));
+  if (assertion === undefined) throw badHeader(6111, "Invalid format for Authorization header");
+  return { type: "passkey", assertion, site: siteOf(headers, isSecure) };
+}
+
+function assertionIn(text: string): PasskeyAssertion | undefined {
+  try {
+    const { id, response } = JSON.parse(text) as { id?: unknown; response?: Readonly<Record<string, unknown>> };
+    const { clientDataJSON, authenticatorData, signature, userHandle } = response ?? {};
+    const strings = [id, clientDataJSON, authenticatorData, signature, userHandle ?? ""];
+    if (!strings.every((one) => typeof one === "string" && BASE64_URL.test(one))) return undefined;
+    const required = { id, clientDataJSON, authenticatorData, signature } as Omit<PasskeyAssertion, "userHandle">;
+    return { ...required, userHandle: (userHandle ?? undefined) as string | undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+const BASE64_URL = /^[A-Za-z0-9_-]*$/;
+
+/**
+ * The address of the API in the request's Host field, which has been compared with the permitted names. A proxy in front may add TLS;
+ * browsers have passkeys without TLS at localhost only.
+ */
+export function siteOf({ host: field = "" }: IncomingHttpHeaders, isSecure: boolean): Site {
+  const authority = field.toLowerCase();
+  const host = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::[0-9]*)?$/.exec(authority);
+  const origins = isSecure ? [`https://${authority}`] : [`https://${authority}`, `http://${authority}`];
+  return { host: host?.[1] ?? host?.[2] ?? "", origins };
 }
 
 /** Has its own scheme, so that the secret of a link is never taken for a token. */

@@ -10,10 +10,11 @@ import type { Deprecation } from "#deprecations/deprecation.ts";
 import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
-import { type ClientAddresses, linesOf } from "#kernel/net/client-addresses.ts";
+import type { ClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { ApiDate, ApiDay } from "./api-date.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { clientOf } from "./connection/client-of.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { createShapeReader } from "./deprecations/call-recorder.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
@@ -130,7 +131,7 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
     const state = stateOf(request);
     state.admitted = await deps.admit(route, {
       headers: request.headers,
-      ip: clientOf(request),
+      ip: clientOf(request, deps.clients),
       requestId: state.requestId,
       path: pathOf(request.url),
       params: state.params,
@@ -142,11 +143,6 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
     const dated = deps.engine.at(name, state.day.date, state.day.safe);
     if (dated.gone) throw goneError(dated.gone);
     state.dated = dated.begin();
-  }
-
-  function clientOf({ ip, headers }: FastifyRequest): string {
-    const peer = plainAddress(ip);
-    return deps.clients === null ? peer : deps.clients.of(peer, linesOf(headers, deps.clients.field));
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -231,9 +227,6 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
 }
 
 const stateOf = (request: FastifyRequest): RequestState => request.getDecorator<RequestState>("state");
-
-/** Dual-stack sockets show IPv4 peers as IPv6. */
-const plainAddress = (address: string): string => (address.startsWith("::ffff:") ? address.slice(7) : address);
 
 const pathOf = (url: string): string => {
   const mark = url.indexOf("?");

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
-import { hashSecret } from "#control/access/authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
 import { insertToken } from "#store/access/tokens.ts";

@@ -1,5 +1,6 @@
 import type { CallRules } from "#kernel/call-rules.ts";
 import type { IsoDate } from "#kernel/clock.ts";
+import type { Site } from "#model/access/passkey.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 /** A permission of a token: a parsed resource selector, such as `com.<vendor>.api.account.<id>`, with its groups. */
@@ -34,6 +35,8 @@ export interface Actor {
   readonly ip: string;
   /** The session of the call, if any. */
   readonly session_id?: string;
+  /** The passkey that authenticated the call, if any. */
+  readonly passkey_id?: string;
   /** The membership of the invitation that the call presents, if any. */
   readonly invitation_id?: string;
   /**
@@ -66,6 +69,8 @@ export const systemActor = (name: string): Actor => ({
 export interface Call {
   readonly actor: Actor;
   readonly request_id: string;
+  /** The address of the API in this request; absent for calls of the program itself. */
+  readonly site?: Site;
   /** The caller's reason, which is stored in the history of the change. */
   readonly reason?: string;
   /** The highest revision that this call wrote; the API waits for the planes to apply it. */

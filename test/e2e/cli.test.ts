@@ -13,7 +13,7 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { openStore } from "#store/database/open.ts";
-import { hashSecret } from "#control/access/authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { findTokenByHash, type TokenRow } from "#store/access/tokens.ts";
 import { writeRunFile } from "#app/operations/run-file.ts";
 import { startSelvedge } from "../support/selvedge.ts";

@@ -97,6 +97,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/gateways", "AI gateway"],
     ["/deprecations", "Deprecations"],
     ["/account", "Account"],
+    ["/account/sign-in", "Account"],
     ["/account/sessions", "Account"],
     ["/account/members", "Account"],
     ["/account/audit", "Account"],
@@ -135,7 +136,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
   });
 
   test("one-time codes are set up from the secret, required at sign-in, and turned off with a recovery code", async () => {
-    await page.goto(`${origin()}/account/sessions`);
+    await page.goto(`${origin()}/account/sign-in`);
     await page.getByLabel("Your password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set one-time codes up" }).click();
     await page.getByRole("img", { name: "The secret as a QR code" }).waitFor();
@@ -161,7 +162,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByRole("textbox", { name: "Code" }).fill(code(1));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
-    await page.goto(`${origin()}/account/sessions`);
+    await page.goto(`${origin()}/account/sign-in`);
     await page.getByLabel("A code, to turn them off").fill(recovery);
     await page.getByRole("button", { name: "Turn one-time codes off" }).click();
     await page.getByRole("button", { name: "Set one-time codes up" }).waitFor();

@@ -69,9 +69,22 @@ export const routeFixtures = (
   "user-get": {},
   "user-audit-logs-list": { query: "?action.type=user.edit&direction=asc" },
   "user-edit": { body: { first_name: "Ada", telephone: null } },
-  "user-setup": { body: { email: "owner@example.com", password: "correct horse battery" } },
+  // The planted caller has a passkey.
+  "user-setup": { body: { email: "owner@example.com", password: "correct horse battery" }, status: 409 },
   // The planted caller has a token, and no password or session.
   "user-password-change": { body: { current_password: "wrong", password: "correct horse battery" }, status: 403 },
+  "user-password-get": {},
+  "user-password-end": { body: { current_password: "wrong" }, status: 403 },
+  "user-passkeys-list": {},
+  // The tests send requests to an address, which has no passkeys.
+  "user-passkeys-start": { body: { current_password: "wrong" }, status: 400 },
+  "user-passkeys-create": {
+    body: { name: "Phone", credential: { id: "a", response: { clientDataJSON: "a", attestationObject: "a" } } },
+    status: 400,
+  },
+  "user-passkeys-edit": { body: { name: "Phone" } },
+  // The last way to sign in, for a user without a password.
+  "user-passkeys-delete": { status: 409 },
   "user-totp-get": {},
   "user-totp-start": { body: { current_password: "wrong" }, status: 403 },
   // Nothing was started.

@@ -25,6 +25,7 @@ import { LOG_DATASET, type LogpushSettings } from "#model/events/logpush.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { type ApiServer, ask } from "./api-server.ts";
 import { plantImages } from "./planted-images.ts";
+import { plantPasskey } from "./planted-passkey.ts";
 import { plantPageShield } from "./planted-page-shield.ts";
 import { plantFirewallTools } from "./planted-firewall-tools.ts";
 
@@ -151,6 +152,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     policies: everythingOf(account),
   });
   const session = await made("POST", "/user/sessions", { label: "planted browser" });
+  const passkeyId = await plantPasskey(server);
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
   const logpushJob = await plantLogpush(server);
   const images = await plantImages(server);
@@ -182,6 +184,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,
         session_id: session.id,
+        passkey_id: passkeyId,
         custom_ns_id: CUSTOM_NS,
         zone_name: "planted.example",
         ...customHostname,
@@ -236,6 +239,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
       accountToken.id,
       membership.id,
       session.id,
+      passkeyId,
       ...Object.values(transfers),
       ...Object.values(customHostname),
       TSIG_SECRET,

@@ -1,8 +1,9 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { api, ApiError } from "../api/client.ts";
 import { Fault, Notice } from "../parts/page.tsx";
+import { endOffer, hasPasskeys, passkeyFault, signInWithPasskey } from "./passkey.ts";
 import { basicCredentials, browserLabel } from "./session.ts";
 import css from "./signed-out.module.css";
 
@@ -20,6 +21,33 @@ const CODE_REQUIRED = 10_445;
 const WRONG_CODE = 10_446;
 const isAboutCode = (error: Error): boolean => error instanceof ApiError && [CODE_REQUIRED, WRONG_CODE].includes(error.code);
 
+/** A challenge lasts ten minutes; the page may stay open for longer. */
+const OFFERED_AGAIN_MS = 9 * 60_000;
+
+/** Offers passkeys among the entries for the e-mail field, where the browser can. */
+function usePasskeyOffer(onSignedIn: () => void): Error | undefined {
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    if (!hasPasskeys()) return undefined;
+    let isOver = false;
+    const offer = (): void =>
+      void signInWithPasskey({ isOffered: true }).then(
+        () => isOver || onSignedIn(),
+        // Reasons of the browser belong to offers that nobody took.
+        (reason: unknown) => isOver || (reason instanceof ApiError && setError(reason)),
+      );
+    offer();
+    const again = setInterval(offer, OFFERED_AGAIN_MS);
+    return () => {
+      isOver = true;
+      clearInterval(again);
+      void endOffer();
+    };
+    // Once for a form.
+  }, []);
+  return error;
+}
+
 /** Signs in and reads everything again. */
 export function SignInForm({ hasEnded = false, onSignedIn, way: first = "password" }: SignInProps) {
   const client = useQueryClient();
@@ -28,20 +56,26 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
   const signIn = useMutation({
     mutationFn: ({ authorization, code }: { authorization: string; code: string }) =>
       api("POST", "/user/sessions", { label: browserLabel(), ...(code && { code }) }, { headers: { authorization }, isShown: false }),
-    onSuccess: () => {
-      onSignedIn?.();
-      return client.invalidateQueries();
-    },
+    onSuccess: () => done(),
   });
+  const done = (): Promise<void> => {
+    onSignedIn?.();
+    return client.invalidateQueries();
+  };
+  const passkey = useMutation({ mutationFn: () => signInWithPasskey(), onSuccess: done });
+  const offerError = usePasskeyOffer(() => void done());
+  const error = signIn.error ?? (passkey.error ? passkeyFault(passkey.error) : offerError);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const field = (name: string): string => String(new FormData(event.currentTarget).get(name) ?? "");
     const authorization =
       way === "password" ? basicCredentials(field("email").trim(), field("password")) : `Bearer ${field("token").trim()}`;
+    passkey.reset();
     signIn.mutate({ authorization, code: field("code").trim() }, { onError: (error) => setAsked(isAboutCode(error)) });
   };
   const turn = (): void => {
     signIn.reset();
+    passkey.reset();
     setAsked(false);
     setWay(way === "password" ? "token" : "password");
   };
@@ -49,14 +83,14 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
     <form className={css["form"]} onSubmit={submit}>
       <h1>{hasEnded ? "Sign in again" : "Sign in"}</h1>
       {hasEnded && <p className={css["lead"]}>Your session has ended. Your entries are still here.</p>}
-      {signIn.error && (
-        <Notice tone={signIn.error instanceof ApiError && signIn.error.code === CODE_REQUIRED ? "accent" : "bad"}>
-          <Fault error={signIn.error} />
+      {error && (
+        <Notice tone={error instanceof ApiError && error.code === CODE_REQUIRED ? "accent" : "bad"}>
+          <Fault error={error} />
         </Notice>
       )}
       {way === "password" ? (
         <>
-          <TextInput label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
+          <TextInput label="E-mail" name="email" type="email" autoComplete="username webauthn" required autoFocus />
           <PasswordInput label="Password" name="password" autoComplete="current-password" required />
           {isCodeAsked && (
             <TextInput
@@ -83,6 +117,20 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
       <Button type="submit" size="sm" loading={signIn.isPending} loaderProps={{ type: "dots" }}>
         Sign in
       </Button>
+      {way === "password" && hasPasskeys() && (
+        <Button
+          variant="default"
+          size="sm"
+          loading={passkey.isPending}
+          loaderProps={{ type: "dots" }}
+          onClick={() => {
+            signIn.reset();
+            passkey.mutate();
+          }}
+        >
+          Sign in with a passkey
+        </Button>
+      )}
       <button type="button" className={css["other"]} onClick={turn}>
         {way === "password" ? "Use an API token instead" : "Use e-mail and password instead"}
       </button>

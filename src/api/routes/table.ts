@@ -51,6 +51,7 @@ import { RULESET_ROUTES } from "#api/routes/rulesets/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/dns/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/events/security-events.ts";
 import { SENSITIVE_DATA_ROUTES } from "#api/routes/detection/sensitive-data.ts";
+import { PASSKEY_ROUTES } from "#api/routes/access/passkeys.ts";
 import { SESSION_ROUTES } from "#api/routes/access/sessions.ts";
 import { TOKEN_ROUTES } from "#api/routes/access/tokens.ts";
 import { USER_ROUTES } from "#api/routes/access/user.ts";
@@ -68,7 +69,7 @@ export interface Resource {
 
 /** Every route by subject, in the order of the reference. */
 export const RESOURCES: readonly Resource[] = [
-  { name: "Users and sessions", routes: [...USER_ROUTES, ...SESSION_ROUTES, ...MEMBERSHIP_ROUTES, ...BILLING_ROUTES] },
+  { name: "Users and sessions", routes: [...USER_ROUTES, ...SESSION_ROUTES, ...PASSKEY_ROUTES, ...MEMBERSHIP_ROUTES, ...BILLING_ROUTES] },
   { name: "API tokens", routes: TOKEN_ROUTES },
   {
     name: "Accounts and members",

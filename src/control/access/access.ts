@@ -8,11 +8,14 @@ import { type Accounts, createAccounts } from "./accounts.ts";
 import { AUDIT_RETENTION, type AuditLogs, type AuditLogsDeps, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
-import { createPasswordCheck } from "./password-check.ts";
+import { createPasskeyCheck, type PasskeyCheck } from "#control/sign-in/passkey-check.ts";
+import { createPasskeys, type Passkeys } from "#control/sign-in/passkeys.ts";
+import { createPasswordCheck } from "#control/sign-in/password-check.ts";
+import { createSignInChallenges } from "#control/sign-in/sign-in-challenges.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
-import { createTotpControl, type TotpControl } from "./totp.ts";
+import { createTotpControl, type TotpControl } from "#control/sign-in/totp.ts";
 import { createUsers, type Users } from "./users.ts";
 
 /** Authentication and authorization, and the resources that they depend on. */
@@ -23,6 +26,8 @@ export interface Access {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly totp: TotpControl;
+  readonly passkeys: Passkeys;
+  readonly passkeyRequest: PasskeyCheck["request"];
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
@@ -50,7 +55,9 @@ export function createAccess(deps: AccessDeps): Access {
   const { store, clock } = deps;
   const passwords = createPasswordCheck(deps);
   const totp = createTotpControl({ ...deps, passwords });
-  const authenticator = createAuthenticator({ ...deps, passwords });
+  const challenges = createSignInChallenges(deps);
+  const passkeyCheck = createPasskeyCheck({ store, clock, challenges });
+  const authenticator = createAuthenticator({ ...deps, passwords, passkeys: passkeyCheck });
   const authorizer = createAuthorizer(deps);
   const invalidateAccount = (accountId: string): void => {
     authorizer.invalidate(accountId);
@@ -65,6 +72,8 @@ export function createAccess(deps: AccessDeps): Access {
     users: createUsers(deps),
     sessions: createSessions({ store, clock, passwords, totp, ended: authenticator.endSessions }),
     totp,
+    passkeys: createPasskeys({ store, clock, passwords, challenges, ended: authenticator.endSessions }),
+    passkeyRequest: passkeyCheck.request,
     accounts,
     members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
     auditLogs: createAuditLogs({ store, clock, retention: deps.auditRetention ?? AUDIT_RETENTION }),

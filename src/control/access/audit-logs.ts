@@ -6,7 +6,7 @@ import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
 import { acceptedMemberships } from "#store/access/memberships.ts";
-import { ownUser } from "./users.ts";
+import { ownUser } from "#control/sign-in/own-user.ts";
 import { type AuditOwner, type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
 import { auditExcesses, deleteAuditsBefore, deleteOldestAudits } from "#store/access/audit-log-retention.ts";
 import { listState } from "#store/queries/list-pages.ts";

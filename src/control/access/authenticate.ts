@@ -1,7 +1,8 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { Actor, DatePins, Grant } from "#control/call.ts";
 import { type Clock, type IsoDate, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import type { PasskeyAssertion, Site } from "#model/access/passkey.ts";
 import { ALL_PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
 import { findSessionByHash, type SessionRow, touchSession } from "#store/access/sessions.ts";
@@ -11,25 +12,28 @@ import { findTokenByHash, findTokenById, type TokenRow } from "#store/access/tok
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
-import type { PasswordCheck } from "./password-check.ts";
+import type { PasskeyCheck } from "#control/sign-in/passkey-check.ts";
+import type { PasswordCheck } from "#control/sign-in/password-check.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { sessionEndMs } from "#model/access/session.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
-/** The two forms of SPEC 5.2, and two for browsers: a session's cookie, and the password that starts a session. */
+/** The two forms of SPEC 5.2, and three for browsers: a session's cookie, and the password or passkey that starts a session. */
 export type Credential =
   | { readonly type: "token"; readonly secret: string }
   | { readonly type: "key"; readonly email: string; readonly key: string }
   | { readonly type: "session"; readonly secret: string }
   | { readonly type: "password"; readonly email: string; readonly password: string }
+  /** A passkey's signature at this site. It works once. */
+  | { readonly type: "passkey"; readonly assertion: PasskeyAssertion; readonly site: Site }
   /** The secret of an invitation's link, for accepting or declining it. */
   | { readonly type: "invitation"; readonly secret: string };
 
 export interface Authenticator {
   /**
-   * Authenticates the caller at the address `ip`. Throws `invalid_token` if the token is unknown, disabled or outside its
-   * period of validity, `token_location` if its condition excludes the address, `unknown_key` if e-mail and key do not
-   * match, `session_ended` if the session no longer exists, `wrong_password`, and `rate_limited` after many of these
-   * errors.
+   * Authenticates the caller at the address `ip`. Throws `invalid_token` if the token is unknown, disabled or not valid
+   * yet or any more, `token_location` if its condition excludes the address, `unknown_key` if e-mail and key do not match,
+   * `session_ended`, `wrong_password`, `passkey_refused`, and `rate_limited` after many of these errors.
    */
   authenticate(credential: Credential, ip: string): Promise<Actor>;
   /** Whether the credential was valid a short time ago: it keeps working while its address is blocked for guessing. */
@@ -42,9 +46,6 @@ export interface Authenticator {
   invalidateAll(): void;
   close(): void;
 }
-
-/** A secret as the store holds it. Secrets are random and long, so one round is enough. */
-export const hashSecret = (secret: string): string => hash("sha256", secret, "hex");
 
 const CREDENTIALS_KEPT_MAX = 10_000;
 /** Accuracy of a session's last use, because each update is a write. */
@@ -70,9 +71,10 @@ export interface AuthenticatorDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly passwords: PasswordCheck;
+  readonly passkeys: PasskeyCheck;
 }
 
-export function createAuthenticator({ store, clock, passwords }: AuthenticatorDeps): Authenticator {
+export function createAuthenticator({ store, clock, passwords, passkeys }: AuthenticatorDeps): Authenticator {
   const tokens = createCommitInvalidatedCache<KnownToken>({
     store,
     clock,
@@ -161,6 +163,13 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     return { ...actorOfUser(known, ip), proof };
   }
 
+  async function byPasskey(assertion: PasskeyAssertion, site: Site, ip: string): Promise<Actor> {
+    const row = await passkeys.check(assertion, site, ip);
+    const known = await knownUser(row.user_id);
+    if (!known) throw new PlatformError("passkey_refused");
+    return { ...actorOfUser(known, ip), passkey_id: row.id };
+  }
+
   async function byKey(email: string, key: string, ip: string): Promise<Actor> {
     const known = await surely(() => users.get(email.toLowerCase()));
     // Compares the hash even for an unknown e-mail, so that both cases take the same time.
@@ -190,6 +199,8 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
           return bySession(credential.secret, ip);
         case "password":
           return byPassword(credential.email, credential.password, ip);
+        case "passkey":
+          return byPasskey(credential.assertion, credential.site, ip);
         case "invitation":
           return byInvitation(credential.secret, ip);
         default:
@@ -200,8 +211,8 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
       if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
       if (credential.type === "session") return sessions.familiar(hashSecret(credential.secret)) !== undefined;
       if (credential.type === "invitation") return false;
-      // Password guessing has separate limits.
-      if (credential.type === "password") return true;
+      // Passwords and passkeys have separate limits.
+      if (credential.type === "password" || credential.type === "passkey") return true;
       const known = users.familiar(credential.email.toLowerCase());
       return sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(credential.key));
     },

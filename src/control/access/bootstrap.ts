@@ -9,9 +9,9 @@ import { insertMembership } from "#store/access/memberships.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { findTokenByHash, insertToken } from "#store/access/tokens.ts";
 import { findUserByEmail, insertUser } from "#store/access/users.ts";
-import { hashSecret } from "./authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { firstTokenRow, UNSEEN_TOKEN } from "./first-token.ts";
-import { isApiKey, isTokenSecret } from "./secrets.ts";
+import { isApiKey, isTokenSecret } from "#control/sign-in/secrets.ts";
 import { emitToken } from "./tokens.ts";
 
 export interface BootstrapConfig {

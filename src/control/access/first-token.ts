@@ -5,7 +5,7 @@ import type { TokenPolicy } from "#model/access/token.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { insertToken, oldestUserToken, type TokenRow, updateToken } from "#store/access/tokens.ts";
 import { oldestUser } from "#store/access/users.ts";
-import { hashSecret } from "./authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { emitToken } from "./tokens.ts";
 
 export interface FirstToken {

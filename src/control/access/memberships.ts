@@ -18,7 +18,7 @@ import type { Kysely } from "kysely";
 import { accountView } from "./accounts.ts";
 import { emitUserTokens } from "./tokens.ts";
 import { assertNotLastOwner } from "./member-writes.ts";
-import { ownUser } from "./users.ts";
+import { ownUser } from "#control/sign-in/own-user.ts";
 
 /** The caller's own memberships in accounts. */
 export interface Memberships {

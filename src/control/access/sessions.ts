@@ -5,7 +5,9 @@ import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
 import { hashPassword } from "#kernel/crypto/password.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {
+  type Password,
   type PasswordChange,
+  type PasswordEnd,
   type Session,
   SESSION_SECONDS_MAX,
   type SessionCreate,
@@ -14,15 +16,18 @@ import {
 } from "#model/access/session.ts";
 import { isEmail } from "#model/access/user.ts";
 import { deleteSessions, insertSession, listSessions, type SessionOwner, type SessionRow } from "#store/access/sessions.ts";
+import { findPasskey } from "#store/access/passkeys.ts";
 import { findTokenById, oldestUserToken } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, oldestUser, updateUser, type UserRow } from "#store/access/users.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
-import { hashSecret } from "./authenticate.ts";
-import type { PasswordCheck } from "./password-check.ts";
-import type { TotpControl } from "./totp.ts";
-import { ownUser } from "./users.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
+import { userWithPassword } from "#control/sign-in/own-password.ts";
+import { assertOtherWay, canSignIn } from "#control/sign-in/sign-in-ways.ts";
+import type { PasswordCheck } from "#control/sign-in/password-check.ts";
+import type { TotpControl } from "#control/sign-in/totp.ts";
+import { ownUser } from "#control/sign-in/own-user.ts";
 
 /** Signed-in browsers, and the passwords for signing in. */
 export interface Sessions {
@@ -37,6 +42,9 @@ export interface Sessions {
   /** Gives the first user an e-mail address and a password, and signs in. Works once; later throws `already_set_up`. */
   setUp(call: Call, body: Setup): Promise<Session>;
   changePassword(call: Call, body: PasswordChange): Promise<{ sessions_ended: number }>;
+  password(call: Call): Promise<Password>;
+  /** Ends sign-in with the password. Throws `last_sign_in` if the user has no other way. */
+  endPassword(call: Call, body: PasswordEnd): Promise<Password>;
 }
 
 export interface SessionsDeps {
@@ -56,7 +64,7 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
     unit: Unit,
     call: Call,
     label: string,
-    by: { readonly user_id: string | null; readonly token_id: string | null },
+    by: Pick<SessionRow, "user_id" | "token_id" | "began_with" | "passkey_id">,
   ): Promise<Session> {
     const secret = newTokenSecret();
     const nowMicros = clock.nowMicros();
@@ -85,8 +93,10 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
     create: (call, { label = "", code }) => {
       const { type, id, user_id } = call.actor;
       return commit({ store }, call, async (unit) => {
-        if (await isPassword(unit.db, call.actor)) await totp.check(unit.db, id, code);
-        return add(unit, call, label, { user_id, token_id: type === "token" ? id : null });
+        const way = await wayOf(unit.db, call.actor);
+        if (way === "password") await totp.check(unit.db, id, code);
+        const by = { user_id, token_id: type === "token" ? id : null, passkey_id: call.actor.passkey_id ?? null };
+        return add(unit, call, label, { ...by, began_with: way });
       });
     },
     remove: async (call, id) => {
@@ -110,7 +120,10 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
       call.session = "";
       return { id };
     },
-    isOpen: async () => (await oldestUser(store.read))?.password_hash === null,
+    isOpen: async () => {
+      const user = await oldestUser(store.read);
+      return user !== undefined && !(await canSignIn(store.read, user));
+    },
     setUp: async (call, { email, password, label = "" }) => {
       if (!isEmail(email)) throw new PlatformError("invalid_input", { message: "Enter a valid e-mail address.", source: "/email" });
       await assertFirst(store.read, call);
@@ -127,16 +140,11 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
           before: { email: before.email },
           after: { email },
         });
-        return add(unit, call, label, { user_id: before.id, token_id: null });
+        return add(unit, call, label, { user_id: before.id, token_id: null, began_with: "password", passkey_id: null });
       });
     },
     changePassword: async (call, { current_password, password }) => {
-      const userId = ownUser(call);
-      const user = await findUser(store.read, userId);
-      await passwords.userOf(user?.email ?? "", current_password, call.actor.ip).catch((error: unknown) => {
-        if (!(error instanceof PlatformError && error.errorName === "wrong_password")) throw error;
-        throw new PlatformError("wrong_password", { message: "The current password is wrong.", source: "/current_password" });
-      });
+      const { id: userId } = await userWithPassword({ store, passwords }, call, current_password);
       const password_hash = await hashPassword(password);
       const ids = await commit({ store }, call, async (unit) => {
         await updateUser(unit.db, userId, { password_hash, modified_on: isoMicros(clock.nowMicros()) });
@@ -151,6 +159,16 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
       ended(ids);
       return { sessions_ended: ids.length };
     },
+    password: async (call) => ({ enabled: ((await findUser(store.read, ownUser(call)))?.password_hash ?? null) !== null }),
+    endPassword: async (call, { current_password }) => {
+      const { id: userId } = await userWithPassword({ store, passwords }, call, current_password);
+      await commit({ store }, call, async (unit) => {
+        await updateUser(unit.db, userId, { password_hash: null, modified_on: isoMicros(clock.nowMicros()) });
+        await assertOtherWay(unit.db, userId);
+        unit.audit({ ...auditBase("user.password_end", call), resource: { type: "user", id: userId } });
+      });
+      return { enabled: false };
+    },
   };
 }
 
@@ -158,7 +176,7 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
 async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
   const [user, { actor }] = [await oldestUser(db), call];
   if (!user || actor.user_id !== user.id) throw new PlatformError("authentication_error");
-  if (user.password_hash !== null) throw new PlatformError("already_set_up");
+  if (await canSignIn(db, user)) throw new PlatformError("already_set_up");
   const isFirst = actor.type === "user" || (await oldestUserToken(db, user.id))?.id === actor.id;
   if (!isFirst)
     throw new PlatformError("authentication_error", { message: "Setting up requires the first token, which the first start printed." });
@@ -167,14 +185,18 @@ async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
 
 /**
  * Between the check of a credential and the start of the session, the token may have been rolled or the password changed,
- * which ends existing sessions only: then throws. Returns whether the credential is a password.
+ * which ends existing sessions only: then throws. Returns how the session begins; null for tokens and keys.
  */
-async function isPassword(db: Kysely<Tables>, { type, id, proof }: Actor): Promise<boolean> {
+async function wayOf(db: Kysely<Tables>, { type, id, proof, passkey_id }: Actor): Promise<"password" | "passkey" | null> {
+  if (passkey_id !== undefined) {
+    if ((await findPasskey(db, passkey_id))?.user_id !== id) throw new PlatformError("passkey_refused");
+    return "passkey";
+  }
   const isToken = type === "token";
   const user = isToken ? undefined : await findUser(db, id);
   const hashes = isToken ? [(await findTokenById(db, id))?.hash] : [user?.password_hash, user?.api_key_hash];
   if (typeof proof !== "string" || !hashes.includes(proof)) throw new PlatformError(isToken ? "invalid_token" : "wrong_password");
-  return user !== undefined && user.password_hash === proof;
+  return user !== undefined && user.password_hash === proof ? "password" : null;
 }
 
 const hasEnded = (row: SessionRow, nowMs: number): boolean => sessionEndMs(row) <= nowMs;
@@ -184,7 +206,7 @@ const ownerOf = ({ user_id, token_id }: SessionRow): SessionOwner => (user_id ==
 const view = (row: SessionRow, currentId: string | undefined): Session => ({
   id: row.id,
   label: row.label,
-  signed_in_with: row.token_id === null ? "password" : "token",
+  signed_in_with: row.token_id !== null ? "token" : row.began_with === "passkey" ? "passkey" : "password",
   ip: row.ip,
   created_on: row.created_on,
   last_seen_on: row.last_seen_on,

@@ -28,7 +28,7 @@ import {
 } from "#store/access/tokens.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
-import { hashSecret } from "./authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { readTokenFacts, tokenEntry, tokenStatus } from "./token-facts.ts";
 import { assertWithinLimits } from "./token-limits.ts";
 import { assertMayGrant, readTokenWrite } from "./token-write.ts";

@@ -9,6 +9,7 @@ import type { Store } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { hasTotp } from "#store/access/totp.ts";
 import { findUser, updateUser, type UserRow } from "#store/access/users.ts";
+import { ownUser } from "#control/sign-in/own-user.ts";
 import type { Kysely } from "kysely";
 
 /** The caller's own user. */
@@ -44,12 +45,6 @@ export function createUsers({ store, clock }: { readonly store: Store; readonly 
       return userView(store.read, row);
     },
   };
-}
-
-/** The id of the caller's user; throws for an account's token, which has no user. */
-export function ownUser(call: Call): string {
-  if (call.actor.user_id === null) throw new PlatformError("authentication_error");
-  return call.actor.user_id;
 }
 
 async function own(db: Kysely<Tables>, call: Call): Promise<UserRow> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
-import { hashSecret } from "#control/access/authenticate.ts";
+import { hashSecret } from "#control/sign-in/secrets.ts";
 import { type Call, systemCall } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";

@@ -130,6 +130,29 @@ export const ERROR_CODES = {
     cause: "One-time codes are on already, or nothing has been started.",
     remedy: "See GET /user/totp.",
   },
+  passkey_refused: {
+    code: 10459,
+    status: 403,
+    message: "The passkey was not accepted",
+    cause:
+      "The passkey is not registered here or was deleted, belongs to another host name, did not verify its user, or answered a challenge that was used or is older than ten minutes.",
+    remedy: "Start again. If that does not help, sign in in another way and look at the list of passkeys.",
+  },
+  passkey_host: {
+    code: 10460,
+    status: 400,
+    message: "Passkeys need a host name",
+    cause: "The request went to an IP address, for which browsers have no passkeys.",
+    remedy:
+      "Open the dashboard under a name, such as http://localhost:8780 on the same machine, or over HTTPS under a name of api.allowed_hosts.",
+  },
+  last_sign_in: {
+    code: 10461,
+    status: 409,
+    message: "This is the last way to sign in",
+    cause: "Without it, the user could sign in with an API token only.",
+    remedy: "Add a passkey or a password first.",
+  },
   session_ended: {
     code: 10437,
     status: 401,

@@ -26,7 +26,7 @@ export type SessionCreate = Static<typeof SessionCreate>;
 export const Session = Type.Object({
   id: Type.String({ maxLength: 32 }),
   label: Type.String(),
-  signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("token")]),
+  signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("passkey"), Type.Literal("token")]),
   ip: Type.String({ description: "The address that signed in." }),
   created_on: Type.String({ format: "date-time" }),
   last_seen_on: Type.String({ format: "date-time", description: "Accurate to five minutes." }),
@@ -45,8 +45,17 @@ export const Setup = Type.Object({
 });
 export type Setup = Static<typeof Setup>;
 
-export const PasswordChange = Type.Object({ current_password: Type.String({ maxLength: 256 }), password: NewPassword });
+const CurrentPassword = Type.String({ maxLength: 256, description: "Required if the user has a password." });
+export const PasswordChange = Type.Object({ current_password: Type.Optional(CurrentPassword), password: NewPassword });
 export type PasswordChange = Static<typeof PasswordChange>;
+
+/** Ends sign-in with the password. */
+export const PasswordEnd = Type.Object({ current_password: CurrentPassword });
+export type PasswordEnd = Static<typeof PasswordEnd>;
+
+/** Whether the user can sign in with e-mail address and password. */
+export const Password = Type.Object({ enabled: Type.Boolean() });
+export type Password = Static<typeof Password>;
 
 export const PasswordChanged = Type.Object({
   sessions_ended: Type.Integer({ description: "All sessions of the user except the one that made this request." }),

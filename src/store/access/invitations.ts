@@ -53,6 +53,7 @@ export async function deleteEndedInvitations(db: Kysely<Tables>, now: string): P
     where: sql`password_hash IS NULL AND api_key_hash IS NULL
       AND id <> (SELECT id FROM users ORDER BY created_on, id LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM memberships WHERE memberships.user_id = users.id)
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.user_id = users.id)`,
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.user_id = users.id)
+      AND NOT EXISTS (SELECT 1 FROM user_passkeys WHERE user_passkeys.user_id = users.id)`,
   });
 }

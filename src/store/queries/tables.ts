@@ -20,6 +20,8 @@ export interface Tables {
   tokens: TokensTable;
   sessions: SessionsTable;
   user_totp: UserTotpTable;
+  user_passkeys: UserPasskeysTable;
+  sign_in_challenges: SignInChallengesTable;
   zones: ZonesTable;
   zone_claims: ZoneClaimsTable;
   former_zones: FormerZonesTable;
@@ -135,6 +137,36 @@ export interface UserTotpTable {
   /** Null until the first code. */
   confirmed_on: string | null;
 }
+export interface UserPasskeysTable {
+  id: string;
+  user_id: string;
+  /** As the authenticator named it, base64url. */
+  credential_id: string;
+  /** COSE, base64url. */
+  public_key: string;
+  /** Of signatures; 0 if the authenticator does not count. */
+  counter: number;
+  /** The host name that it is for: the relying party of WebAuthn. */
+  host: string;
+  /** JSON. */
+  transports: string;
+  /** 1 if the authenticator keeps copies on other devices. */
+  synced: number;
+  name: string;
+  created_on: string;
+  last_used_on: string | null;
+}
+/** Of sign-ins and registrations in progress; each works once. */
+export interface SignInChallengesTable {
+  /** SHA-256, hexadecimal. */
+  hash: string;
+  purpose: string;
+  /** The user that registers a passkey; null at sign-in. */
+  user_id: string | null;
+  /** Sealed, or empty. */
+  data: string;
+  expires_on: string;
+}
 export interface MembershipsTable {
   id: string;
   account_id: string;
@@ -229,6 +261,10 @@ export interface SessionsTable {
   created_on: string;
   last_seen_on: string;
   expires_on: string;
+  /** Null in older rows and for sessions through a token. */
+  began_with: Generated<string | null>;
+  /** The passkey that signed in; the session ends with it. */
+  passkey_id: Generated<string | null>;
 }
 export interface ZonesTable {
   id: string;

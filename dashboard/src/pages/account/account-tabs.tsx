@@ -4,6 +4,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 const TABS = [
   ["API tokens", "/account"],
   ["Members", "/account/members"],
+  ["Sign-in methods", "/account/sign-in"],
   ["Sessions", "/account/sessions"],
   ["Audit log", "/account/audit"],
   ["Notifications", "/account/notifications"],

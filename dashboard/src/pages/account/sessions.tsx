@@ -1,14 +1,10 @@
-import { Button, PasswordInput } from "@mantine/core";
-import { type FormEvent, useRef } from "react";
+import { Button } from "@mantine/core";
 import type { Session } from "#model/access/session.ts";
-import { ApiError } from "../../api/client.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { List } from "../../parts/list.tsx";
-import { Badge, Card, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import tools from "../../parts/tools.module.css";
 import { AccountTabs } from "./account-tabs.tsx";
-import { OneTimeCodes } from "./one-time-codes.tsx";
 
 export function SessionsPage() {
   const read = useRead<Session[]>("/user/sessions");
@@ -61,56 +57,6 @@ export function SessionsPage() {
           />
         )}
       </Card>
-      <Password />
-      <OneTimeCodes />
     </>
-  );
-}
-
-function Password() {
-  const change = useWrite<{ sessions_ended: number }>("/user/sessions");
-  const form = useRef<HTMLFormElement>(null);
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const body = { current_password: String(fields.get("current")), password: String(fields.get("new")) };
-    change.mutate({ method: "PUT", path: "/user/password", body }, { onSuccess: () => form.current?.reset() });
-  };
-  const faults = change.error instanceof ApiError ? change.error.byField() : {};
-  return (
-    <Card title="Password">
-      <form className={tools["form"]} onSubmit={submit} ref={form}>
-        <div className={tools["two"]}>
-          <PasswordInput
-            label="Current password"
-            name="current"
-            autoComplete="current-password"
-            required
-            error={faults["current_password"]?.message}
-          />
-          <PasswordInput
-            label="New password"
-            name="new"
-            autoComplete="new-password"
-            minLength={12}
-            required
-            error={faults["password"]?.message}
-          />
-        </div>
-        {change.error && !faults["current_password"] && !faults["password"] && (
-          <Notice tone="bad">
-            <Fault error={change.error} />
-          </Notice>
-        )}
-        {change.data && (
-          <Notice tone="good">The password is changed; {change.data.result.sessions_ended} other sessions have ended.</Notice>
-        )}
-        <div className={tools["row"]}>
-          <Button type="submit" loading={change.isPending} loaderProps={{ type: "dots" }}>
-            Change the password
-          </Button>
-        </div>
-      </form>
-    </Card>
   );
 }

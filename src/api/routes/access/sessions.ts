@@ -1,5 +1,5 @@
 import { type Route, route } from "#api/route.ts";
-import { PasswordChange, PasswordChanged, Session, SessionCreate, SessionId, Setup } from "#model/access/session.ts";
+import { Password, PasswordChange, PasswordChanged, PasswordEnd, Session, SessionCreate, SessionId, Setup } from "#model/access/session.ts";
 import { Totp, TotpConfirm, TotpConfirmed, TotpEnd, TotpStart, TotpStarted } from "#model/access/totp.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
@@ -31,6 +31,29 @@ export const SESSION_ROUTES: readonly Route[] = [
     result: PasswordChanged,
     paging: "one",
     handler: ({ control, call, body }) => control.access.sessions.changePassword(call, body),
+  }),
+  route({
+    method: "GET",
+    path: "/user/password",
+    id: "user-password-get",
+    summary: "Show whether the calling user can sign in with a password",
+    scope: "user",
+    permissions: READ,
+    result: Password,
+    paging: "one",
+    handler: ({ control, call }) => control.access.sessions.password(call),
+  }),
+  route({
+    method: "DELETE",
+    path: "/user/password",
+    id: "user-password-end",
+    summary: "End sign-in with the password; the user needs a passkey for it",
+    scope: "user",
+    permissions: WRITE,
+    body: PasswordEnd,
+    result: Password,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.sessions.endPassword(call, body),
   }),
   route({
     method: "GET",
@@ -83,10 +106,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: "POST",
     path: "/user/sessions",
     id: "user-sessions-create",
-    summary: "Sign a browser in, with e-mail and password (Authorization: Basic) or a token; the response sets a cookie",
+    summary: "Sign a browser in, with e-mail and password (Authorization: Basic), a passkey or a token; the response sets a cookie",
     scope: "open",
     permissions: [],
-    credentials: ["password", "token", "key"],
+    credentials: ["password", "passkey", "token", "key"],
     body: SessionCreate,
     result: Session,
     paging: "one",

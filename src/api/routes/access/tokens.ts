@@ -11,7 +11,7 @@ import {
   TokenUpdate,
   TokenVerification,
 } from "#model/access/token.ts";
-import { ownUser } from "#control/access/users.ts";
+import { ownUser } from "#control/sign-in/own-user.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 const PER_PAGE = { default: 20, max: 50, min: 5 } as const;
