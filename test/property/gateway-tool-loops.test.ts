@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { chatsOf, type Reply } from "../support/dialect-replies.ts";
+import { fc } from "../support/property.ts";
 
 const ANTHROPIC_MODEL = "claude-sonnet-4-5";
 const BEDROCK_MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -137,6 +138,109 @@ describe("the thoughts of a model return to it with the results of its tools", (
           .content,
         [{ type: "text", text: "Hi" }],
       );
+  });
+});
+
+/** A message's blocks as Anthropic has them: thoughts, then at most one text and some calls, and again. */
+const SEGMENT = fc.tuple(
+  fc.integer({ min: 1, max: 2 }),
+  fc.constantFrom("", "Let me look. ", "Für Oslo 🧊:"),
+  fc.integer({ min: 0, max: 2 }),
+);
+const blocksOf = (segments: readonly [number, string, number][]): any[] =>
+  segments.flatMap(([thoughts, text, calls], n) => [
+    ...Array.from({ length: thoughts }, (_, i) =>
+      i === 1 ? { type: "redacted_thinking", data: `hidden${n}` } : { type: "thinking", thinking: `thought ${n}`, signature: `sig${n}` },
+    ),
+    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...Array.from({ length: calls }, (_, i) => ({ type: "tool_use", id: `t${n}_${i}`, name: "weather", input: { n, i } })),
+  ]);
+
+const ANTHROPIC_DELTAS: Readonly<Record<string, (block: any) => readonly object[]>> = {
+  thinking: ({ thinking, signature }) => [
+    { type: "thinking_delta", thinking },
+    { type: "signature_delta", signature },
+  ],
+  redacted_thinking: () => [],
+  text: ({ text }) => [{ type: "text_delta", text }],
+  tool_use: ({ input }) => [{ type: "input_json_delta", partial_json: JSON.stringify(input) }],
+};
+const EMPTIED: Readonly<Record<string, object>> = {
+  thinking: { thinking: "", signature: "" },
+  text: { text: "" },
+  tool_use: { input: {} },
+};
+
+const CONVERSE_BLOCKS: Readonly<Record<string, (block: any) => object>> = {
+  thinking: ({ thinking: text, signature }) => ({ reasoningContent: { reasoningText: { text, signature } } }),
+  redacted_thinking: ({ data }) => ({ reasoningContent: { redactedContent: data } }),
+  text: ({ text }) => ({ text }),
+  tool_use: ({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }),
+};
+
+function converseEvents(block: any, contentBlockIndex: number): [string, object][] {
+  const delta = (members: object): [string, object] => ["contentBlockDelta", { contentBlockIndex, delta: members }];
+  const stop: [string, object] = ["contentBlockStop", { contentBlockIndex }];
+  if (block.type === "thinking")
+    return [delta({ reasoningContent: { text: block.thinking } }), delta({ reasoningContent: { signature: block.signature } }), stop];
+  if (block.type === "redacted_thinking") return [delta({ reasoningContent: { redactedContent: block.data } }), stop];
+  if (block.type === "text") return [delta({ text: block.text }), stop];
+  const start = { toolUse: { toolUseId: block.id, name: block.name } };
+  return [["contentBlockStart", { contentBlockIndex, start }], delta({ toolUse: { input: JSON.stringify(block.input) } }), stop];
+}
+
+const interleaved = {
+  anthropic: (blocks: any[]): Reply => ({
+    ...anthropic,
+    whole: { ...anthropic.whole, content: blocks },
+    events: [
+      anthropic.events[0]!,
+      ...blocks.flatMap((block, i) => blockEvents(i, { ...block, ...EMPTIED[block.type] }, ANTHROPIC_DELTAS[block.type]!(block))),
+      ...anthropic.events.slice(-2),
+    ],
+  }),
+  "aws-bedrock": (blocks: any[]): Reply => ({
+    ...bedrock,
+    whole: {
+      ...bedrock.whole,
+      output: { message: { role: "assistant", content: blocks.map((block) => CONVERSE_BLOCKS[block.type]!(block)) } },
+    },
+    events: [bedrock.events[0]!, ...blocks.flatMap(converseEvents), ...bedrock.events.slice(-2)],
+  }),
+};
+
+describe("thoughts between texts and calls keep their places in the next request", () => {
+  for (const provider of ["anthropic", "aws-bedrock"] as const)
+    for (const form of ["whole", "streamed"] as const)
+      test(`${provider}, ${form}`, () => {
+        fc.assert(
+          fc.property(fc.array(SEGMENT, { minLength: 1, maxLength: 4 }), (segments) => {
+            const blocks = blocksOf(segments as [number, string, number][]);
+            const chats = chatsOf(interleaved[provider](blocks));
+            const message = chats[form]();
+            const sent: any = chats.request({ ...THINKING, messages: [QUESTION, message, QUESTION], tools: [TOOL] });
+            const expected = provider === "anthropic" ? blocks : blocks.map((block) => CONVERSE_BLOCKS[block.type]!(block));
+            assert.deepEqual(sent.messages[1].content, expected);
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+  test("a place beyond the message, or none, changes no text", () => {
+    const call = { id: "t1", type: "function", function: { name: "weather", arguments: "{}" } };
+    const [thought] = THOUGHTS;
+    const contentOf = (after: unknown): any[] =>
+      chatsOf(anthropic).request({
+        messages: [QUESTION, { role: "assistant", content: "Hm.", tool_calls: [call], thinking_blocks: [{ ...thought, after }] }, RESULT],
+      }).messages[1].content;
+    const types = (after: unknown): string =>
+      contentOf(after)
+        .map(({ type, text = "" }: any) => type + text)
+        .join(" ");
+    assert.equal(types({ text: 99, calls: 99 }), "textHm. tool_use thinking");
+    assert.equal(types({ text: 1, calls: 0 }), "textH thinking textm. tool_use");
+    for (const none of [undefined, null, "x", { text: -1, calls: "1" }]) assert.equal(types(none), "thinking textHm. tool_use");
+    assert.deepEqual(contentOf({ text: 99, calls: 99 }).at(-1), thought);
   });
 });
 

@@ -1,5 +1,5 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
-import { type Thought, thinkingMembers } from "./thoughts.ts";
+import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** A whole message as a chat completion; undefined if the body is not a message. */
@@ -22,16 +22,22 @@ export function anthropicAnswer(body: Json, facts: AnswerFacts): Json | undefine
         reasoning: joined("thinking", "thinking"),
         calls,
         finish: anthropicFinish(body["stop_reason"]),
-        more: thinkingMembers(blocks.flatMap(thoughtOf)),
+        more: thinkingMembers(thoughtsOf(blocks)),
       },
     ],
     anthropicCounts(objectOf(body["usage"]) ?? {}),
   );
 }
 
-function thoughtOf({ type, thinking, signature, data }: Json): readonly Thought[] {
-  if (type === "thinking") return [{ kind: "signed", text: textOf(thinking) ?? "", signature: textOf(signature) ?? "" }];
-  return type === "redacted_thinking" ? [{ kind: "hidden", data: textOf(data) ?? "" }] : [];
+function thoughtsOf(blocks: readonly Json[]): readonly Thought[] {
+  const said = new PlaceCounter();
+  return blocks.flatMap(({ type, text, thinking, signature, data }): Thought[] => {
+    if (type === "text") said.text += textOf(text)?.length ?? 0;
+    else if (type === "tool_use") said.calls++;
+    const after = said.place;
+    if (type === "thinking") return [{ kind: "signed", text: textOf(thinking) ?? "", signature: textOf(signature) ?? "", after }];
+    return type === "redacted_thinking" ? [{ kind: "hidden", data: textOf(data) ?? "", after }] : [];
+  });
 }
 
 const FINISHES: Readonly<Record<string, FinishReason>> = {

@@ -1,6 +1,7 @@
-import { type AnswerFormat, type Chat, withJsonInstruction, type ToolChoice, type Turn } from "./chat.ts";
+import { type AnswerFormat, type Chat, withJsonInstruction, type ToolCall, type ToolChoice, type Turn } from "./chat.ts";
 import type { Part } from "./parts.ts";
 import { thinkingBlock } from "./thoughts.ts";
+import { inOrder } from "./turn-order.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
 /** The dialect requires a bound, OpenAI's does not; every model of the provider accepts this one. */
@@ -66,11 +67,14 @@ function messagesOf(turns: readonly Turn[]): readonly Json[] {
 
 function turnBlocks(turn: Turn): readonly Json[] {
   if (turn.role === "tool") return [resultOf(turn.callId, turn.parts)];
-  const blocks = blocksOf(turn.parts);
-  if (turn.role === "user") return blocks;
-  const calls = turn.calls.map(({ id, name, input, cacheControl }) => ({ type: "tool_use", id, name, input, ...markOf(cacheControl) }));
-  return [...turn.thoughts.map(thinkingBlock), ...blocks, ...calls];
+  if (turn.role === "user") return blocksOf(turn.parts);
+  return inOrder(turn).flatMap((said) => {
+    if (said.kind === "thought") return [thinkingBlock(said.thought)];
+    return said.kind === "part" ? blocksOf([said.part]) : [callOf(said.call)];
+  });
 }
+
+const callOf = ({ id, name, input, cacheControl }: ToolCall): Json => ({ type: "tool_use", id, name, input, ...markOf(cacheControl) });
 
 /** The provider caches up to a whole result, so the last mark inside it is the result's. */
 function resultOf(callId: string, parts: readonly Part[]): Json {

@@ -2,7 +2,7 @@ import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { anthropicCounts, anthropicError, anthropicFinish } from "./anthropic-answer.ts";
 import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
-import { StreamedThoughts } from "./thoughts.ts";
+import { PlaceCounter, StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -26,9 +26,9 @@ export class AnthropicStream implements StreamTranslator {
   readonly #usage = Object.create(null) as Record<string, unknown>;
   #finish: FinishReason = "stop";
   #isStopped = false;
-  #callCount = 0;
+  readonly #said = new PlaceCounter();
   readonly #calls = new Map<unknown, Call>();
-  readonly #thoughts = new StreamedThoughts();
+  readonly #thoughts = new StreamedThoughts(this.#said);
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
@@ -60,11 +60,11 @@ export class AnthropicStream implements StreamTranslator {
 
   blockStart(event: Json): StreamStep {
     const block = objectOf(event["content_block"]) ?? {};
-    if (block["type"] === "text" && textOf(block["text"])) return this.#piece({ content: block["text"] });
+    if (block["type"] === "text" && textOf(block["text"])) return this.#text(block["text"]);
     if (block["type"] === "redacted_thinking") return this.#piece(this.#thoughts.hidden(event["index"], textOf(block["data"]) ?? ""));
     if (block["type"] !== "tool_use") return NO_CHUNKS;
-    if (this.#callCount >= BLOCKS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
-    const call = { index: this.#callCount++, input: JSON.stringify(block["input"] ?? {}), hasArguments: false };
+    if (this.#said.calls >= BLOCKS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
+    const call = { index: this.#said.calls++, input: JSON.stringify(block["input"] ?? {}), hasArguments: false };
     this.#calls.set(event["index"], call);
     const made = toolCall(textOf(block["id"]) ?? "", textOf(block["name"]) ?? "", "");
     return this.#piece({ tool_calls: [{ index: call.index, ...made }] });
@@ -72,7 +72,7 @@ export class AnthropicStream implements StreamTranslator {
 
   blockDelta(event: Json): StreamStep {
     const delta = objectOf(event["delta"]) ?? {};
-    if (delta["type"] === "text_delta") return this.#piece({ content: textOf(delta["text"]) ?? "" });
+    if (delta["type"] === "text_delta") return this.#text(delta["text"]);
     if (delta["type"] === "thinking_delta") return this.#piece(this.#thoughts.text(event["index"], textOf(delta["thinking"]) ?? ""));
     if (delta["type"] === "signature_delta") return this.#piece(this.#thoughts.signature(event["index"], textOf(delta["signature"]) ?? ""));
     const call = delta["type"] === "input_json_delta" ? this.#calls.get(event["index"]) : undefined;
@@ -104,6 +104,12 @@ export class AnthropicStream implements StreamTranslator {
 
   failure(event: Json): StreamStep {
     return { pieces: [], error: anthropicError(event, 502) };
+  }
+
+  #text(value: unknown): StreamStep {
+    const content = textOf(value) ?? "";
+    this.#said.text += content.length;
+    return this.#piece({ content });
   }
 
   #piece(delta: Json): StreamStep {

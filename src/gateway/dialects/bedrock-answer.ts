@@ -1,5 +1,5 @@
 import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
-import { type Thought, thinkingMembers } from "./thoughts.ts";
+import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** An answer of Converse as a chat completion; undefined if the body is not one. */
@@ -18,9 +18,18 @@ export function bedrockAnswer(body: Json, facts: AnswerFacts): Json | undefined 
   });
   return completionOf(
     facts,
-    [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]), more: thinkingMembers(blocks.flatMap(thoughtOf)) }],
+    [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]), more: thinkingMembers(thoughtsOf(blocks)) }],
     bedrockCounts(objectOf(body["usage"]) ?? {}),
   );
+}
+
+function thoughtsOf(blocks: readonly Json[]): readonly Thought[] {
+  const said = new PlaceCounter();
+  return blocks.flatMap((block) => {
+    said.text += textOf(block["text"])?.length ?? 0;
+    if (objectOf(block["toolUse"]) !== undefined) said.calls++;
+    return thoughtOf(block).map((thought): Thought => ({ ...thought, after: said.place }));
+  });
 }
 
 /** Only models that sign their thoughts want them back. */

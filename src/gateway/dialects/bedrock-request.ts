@@ -2,6 +2,7 @@ import { limitsOf, WITHOUT_EFFORT } from "./anthropic-request.ts";
 import { type Chat, withJsonInstruction, type Tool, type ToolChoice, type Turn } from "./chat.ts";
 import type { Part } from "./parts.ts";
 import type { Thought } from "./thoughts.ts";
+import { inOrder } from "./turn-order.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
 
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
@@ -59,13 +60,13 @@ function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
     const content = resultOf(unmarked(turn.parts), blocks);
     return [{ toolResult: { toolUseId: turn.callId, content } }, ...cachePoints(...turn.parts)];
   }
-  const content = turn.parts.flatMap(blocks);
-  if (turn.role === "user") return content;
-  const calls = turn.calls.flatMap((call) => [
-    { toolUse: { toolUseId: call.id, name: call.name, input: call.input } },
-    ...cachePoints(call),
-  ]);
-  return [...turn.thoughts.map(thoughtBlock), ...content, ...calls];
+  if (turn.role === "user") return turn.parts.flatMap(blocks);
+  return inOrder(turn).flatMap((said) => {
+    if (said.kind === "thought") return [thoughtBlock(said.thought)];
+    if (said.kind === "part") return blocks(said.part);
+    const { id: toolUseId, name, input } = said.call;
+    return [{ toolUse: { toolUseId, name, input } }, ...cachePoints(said.call)];
+  });
 }
 
 const thoughtBlock = (thought: Thought): Json => ({

@@ -2,7 +2,7 @@ import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { bedrockCounts, bedrockError, bedrockFinish } from "./bedrock-answer.ts";
 import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunkOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
-import { StreamedThoughts } from "./thoughts.ts";
+import { PlaceCounter, StreamedThoughts } from "./thoughts.ts";
 import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** A tool call under way. */
@@ -18,9 +18,9 @@ export class BedrockStream implements StreamTranslator {
   readonly #facts: AnswerFacts;
   #finish: FinishReason | undefined;
   #usage: Json = {};
-  #callCount = 0;
+  readonly #said = new PlaceCounter();
   readonly #calls = new Map<unknown, Call>();
-  readonly #thoughts = new StreamedThoughts();
+  readonly #thoughts = new StreamedThoughts(this.#said);
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
@@ -47,8 +47,8 @@ export class BedrockStream implements StreamTranslator {
   blockStart(event: Json): StreamStep {
     const use = objectOf(objectOf(event["start"])?.["toolUse"]);
     if (use === undefined) return NO_CHUNKS;
-    if (this.#callCount >= CALLS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
-    const call = { index: this.#callCount++, hasArguments: false };
+    if (this.#said.calls >= CALLS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
+    const call = { index: this.#said.calls++, hasArguments: false };
     this.#calls.set(event["contentBlockIndex"], call);
     return this.#piece({ tool_calls: [{ index: call.index, ...toolCall(textOf(use["toolUseId"]) ?? "", textOf(use["name"]) ?? "", "") }] });
   }
@@ -56,7 +56,10 @@ export class BedrockStream implements StreamTranslator {
   blockDelta(event: Json): StreamStep {
     const delta = objectOf(event["delta"]) ?? {};
     const text = textOf(delta["text"]);
-    if (text !== undefined) return this.#piece({ content: text });
+    if (text !== undefined) {
+      this.#said.text += text.length;
+      return this.#piece({ content: text });
+    }
     const thought = objectOf(delta["reasoningContent"]);
     if (thought !== undefined) return this.#thought(event["contentBlockIndex"], thought);
     const input = textOf(objectOf(delta["toolUse"])?.["input"]) ?? "";

@@ -84,7 +84,8 @@ export class GoogleStream implements StreamTranslator {
     const text = textOf(part["text"]) ?? "";
     // Only the last part of a text is signed.
     const signature = part["text"] === undefined ? undefined : textOf(part["thoughtSignature"]);
-    if (part["thought"] === true) return text === "" ? undefined : { reasoning_content: text };
+    if (part["thought"] === true)
+      return text === "" && signature === undefined ? undefined : { reasoning_content: text, ...signatureMembers(signature) };
     if (choice.text.length < TEXT_CHARACTERS_MAX) choice.text += text;
     return text === "" && signature === undefined ? undefined : { content: text, ...signatureMembers(signature) };
   }
