@@ -619,7 +619,7 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Level of the log on standard error: debug, info, warn, error or silent.",
   },
-  "bootstrap.token": { type: "secret", default: "", doc: "Value of the first API token. Empty: the first start generates and prints it." },
+  "bootstrap.token": { type: "secret", default: "", doc: "Value of the first API token. Empty: the first start generates and prints one." },
   "bootstrap.email": { type: "text", default: "admin@selvedge.local", doc: "Email address of the first user." },
   "bootstrap.api_key": {
     type: "secret",

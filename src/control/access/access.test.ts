@@ -115,6 +115,16 @@ accessTest(
   },
 );
 
+accessTest("a preset token is not shown by the start that stores it", async ({ store }) => {
+  await store.write(async ({ db }) => {
+    // few: those of the test
+    for (const table of ["tokens", "memberships", "users", "accounts", "secrets"] as const) await db.deleteFrom(table).execute();
+  });
+  const preset = { store, clock: fixedClock(0), sealer, email: "owner@example.com", token: "preset-by-the-operator" };
+  assert.equal((await bootstrap(preset)).token, null);
+  assert.equal((await bootstrap({ ...preset, token: undefined as never })).token, null);
+});
+
 test("a preset token that no client can send is refused", async () => {
   await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "a@b", token: "short" }), /bootstrap token/);
   await assert.rejects(bootstrap({ store: {} as Store, clock: fixedClock(0), sealer, email: "nobody" }), /e-mail/);

@@ -42,7 +42,7 @@ export interface Bootstrapped {
 /**
  * Creates the account, user, membership and first token, which has every permission, in an empty database. In any other
  * database, only finds the oldest account. `token` is the secret until `hashFirstToken` is called, so that a start that
- * fails before printing does not lose it. A preset token counts as changed, because the operator knows it.
+ * fails before printing does not lose it, and null if it was preset. A preset token counts as changed, because the operator knows it.
  */
 export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> {
   if (config.token !== undefined && !isTokenSecret(config.token))
@@ -85,7 +85,7 @@ export async function createInstallation(
   unit: Unit,
   { clock, sealer, email, token, apiKey }: Omit<BootstrapConfig, "store">,
   accounts: readonly { readonly id: string; readonly name: string }[],
-): Promise<string> {
+): Promise<string | null> {
   const secret = token ?? newTokenSecret();
   const now = isoMicros(clock.nowMicros());
   const userId = newId();
@@ -111,8 +111,10 @@ export async function createInstallation(
   const row = firstTokenRow({ userId, secret, nowMicros: clock.nowMicros(), isPrinted: token === undefined });
   await insertToken(unit.db, row);
   await emitToken(unit, row);
-  const unseen = { name: UNSEEN_TOKEN, value: sealer.seal(secret, UNSEEN_TOKEN), created_on: now };
-  await unit.db.insertInto("secrets").values(unseen).execute();
+  if (token === undefined) {
+    const unseen = { name: UNSEEN_TOKEN, value: sealer.seal(secret, UNSEEN_TOKEN), created_on: now };
+    await unit.db.insertInto("secrets").values(unseen).execute();
+  }
   for (const { id } of accounts)
     unit.audit({
       action: "installation.create",
@@ -121,5 +123,6 @@ export async function createInstallation(
       zone_id: null,
       resource: { type: "account", id },
     });
-  return secret;
+  // Output is kept in journals: a secret that the operator knows need not be there.
+  return token === undefined ? secret : null;
 }
