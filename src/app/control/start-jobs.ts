@@ -16,6 +16,7 @@ import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { removeLeftovers } from "#jobs/remove-leftovers.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
+import { sealWebhooks } from "#jobs/seal-webhooks.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { fetchPageScripts, tellPageNews } from "#jobs/watch-pages.ts";
@@ -82,6 +83,7 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   removeLeftovers(control.removals),
   forgetEnded("image-drafts", control.imageSweep),
   sendNotifications(control.notifications.deliveries),
+  sealWebhooks(control.notifications.webhooks),
   forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
   forgetEnded("invitations", control.invitations),
   forgetEnded("page-resources", control.pageShield),

@@ -110,6 +110,11 @@ storeTest("a webhook gets a signed message, and its result is shown without the 
     // A row of an older release.
     await store.write(({ db }) => db.updateTable("notification_webhooks").set({ url: hook.url }).where("id", "=", id).execute());
     assert.equal((await notifications.webhooks.get(call(), account_id, id)).url, shown.url);
+    assert.equal(await notifications.webhooks.sealOlder(), 1);
+    assert.equal(await notifications.webhooks.sealOlder(), 0);
+    const [sealed] = await store.read.selectFrom("notification_webhooks").select("url").where("id", "=", id).execute();
+    assert.equal(sealed?.url.includes(new URL(hook.url).pathname), false, "an older row is sealed later");
+    assert.equal((await notifications.webhooks.get(call(), account_id, id)).url, shown.url);
     await assert.rejects(notifications.webhooks.delete(call(), account_id, id), failing(10603));
     await notifications.policies.delete(call(), account_id, made.id);
     await notifications.webhooks.delete(call(), account_id, id);

@@ -31,6 +31,15 @@ export async function updateWebhook(db: Db, id: string, values: Partial<WebhookR
   await db.updateTable("notification_webhooks").set(values).where("id", "=", id).execute();
 }
 
+/** Webhooks whose URL is not sealed. */
+export const unsealedWebhooks = (db: Db, limit: number): Promise<{ id: string; url: string }[]> =>
+  db.selectFrom("notification_webhooks").select(["id", "url"]).where("url", "like", "http%").orderBy("id").limit(limit).execute();
+
+/** Nothing happens if somebody else has changed it meanwhile. */
+export async function replaceWebhookUrl(db: Db, { id, url }: Pick<WebhookRow, "id" | "url">, next: string): Promise<void> {
+  await db.updateTable("notification_webhooks").set({ url: next }).where("id", "=", id).where("url", "=", url).execute();
+}
+
 export async function deleteWebhook(db: Db, id: string): Promise<void> {
   await db.deleteFrom("notification_webhooks").where("id", "=", id).execute();
 }

@@ -15,6 +15,8 @@ import {
   webhookById,
   type WebhookRow,
   webhooksOf,
+  replaceWebhookUrl,
+  unsealedWebhooks,
 } from "#store/events/notifications.ts";
 import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
 import { mechanismsOf } from "#control/notifications/alerts/policy-rows.ts";
@@ -28,6 +30,8 @@ export interface Webhooks {
   create(call: Call, accountId: string, body: WebhookWrite): Promise<{ id: string }>;
   /** Replaces the webhook; an absent secret is kept, and an empty one removed. */
   update(call: Call, accountId: string, id: string, body: WebhookWrite): Promise<{ id: string }>;
+  /** Seals the URLs of older releases, some at a time; returns their number. */
+  sealOlder(): Promise<number>;
   /** Throws `notification_in_use` while a policy uses it. */
   delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
 }
@@ -40,6 +44,7 @@ export interface WebhooksDeps {
 }
 
 const WEBHOOKS_MAX = 100;
+const SEALED_AT_ONCE = 100;
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store, clock, sealer, allowed } = deps;
@@ -48,6 +53,17 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   return {
     list: async (call, accountId) => (await webhooksOf(store.read, accountId)).map(opened).map(viewFor(call, accountId)),
     get: async (call, accountId, id) => viewFor(call, accountId)(opened(await own(store.read, accountId, id))),
+
+    sealOlder: async () => {
+      for (let sealed = 0; ;) {
+        const rows = await unsealedWebhooks(store.read, SEALED_AT_ONCE);
+        if (rows.length === 0) return sealed;
+        await store.write(async ({ db }) => {
+          for (const { id, url } of rows) await replaceWebhookUrl(db, { id, url }, sealer.seal(url, urlContext(id)));
+        });
+        sealed += rows.length;
+      }
+    },
 
     create: (call, accountId, body) => {
       const url = readWebhookUrl(body.url, allowed);
