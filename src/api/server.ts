@@ -40,6 +40,7 @@ import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-lim
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
 import { addRoutes, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
+import { addProviderSignIn } from "./sign-in/provider-sign-in.ts";
 import { addSignIn } from "./sign-in/sign-in.ts";
 import { standardHeaders } from "./standard-headers.ts";
 
@@ -245,7 +246,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     hasOpenApi,
     isSetupOpen: control.access.sessions.isOpen,
   });
-  addSignIn(app, { basePath: BASE_PATH, access: control.access, clients, isSecure: config.tls !== undefined });
+  const signIn = { basePath: BASE_PATH, access: control.access, clients, isSecure: config.tls !== undefined };
+  addSignIn(app, signIn);
+  addProviderSignIn(app, { ...signIn, log });
   if (config.docs !== undefined) addDocs(app, config.docs, hasOpenApi);
   // Unbounded streams would keep the server from ending.
   app.addHook("preClose", async () => {

@@ -161,6 +161,8 @@ export interface ControlDeps {
   readonly mailServer?: MailServer | undefined;
   /** Address of the dashboard for links in e-mails; absent: they have none. */
   readonly dashboardUrl?: string;
+  /** A company's provider of sign-in; absent: none. */
+  readonly signInProvider?: AccessDeps["provider"];
   /** Where images are, and what an account may have; absent: nowhere, so that none can be uploaded. */
   readonly images?: ImagesConfig;
   /** Whether a primary may have this address; default: public addresses only. */
@@ -221,6 +223,7 @@ export function createControl(deps: ControlDeps): Control {
     clock,
     sealer,
     ...(deps.auditRetention === undefined ? {} : { auditRetention: deps.auditRetention }),
+    provider: deps.signInProvider,
   });
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();

@@ -56,6 +56,7 @@ export interface ApiServerOptions {
   readonly scanResolvers?: readonly string[];
   readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
   readonly dashboardUrl?: string;
+  readonly signInProvider?: NonNullable<ControlDeps["signInProvider"]>;
   readonly records?: NonNullable<ControlDeps["records"]>;
   readonly images?: Partial<ImageLimits>;
   readonly hasPlaces?: boolean;
@@ -99,6 +100,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     ...(options.hasPlaces === undefined ? {} : { hasPlaces: options.hasPlaces }),
     ...(options.records ? { records: options.records } : {}),
     ...(options.dashboardUrl === undefined ? {} : { dashboardUrl: options.dashboardUrl }),
+    ...(options.signInProvider ? { signInProvider: options.signInProvider } : {}),
     ...(options.mailServer ? { mailServer: options.mailServer } : {}),
   });
   const logged: string[] = [];

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, ApiError } from "../api/client.ts";
 import { Fault, Notice } from "../parts/page.tsx";
+import { providerFault, useProvider } from "./provider.ts";
 import { endOffer, hasPasskeys, passkeyFault, signInWithPasskey } from "./passkey.ts";
 import { basicCredentials, browserLabel } from "./session.ts";
 import css from "./signed-out.module.css";
@@ -64,6 +65,12 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
   };
   const passkey = useMutation({ mutationFn: () => signInWithPasskey(), onSuccess: done });
   const offerError = usePasskeyOffer(() => void done());
+  const provider = useProvider();
+  // Read once: the address then belongs to the next page again.
+  const [returned] = useState(() => providerFault(location.hash));
+  useEffect(() => {
+    if (returned) history.replaceState(history.state, "", location.pathname + location.search);
+  }, [returned]);
   const error = signIn.error ?? (passkey.error ? passkeyFault(passkey.error) : offerError);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -83,6 +90,14 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
     <form className={css["form"]} onSubmit={submit}>
       <h1>{hasEnded ? "Sign in again" : "Sign in"}</h1>
       {hasEnded && <p className={css["lead"]}>Your session has ended. Your entries are still here.</p>}
+      {!error && returned && (
+        <Notice tone="bad">
+          {returned.text}{" "}
+          <a href={`/docs/errors/${returned.code}`} target="_blank" rel="noopener">
+            Error {returned.code}
+          </a>
+        </Notice>
+      )}
       {error && (
         <Notice tone={error instanceof ApiError && error.code === CODE_REQUIRED ? "accent" : "bad"}>
           <Fault error={error} />
@@ -129,6 +144,11 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
           }}
         >
           Sign in with a passkey
+        </Button>
+      )}
+      {provider && (
+        <Button component="a" href={provider.href} variant="default" size="sm">
+          Sign in with {provider.name}
         </Button>
       )}
       <button type="button" className={css["other"]} onClick={turn}>

@@ -8,7 +8,7 @@ import { assertNoForeignPage } from "#api/dashboard/session-cookie.ts";
 
 export interface SignInDeps {
   readonly basePath: string;
-  readonly access: Pick<Access, "passkeyRequest">;
+  readonly access: Pick<Access, "passkeyRequest" | "provider">;
   readonly clients: ClientAddresses | null;
   readonly isSecure: boolean;
 }
@@ -17,6 +17,9 @@ export interface SignInDeps {
 export function addSignIn(app: FastifyInstance, { basePath, access, clients, isSecure }: SignInDeps): void {
   const send = (reply: FastifyReply, result: unknown): FastifyReply =>
     reply.type("application/json").send(successEnvelope(result, [], null));
+  app.get(`${basePath}/sign_in`, async (_request, reply) =>
+    send(reply, { provider: access.provider === undefined ? null : { name: access.provider.name } }),
+  );
   app.post(`${basePath}/sign_in/passkey`, async (request, reply) => {
     assertNoForeignPage(request.headers);
     return send(reply, await access.passkeyRequest(siteOf(request.headers, isSecure), clientOf(request, clients)));

@@ -20,6 +20,7 @@ const TITLES: { readonly [S in Section]: string } = {
   zones: "Ownership of names",
   gateway: "AI gateway",
   api: "Management API",
+  sign_in: "Management API",
   tls: "Management API",
   ops: "Operations",
   bootstrap: "First start",

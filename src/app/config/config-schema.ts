@@ -67,6 +67,24 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "Address at which people reach the dashboard, such as https://selvedge.example. Invitations by email link to it. Empty: they have a code instead of a link.",
   },
+  "sign_in.oidc_issuer": {
+    type: "issuer",
+    default: "",
+    doc: "Issuer of a provider of OpenID Connect, with which members sign in to the dashboard, such as https://accounts.example.com. Needs api.dashboard_url. Empty: none.",
+  },
+  "sign_in.oidc_client_id": { type: "text", default: "", doc: "Client that the provider has for this installation." },
+  "sign_in.oidc_client_secret": { type: "password", default: "", doc: "Secret of the client." },
+  "sign_in.oidc_client_secret_file": {
+    type: "text",
+    default: "",
+    doc: "File with the secret of the client, instead of sign_in.oidc_client_secret. It is read again every hour.",
+  },
+  "sign_in.oidc_email_domains": {
+    type: "domains",
+    default: [],
+    doc: "Domains of e-mail addresses that may sign in by the provider, such as example.com. Empty: any member.",
+  },
+  "sign_in.oidc_name": { type: "text", default: "OpenID Connect", doc: "Name of the provider on the sign-in page: Sign in with NAME." },
   "api.openapi": {
     type: "switch",
     default: true,

@@ -6,6 +6,7 @@ import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import type { NativeMode } from "#kernel/process/native-transport.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
+import { isSafeAddress } from "#control/sign-in/provider-fetch.ts";
 import { isRecipient } from "#kernel/crypto/age-keys.ts";
 import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/client-addresses.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
@@ -18,6 +19,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export interface ConfigTypes {
   readonly text: string;
   readonly site: string;
+  readonly issuer: string;
   readonly path: string;
   readonly paths: readonly string[];
   readonly secret: string;
@@ -46,6 +48,7 @@ export interface ConfigTypes {
   readonly recipients: readonly string[];
   readonly names: readonly string[];
   readonly hosts: readonly string[];
+  readonly domains: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
   readonly issuers: readonly IssuerName[];
   readonly directories: Readonly<Partial<Record<AuthorityName, string>>>;
@@ -98,6 +101,12 @@ function isCountersUrl(value: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "" && /^\/?\d{0,4}$/.test(url.pathname) && url.search === "";
 }
 
+/** OpenID Connect Core 1.0 §1.2: without a query. The secret goes there. */
+function isIssuerUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && isSafeAddress(url) && url.username === "" && url.search === "" && url.hash === "";
+}
+
 /** As a link begins: without a path, and without anything that a link would show. */
 const isSite = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
@@ -116,6 +125,10 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   site: {
     expects: "https://HOST or http://HOST, with a port if needed",
     accept: (value) => (typeof value === "string" && (value === "" || isSite(value)) ? value : undefined),
+  },
+  issuer: {
+    expects: "https://HOST with a path if needed, or http:// with a loopback address",
+    accept: (value) => (typeof value === "string" && (value === "" || isIssuerUrl(value)) ? value : undefined),
   },
   path: { expects: "a path", accept: (value) => textOrUndefined(value) || undefined },
   paths: {
@@ -220,6 +233,11 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   hosts: {
     expects: "a list of host names and addresses without ports, such as api.example.com, *.example.com or 192.0.2.1",
     accept: (value) => listOf(value, (item) => item === "*" || isIP(item) !== 0 || parseHostname(item, { wildcard: true }) === item),
+    fromText: listFromText,
+  },
+  domains: {
+    expects: "a list of domains in lower case, such as example.com",
+    accept: (value) => listOf(value, (item) => parseHostname(item) === item),
     fromText: listFromText,
   },
   providers: {

@@ -162,6 +162,7 @@ function contradictions(config: Config): string[] {
   if (backup.every_hours > 0 && backup.directory === "") problems.push("backup.directory must be set when backup.every_hours is");
   if (backup.passphrase_file !== "" && backup.recipients.length > 0)
     problems.push("backup.passphrase_file and backup.recipients cannot both be set: a backup is encrypted in one of the two ways");
+  problems.push(...signInContradictions(config));
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;
     const near = suggest(name, PROVIDERS.keys());
@@ -175,6 +176,18 @@ function contradictions(config: Config): string[] {
       "gateway.guardrail_model must be PROVIDER/MODEL with a provider of the gateway, for example groq/meta-llama/llama-guard-4-12b",
     );
   return problems;
+}
+
+function signInContradictions({ api, sign_in }: Config): string[] {
+  const { oidc_issuer, oidc_client_id, oidc_client_secret: secret, oidc_client_secret_file: file } = sign_in;
+  if (oidc_issuer === "") return [];
+  return [
+    ...(api.dashboard_url === ""
+      ? ["api.dashboard_url must be set when sign_in.oidc_issuer is: the provider sends browsers back there"]
+      : []),
+    ...(oidc_client_id === "" ? ["sign_in.oidc_client_id must be set when sign_in.oidc_issuer is"] : []),
+    ...((secret === "") === (file === "") ? ["either sign_in.oidc_client_secret or sign_in.oidc_client_secret_file must be set"] : []),
+  ];
 }
 
 function typeOf(key: ConfigKeyName): (typeof VALUE_TYPES)[keyof typeof VALUE_TYPES] {

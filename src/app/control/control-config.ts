@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import type { ApiConfig } from "#api/server.ts";
+import type { ProviderConfig } from "#control/sign-in/provider.ts";
 import { IMAGE_UPLOAD_LIMIT } from "#api/images/image-uploads.ts";
 import type { OrderingConfig } from "#control/certificates/create.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
@@ -48,6 +50,7 @@ export const controlConfig = (config: Config) => ({
   ordering: ordering(config),
   mailServer: mailServer(config),
   dashboardUrl: config.api.dashboard_url,
+  signInProvider: signInProvider(config),
 });
 
 /** Credentials that the first start sets on request. */
@@ -84,6 +87,19 @@ const ordering = ({ certificates }: Config): OrderingConfig => ({
 /** Undefined if either half is missing. */
 const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
   host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
+
+function signInProvider({ api, sign_in }: Config): ProviderConfig | undefined {
+  if (sign_in.oidc_issuer === "") return undefined;
+  const { oidc_client_secret: secret, oidc_client_secret_file: file } = sign_in;
+  return {
+    issuer: sign_in.oidc_issuer,
+    clientId: sign_in.oidc_client_id,
+    clientSecret: () => (file === "" ? secret : readFileSync(file, "utf8").trim()),
+    emailDomains: sign_in.oidc_email_domains,
+    name: sign_in.oidc_name,
+    redirectUri: `${api.dashboard_url}/client/v4/sign_in/provider/callback`,
+  };
+}
 
 /** If a key can change at runtime, its value is read at each use. */
 export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {

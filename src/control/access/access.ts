@@ -11,6 +11,8 @@ import { type Authorizer, createAuthorizer } from "./authorize.ts";
 import { createPasskeyCheck, type PasskeyCheck } from "#control/sign-in/passkey-check.ts";
 import { createPasskeys, type Passkeys } from "#control/sign-in/passkeys.ts";
 import { createPasswordCheck } from "#control/sign-in/password-check.ts";
+import type { ProviderConfig } from "#control/sign-in/provider.ts";
+import { createProviderSignIn, type ProviderSignIn } from "#control/sign-in/provider-sign-in.ts";
 import { createSignInChallenges } from "#control/sign-in/sign-in-challenges.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
@@ -28,6 +30,8 @@ export interface Access {
   readonly totp: TotpControl;
   readonly passkeys: Passkeys;
   readonly passkeyRequest: PasskeyCheck["request"];
+  /** Undefined if the operator has configured none. */
+  readonly provider: ProviderSignIn | undefined;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
@@ -49,6 +53,8 @@ export interface AccessDeps {
   /** Null in commands that work on the database only, where no user signs in. */
   readonly sealer: Sealer | null;
   readonly auditRetention?: AuditLogsDeps["retention"];
+  /** A company's provider of sign-in; absent: none. */
+  readonly provider?: ProviderConfig | undefined;
 }
 
 export function createAccess(deps: AccessDeps): Access {
@@ -70,10 +76,14 @@ export function createAccess(deps: AccessDeps): Access {
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),
-    sessions: createSessions({ store, clock, passwords, totp, ended: authenticator.endSessions }),
+    sessions: createSessions({ store, clock, passwords, totp, provider: deps.provider, ended: authenticator.endSessions }),
     totp,
     passkeys: createPasskeys({ store, clock, passwords, challenges, ended: authenticator.endSessions }),
     passkeyRequest: passkeyCheck.request,
+    provider:
+      deps.provider === undefined || deps.sealer === null
+        ? undefined
+        : createProviderSignIn({ config: deps.provider, clock, sealer: deps.sealer, challenges }),
     accounts,
     members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
     auditLogs: createAuditLogs({ store, clock, retention: deps.auditRetention ?? AUDIT_RETENTION }),

@@ -24,6 +24,8 @@ import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "#control/sign-in/secrets.ts";
 import { userWithPassword } from "#control/sign-in/own-password.ts";
+import type { ProviderIdentity } from "#control/sign-in/provider.ts";
+import { actorOf, type ProviderUserDeps, userOfProvider } from "#control/sign-in/provider-users.ts";
 import { assertOtherWay, canSignIn } from "#control/sign-in/sign-in-ways.ts";
 import type { PasswordCheck } from "#control/sign-in/password-check.ts";
 import type { TotpControl } from "#control/sign-in/totp.ts";
@@ -34,6 +36,8 @@ export interface Sessions {
   list(call: Call): Promise<readonly Session[]>;
   /** Signs the caller in. The secret is returned on the call, and the API sets it as a cookie. */
   create(call: Call, body: SessionCreate): Promise<Session>;
+  /** Signs in whom a provider of sign-in has named. Throws `provider_email` and `provider_no_user`. */
+  createByProvider(about: ProviderSession): Promise<{ readonly secret: string }>;
   remove(call: Call, id: string): Promise<{ id: string }>;
   /** Ends the session of this call. */
   end(call: Call): Promise<{ id: string }>;
@@ -47,11 +51,20 @@ export interface Sessions {
   endPassword(call: Call, body: PasswordEnd): Promise<Password>;
 }
 
+export interface ProviderSession {
+  readonly identity: ProviderIdentity;
+  readonly label: string;
+  readonly ip: string;
+  readonly requestId: string;
+}
+
 export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly passwords: PasswordCheck;
   readonly totp: Pick<TotpControl, "check">;
+  /** Undefined if the operator has configured none. */
+  readonly provider: ProviderUserDeps["config"] | undefined;
   /** Drops the sessions from caches. */
   ended(ids: readonly string[]): void;
 }
@@ -59,7 +72,7 @@ export interface SessionsDeps {
 /** A new session ends the oldest if there are too many. */
 const SESSIONS_PER_OWNER_MAX = 50;
 
-export function createSessions({ store, clock, passwords, totp, ended }: SessionsDeps): Sessions {
+export function createSessions({ store, clock, passwords, totp, provider, ended }: SessionsDeps): Sessions {
   async function add(
     unit: Unit,
     call: Call,
@@ -98,6 +111,16 @@ export function createSessions({ store, clock, passwords, totp, ended }: Session
         const by = { user_id, token_id: type === "token" ? id : null, passkey_id: call.actor.passkey_id ?? null };
         return add(unit, call, label, { ...by, began_with: way });
       });
+    },
+    createByProvider: async ({ identity, label, ip, requestId }) => {
+      if (provider === undefined) throw new PlatformError("no_route");
+      const { result } = await store.write(async (unit) => {
+        const user = await userOfProvider({ config: provider, clock }, unit, identity, ip);
+        const call: Call = { actor: actorOf(user, ip), request_id: requestId, rev: null };
+        await add(unit, call, label, { user_id: user.id, token_id: null, began_with: "provider", passkey_id: null });
+        return { secret: call.session ?? "" };
+      });
+      return result;
     },
     remove: async (call, id) => {
       await commit({ store }, call, async (unit) => {
@@ -199,6 +222,9 @@ async function wayOf(db: Kysely<Tables>, { type, id, proof, passkey_id }: Actor)
   return user !== undefined && user.password_hash === proof ? "password" : null;
 }
 
+const beginningOf = ({ began_with }: SessionRow): "password" | "passkey" | "provider" =>
+  began_with === "passkey" || began_with === "provider" ? began_with : "password";
+
 const hasEnded = (row: SessionRow, nowMs: number): boolean => sessionEndMs(row) <= nowMs;
 
 const ownerOf = ({ user_id, token_id }: SessionRow): SessionOwner => (user_id === null ? { token_id: token_id ?? "" } : { user_id });
@@ -206,7 +232,7 @@ const ownerOf = ({ user_id, token_id }: SessionRow): SessionOwner => (user_id ==
 const view = (row: SessionRow, currentId: string | undefined): Session => ({
   id: row.id,
   label: row.label,
-  signed_in_with: row.token_id !== null ? "token" : row.began_with === "passkey" ? "passkey" : "password",
+  signed_in_with: row.token_id === null ? beginningOf(row) : "token",
   ip: row.ip,
   created_on: row.created_on,
   last_seen_on: row.last_seen_on,

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { memberView } from "#control/access/account-members.ts";
 import { hashSecret } from "#control/sign-in/secrets.ts";
+import { identitiesOfUser } from "#store/access/identities.ts";
 import { canSignIn } from "#control/sign-in/sign-in-ways.ts";
 import { assertMayGive, auditMember, namesOf } from "#control/access/member-writes.ts";
 import { emitUserTokens } from "#control/access/tokens.ts";
@@ -165,7 +166,7 @@ const NO_MAIL =
 
 /** Whether the user was invited and cannot sign in yet in any way. The first user can, by the first token. */
 async function isUnused(db: Kysely<Tables>, user: UserRow): Promise<boolean> {
-  if (user.api_key_hash !== null || (await canSignIn(db, user))) return false;
+  if (user.api_key_hash !== null || (await canSignIn(db, user)) || (await identitiesOfUser(db, user.id)).length > 0) return false;
   if ((await oldestUser(db))?.id === user.id) return false;
   return (await listUserTokens(db, user.id)).length === 0 && (await acceptedMemberships(db, user.id)).length === 0;
 }

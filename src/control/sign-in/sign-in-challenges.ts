@@ -8,7 +8,7 @@ import { hashSecret } from "./secrets.ts";
 export const CHALLENGE_SECONDS = 600;
 const CHALLENGE_BYTES = 32;
 
-export type ChallengePurpose = "passkey" | "passkey_create";
+export type ChallengePurpose = "passkey" | "passkey_create" | "provider";
 
 /** Random values that a sign-in must return: each once, and for ten minutes. The store has their hashes. */
 export interface SignInChallenges {

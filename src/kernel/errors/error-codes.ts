@@ -153,6 +153,44 @@ export const ERROR_CODES = {
     cause: "Without it, the user could sign in with an API token only.",
     remedy: "Add a passkey or a password first.",
   },
+  provider_refused: {
+    code: 10462,
+    status: 403,
+    message: "The provider has not signed you in",
+    cause:
+      "You ended the sign-in there, or the provider's response does not hold: another state, nonce, issuer or client than this sign-in began with, or a signature that its keys did not make.",
+    remedy:
+      "Try again. The operator's log has the reason; compare sign_in.oidc_issuer, sign_in.oidc_client_id and the secret with the provider.",
+  },
+  provider_no_user: {
+    code: 10463,
+    status: 403,
+    message: "No member has your e-mail address",
+    cause: "The provider has signed you in, but no user with this address is a member of an account or invited to one.",
+    remedy: "Have a member of the account invite this address.",
+  },
+  provider_unavailable: {
+    code: 10464,
+    status: 503,
+    message: "The provider cannot be reached; retry in a moment",
+    cause: "The provider of sign_in.oidc_issuer did not respond in time, or with something else than OpenID Connect needs.",
+    remedy: "Try again, or sign in in another way. The operator's log has the reason.",
+    retry_after_seconds: 5,
+  },
+  provider_email: {
+    code: 10465,
+    status: 403,
+    message: "The provider does not confirm your e-mail address",
+    cause: "The provider sent no e-mail address, has not verified it (email_verified), or its domain is not in sign_in.oidc_email_domains.",
+    remedy: "Verify the address at the provider, or ask the operator.",
+  },
+  provider_ended: {
+    code: 10466,
+    status: 403,
+    message: "This sign-in has ended",
+    cause: "It began in another browser, took more than ten minutes, or was completed before.",
+    remedy: "Start again on the sign-in page.",
+  },
   session_ended: {
     code: 10437,
     status: 401,

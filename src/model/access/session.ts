@@ -26,7 +26,7 @@ export type SessionCreate = Static<typeof SessionCreate>;
 export const Session = Type.Object({
   id: Type.String({ maxLength: 32 }),
   label: Type.String(),
-  signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("passkey"), Type.Literal("token")]),
+  signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("passkey"), Type.Literal("provider"), Type.Literal("token")]),
   ip: Type.String({ description: "The address that signed in." }),
   created_on: Type.String({ format: "date-time" }),
   last_seen_on: Type.String({ format: "date-time", description: "Accurate to five minutes." }),

@@ -48,6 +48,7 @@ import { totp } from "#store/migrations/0243-totp.ts";
 import { pageResources } from "#store/migrations/0279-page-resources.ts";
 import { latestRenewals } from "#store/migrations/0282-latest-renewals.ts";
 import { passkeys } from "#store/migrations/0286-passkeys.ts";
+import { userIdentities } from "#store/migrations/0287-user-identities.ts";
 import { unitsOfLargeChanges } from "#store/migrations/0274-units-of-large-changes.ts";
 import { images } from "#store/migrations/0271-images.ts";
 import { invitations } from "#store/migrations/0248-invitations.ts";
@@ -121,6 +122,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 279, name: "page-resources", statements: pageResources },
   { version: 282, name: "latest-renewals", statements: latestRenewals },
   { version: 286, name: "passkeys", statements: passkeys },
+  { version: 287, name: "user-identities", statements: userIdentities },
 ];
 
 /**

@@ -22,6 +22,7 @@ export interface Tables {
   user_totp: UserTotpTable;
   user_passkeys: UserPasskeysTable;
   sign_in_challenges: SignInChallengesTable;
+  user_identities: UserIdentitiesTable;
   zones: ZonesTable;
   zone_claims: ZoneClaimsTable;
   former_zones: FormerZonesTable;
@@ -155,6 +156,14 @@ export interface UserPasskeysTable {
   name: string;
   created_on: string;
   last_used_on: string | null;
+}
+export interface UserIdentitiesTable {
+  issuer: string;
+  /** How the issuer names the person. */
+  subject: string;
+  user_id: string;
+  created_on: string;
+  last_used_on: string;
 }
 /** Of sign-ins and registrations in progress; each works once. */
 export interface SignInChallengesTable {

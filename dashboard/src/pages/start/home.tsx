@@ -13,6 +13,7 @@ import { Traffic } from "../traffic/traffic.tsx";
 import { Attention } from "./attention.tsx";
 import { Checklist } from "./checklist.tsx";
 import { Health } from "./health.tsx";
+import { PendingInvitations } from "./pending-invitations.tsx";
 
 export function HomePage() {
   const account = useAccount();
@@ -25,6 +26,7 @@ export function HomePage() {
       <PageHead title="Home" lead={account?.name}>
         <TimePicker range={range} />
       </PageHead>
+      <PendingInvitations />
       {scope && newest && <Traffic scope={scope} range={range} />}
       <div className={tools["wide"]}>
         <div>
