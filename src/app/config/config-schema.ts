@@ -289,6 +289,13 @@ export const CONFIG_KEYS = {
     max: 5_000_000,
     doc: "Maximum number of DNS records in a zone on the free plan.",
   },
+  "dns.transfer_memory_bytes_max": {
+    type: "count",
+    default: 1_073_741_824,
+    min: 16_777_216,
+    max: 68_719_476_736,
+    doc: "Memory for records of zones that are being transferred from primaries, in bytes. A record takes about 300. One account gets three quarters at most.",
+  },
   "dns.import_bytes_max": {
     type: "count",
     default: 262_144,

@@ -35,6 +35,7 @@ export const controlConfig = (config: Config) => ({
   scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
   dnssecRolloverDays: config.dns.dnssec_rollover_days,
   records: { names: config.dns.names, txtContent: config.dns.txt_content },
+  secondaryLimits: { memoryBytesMax: config.dns.transfer_memory_bytes_max },
   recordsPerZoneMax: config.dns.records_per_zone_max,
   recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
   rulesetLimits: {

@@ -25,7 +25,7 @@ export interface CheckZoneDeps {
   readonly limits: Omit<PrimaryLimits, "recordsMax">;
   readonly primaryAllowed: AddressPolicy;
   /** Limit of records of all running transfers together. */
-  readonly recordsAtOnceMax: number;
+  readonly memoryBytesMax: number;
   /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
   /** Records that are transferred of an unproved zone, including SOA and signatures. */
@@ -53,7 +53,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     const source = await zoneSource(store.read, sealer, zoneId);
     return source && { ...source, peers: source.peers.toSorted((a, b) => Number(b.address === first) - Number(a.address === first)) };
   };
-  const budget = createRecordBudget(deps.recordsAtOnceMax);
+  const budget = createRecordBudget(deps.memoryBytesMax);
   const recordsMax = (source: ZoneSource): number => {
     const ofPlan = deps.recordsPerZoneMax(source.zone.plan) * RECORDS_FACTOR;
     return waitsForProof(source) ? Math.min(ofPlan, deps.unprovedRecordsMax) : ofPlan;

@@ -8,7 +8,7 @@ import { fc } from "../../../test/support/property.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
 import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primary.ts";
-import { createRecordBudget } from "./record-budget.ts";
+import { createRecordBudget, memoryOf } from "./record-budget.ts";
 import { openMessageStream } from "./message-stream.ts";
 import type { AheadMemory } from "./read-ahead.ts";
 import { connectPrimary, type PrimaryLimits } from "./primary-client.ts";
@@ -19,7 +19,8 @@ const NAME = "zone.example";
 const lines = Array.from({ length: 20 }, (_, i) => `h${i}.${NAME} 300 TXT "text number ${i}"`);
 const LIMITS: PrimaryLimits = { idleTimeoutMs: 60_000, totalTimeoutMs: 60_000, bytesMax: 100_000, recordsMax: 1_000 };
 
-const budget = createRecordBudget(60);
+const TEXT = { name: Buffer.alloc(20), rdata: Buffer.alloc(20) };
+const budget = createRecordBudget(60 * memoryOf([TEXT]));
 
 const fetch = async (
   port: number,
@@ -72,7 +73,7 @@ test("one tick reads only a part of any amount of received data", async (t) => {
   t.after(() => primary.close());
   const turns = itemsPerTurn();
   const ahead = { take: () => true, release: () => undefined };
-  const counting = { lease: () => ({ take: turns.add, ahead, release: () => undefined }) };
+  const counting = { lease: () => ({ take: (records: readonly unknown[]) => turns.add(records.length), ahead, release: () => undefined }) };
   const limits = { ...LIMITS, bytesMax: 10_000_000, recordsMax: 30_000 };
   const deps = { limits, budget: counting, accountId: "account", primaryAllowed: () => true, nowSeconds: () => 1_780_000_000 };
   const to = { address: "127.0.0.1", port: primary.port, key: null };
@@ -120,10 +121,14 @@ test("bytes, records and time are limited", async (t) => {
   await assert.rejects(fetch(primary.port, { ...LIMITS, bytesMax: 500 }), failing(/longer than 500 bytes/));
   await assert.rejects(fetch(primary.port, { ...LIMITS, recordsMax: 21 }), failing(/more than 21 records/));
   const others = budget.lease("others");
-  others.take(40);
+  others.take(Array.from({ length: 40 }, () => TEXT));
   await assert.rejects(fetch(primary.port), failing(/busy with other transfers/));
   others.release();
   assert.ok(await fetch(primary.port), "what others have given back is there again");
+  // Few records can be large.
+  primary.versions = [zoneVersion(NAME, 6, [`big.${NAME} 300 TXT ${`"${"x".repeat(255)}" `.repeat(100)}`])];
+  await assert.rejects(fetch(primary.port), failing(/larger than its memory/));
+  primary.versions = [zoneVersion(NAME, 5, lines)];
   primary.tamper = (messages, type) => (type === 252 ? messages.slice(0, 2) : messages);
   await assert.rejects(fetch(primary.port, { ...LIMITS, idleTimeoutMs: 500 }), failing(/no response within 0.5 s/));
   await assert.rejects(fetch(primary.port, { ...LIMITS, totalTimeoutMs: 700 }), failing(/not complete within 0.7 s/));

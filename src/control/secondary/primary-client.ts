@@ -91,7 +91,7 @@ export async function connectPrimary(
         const { answers } = await answer.next();
         // A message without records takes its time as well.
         taken += answers.length + 1;
-        lease.take(answers.length);
+        lease.take(answers);
         for (const record of answers) reader.take(pack(record));
         reader.endMessage();
       }

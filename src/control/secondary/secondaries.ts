@@ -51,10 +51,10 @@ export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
   /** Concurrent checks; those of one account are at most half of them. */
   readonly zonesAtOnce: number;
   /**
-   * Records that running transfers hold together. One takes 300 bytes when it is read; the process grows by more, since
-   * its garbage stays for a while.
+   * Bytes of records that running transfers hold together, three quarters of them those of one account. A short record takes 300; the process
+   * grows by more, since its garbage stays for a while.
    */
-  readonly recordsAtOnceMax: number;
+  readonly memoryBytesMax: number;
   /** Limit of records of an unproved zone. */
   readonly unprovedRecordsMax: number;
 }
@@ -64,7 +64,7 @@ const LIMITS: SecondaryLimits = {
   totalTimeoutMs: 300_000,
   bytesMax: 512 * 1024 * 1024,
   zonesAtOnce: 16,
-  recordsAtOnceMax: 4_000_000,
+  memoryBytesMax: 1024 * 1024 * 1024,
   unprovedRecordsMax: 10_000,
 };
 
@@ -83,7 +83,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     ...deps,
     outcomes,
     limits,
-    recordsAtOnceMax: limits.recordsAtOnceMax,
+    memoryBytesMax: limits.memoryBytesMax,
     unprovedRecordsMax: limits.unprovedRecordsMax,
   });
   const places = createShares({ total: limits.zonesAtOnce, share: ACCOUNT_SHARE });
