@@ -91,7 +91,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
   const unwritten = metrics.counter("selvedge_gateway_spend_unwritten_total", "Spend records that could not be written at once");
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal, () => void unwritten.value++);
-  const ledger = createSpendLedger({ clock, journal });
+  const ledger = createSpendLedger({ clock, journal, ...(deps.sharedLimits === undefined ? {} : { sharedLimits: deps.sharedLimits }) });
   const spend = createSpendLimits({ ledger, costs });
   const runner = createRunner({ pools, keys, cache, spend });
   const classifier = config.guardrail === undefined ? undefined : createClassifier(config.guardrail, { upstreams, pools });

@@ -5,7 +5,8 @@ import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { type LeasedLimits, leasedLimits, overdraftOf } from "#wire/redis/leases.ts";
+import { overdraftOf } from "#wire/redis/lease.ts";
+import { type LeasedLimits, leasedLimits } from "#wire/redis/leases.ts";
 import { slotOf } from "#wire/redis/cluster-slot.ts";
 import { eventually } from "../support/eventually.ts";
 import { fleetCommand, fleetDirectory } from "../support/fleet.ts";

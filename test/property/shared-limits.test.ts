@@ -5,7 +5,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import { fixedClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { type LeasedLimits, leasedLimits, overdraftOf } from "#wire/redis/leases.ts";
+import { NO_JOURNAL } from "#gateway/limits/journal.ts";
+import { createSpendLedger } from "#gateway/limits/ledger.ts";
+import { overdraftOf } from "#wire/redis/lease.ts";
+import { type LeasedLimits, leasedLimits } from "#wire/redis/leases.ts";
 import { eventually } from "../support/eventually.ts";
 import { fc } from "../support/property.ts";
 import { type RedisProcess, startRedis } from "../support/redis.ts";
@@ -18,9 +21,12 @@ const windowMs = 10 ** 11;
 const clock = fixedClock("2026-01-01T00:00:00Z");
 const sealer = createSealer(randomBytes(32));
 
+/** How often a node has lost the server, and counted alone. */
+let lost = 0;
+
 async function nodesAt(t: TestContext, { url }: RedisProcess, count: number): Promise<readonly LeasedLimits[]> {
   const nodes = Array.from({ length: count }, () =>
-    leasedLimits({ url, ca: "" }, { sealer, subject: "test", clock, metrics: createMetrics() }),
+    leasedLimits({ url, ca: "" }, { sealer, subject: "test", clock, metrics: createMetrics(), onDown: () => lost++ }),
   );
   t.after(() => nodes.forEach((node) => node.close()));
   await eventually(() => nodes.every((node) => node.isUp()));
@@ -37,6 +43,7 @@ test("nodes that share a limit exceed it by at most their overdrafts, and togeth
   await fc.assert(
     fc.asyncProperty(whole(1, 500), whole(2, 5), steps, async (limit, count, plan) => {
       const key = `k${++keys}`;
+      const before = lost;
       let [passed, offered] = [0, 0];
       for (const [who, requests, waits] of plan) {
         const node = nodes[who % count]!;
@@ -46,7 +53,7 @@ test("nodes that share a limit exceed it by at most their overdrafts, and togeth
         }
         if (waits) await turn();
       }
-      assert.ok(passed <= limit + count * overdraftOf(limit), `${passed} of ${limit} at ${count} nodes`);
+      assert.ok(passed <= limit + count * overdraftOf(limit) || lost > before, `${passed} of ${limit} at ${count} nodes`);
       // A burst at one node is never refused while little is used.
       assert.ok(passed >= Math.min(offered, overdraftOf(limit)), `${passed} of ${offered}`);
     }),
@@ -92,4 +99,57 @@ test("each key has one hash tag, expires, and reveals no name", { skip }, async 
     const ttl = Number(await redis.run("PTTL", key));
     assert.ok(ttl > 0 && ttl <= 130_000, `${ttl}`);
   }
+});
+
+test("bursts of spend over several gateways cannot overrun a limit, and use most of it", { skip }, async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.stop());
+  const nodes = await nodesAt(t, redis, 3);
+  const ledgers = nodes.map((sharedLimits) => createSpendLedger({ clock, journal: NO_JOURNAL, sharedLimits }));
+  let keys = 0;
+  const requests = fc.array(
+    fc.record({ node: fc.nat(2), dollars: fc.integer({ min: 1, max: 60 }), part: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    {
+      minLength: 200,
+      maxLength: 400,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(requests, fc.boolean(), async (burst, isSliding) => {
+      const technique = isSliding ? ("sliding" as const) : ("fixed" as const);
+      const bounds = ["one", "other"].map((name, index) => ({ key: `${name} ${keys}`, limit: 500 + 100 * index, windowMs, technique }));
+      keys++;
+      let [spent, reserved] = [0, 0];
+      const before = lost;
+      await Promise.all(
+        burst.map(async ({ node, dollars, part }) => {
+          const estimate = { dollars, isUpperBound: true };
+          await ledgers[node]!.ready(bounds, estimate);
+          const outcome = ledgers[node]!.reserve(bounds, estimate, true);
+          if (!("settle" in outcome)) return;
+          reserved += dollars;
+          assert.ok(spent + reserved <= 500 || lost > before, `${spent} and ${reserved}`);
+          await turn();
+          outcome.settle(dollars * part);
+          reserved -= dollars;
+          spent += dollars * part;
+        }),
+      );
+    }),
+    { numRuns: 60 },
+  );
+  // One after the other, with the leases of others returned in between.
+  const bound = { key: "all", limit: 100, windowMs, technique: "fixed" as const };
+  let spent = 0;
+  await eventually(async () => {
+    for (const ledger of ledgers) {
+      await ledger.ready([bound], { dollars: 2, isUpperBound: true });
+      const outcome = ledger.reserve([bound], { dollars: 2, isUpperBound: true }, true);
+      if (!("settle" in outcome)) continue;
+      outcome.settle(1);
+      spent++;
+    }
+    return spent >= 98;
+  });
+  assert.ok(spent <= 100);
 });

@@ -39,7 +39,7 @@ export const CONFIG_KEYS = {
   "counters.url": {
     type: "counters",
     default: "",
-    doc: "Redis or Valkey server with which all machines count rate limits together: rediss://USER:PASSWORD@HOST:PORT/DATABASE, or redis:// without TLS in a network that you trust. Each machine needs it in its own configuration. Empty: each counts alone.",
+    doc: "Redis or Valkey server with which all machines count rate limits and spend together: rediss://USER:PASSWORD@HOST:PORT/DATABASE, or redis:// without TLS in a network that you trust. Each machine needs it in its own configuration. Empty: each counts alone.",
   },
   "counters.ca": {
     type: "text",

@@ -27,6 +27,5 @@ test("an installation on several machines says which duties each has alone; one 
   assert.deepEqual(dutiesOf({ bus: "nats://bus" }), ["control", "counters", "events"]);
   assert.deepEqual(dutiesOf({ url: "postgres://db/x", bus: "nats://bus" }), ["counters", "events"]);
   assert.deepEqual(dutiesOf({ roles: ["edge"] }, true), ["counters"]);
-  assert.deepEqual(dutiesOf({ roles: ["gateway"] }, true), ["counters", "spend"]);
   assert.deepEqual(dutiesOf({ url: "postgres://db/x", bus: "nats://bus", counters: "redis://count" }), ["events"]);
 });

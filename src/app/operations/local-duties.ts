@@ -27,13 +27,8 @@ const LOCAL_DUTIES: readonly LocalDuty[] = [
   },
   {
     duty: "counters",
-    sentence: "without counters.url, rate limits and request budgets are counted on each machine alone",
+    sentence: "without counters.url, rate limits, request budgets and spend of gateways are counted on each machine alone",
     isLocal: ({ counters }) => counters.url === "",
-  },
-  {
-    duty: "spend",
-    sentence: "spend of gateways is counted on each machine alone",
-    isLocal: ({ roles }) => roles.includes("gateway"),
   },
   {
     duty: "events",

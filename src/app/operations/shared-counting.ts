@@ -26,11 +26,11 @@ export function openSharedCounting(deps: {
     ...{ ...deps, subject: "api" },
     onUp: () => {
       duty.value = 0;
-      log.info({ server }, "rate limits are counted together with other machines");
+      log.info({ server }, "rate limits and spend are counted together with other machines");
     },
     onDown: (reason) => {
       duty.value = 1;
-      log.warn({ server, reason }, "rate limits are counted on this machine alone until counters.url works again");
+      log.warn({ server, reason }, "rate limits and spend are counted on this machine alone until counters.url works again");
     },
   });
 }

@@ -108,7 +108,10 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           const found = lookup instanceof Promise ? await lookup : lookup;
           if (found !== undefined && "stored" in found) return replay(found.stored, exchange);
           const waitSeconds = keyed.take?.() ?? 0;
-          const claimed = waitSeconds > 0 ? tooMany(waitSeconds) : spend.reserve(context.gateway, step, context.metadata);
+          const { gateway, metadata } = context;
+          const ready = waitSeconds > 0 ? undefined : spend.ready(gateway, step, metadata);
+          if (ready !== undefined) await ready;
+          const claimed = waitSeconds > 0 ? tooMany(waitSeconds) : spend.reserve(gateway, step, metadata, true);
           if (claimed !== undefined && !isClaim(claimed)) {
             found?.fill.drop();
             // Another provider or model may be within its limits.

@@ -1,11 +1,14 @@
 import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { type SharedLimit, type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import { createClockSteps } from "./clock-steps.ts";
 import type { SpendJournal } from "./journal.ts";
 
 export interface SpendLedger {
   /** Reserves the amount in all of the bounds, or in none: it then returns the bound without room. */
-  reserve(bounds: readonly SpendBound[], amount: SpendEstimate): Reservation | SpendBound;
+  reserve(bounds: readonly SpendBound[], amount: SpendEstimate, hasWaited?: boolean): Reservation | SpendBound;
+  /** Resolves when other machines have left enough for the amount, or cannot be waited for; undefined if `reserve` needs no wait. */
+  ready(bounds: readonly SpendBound[], amount: SpendEstimate): Promise<void> | undefined;
   /** Whether anything is left beside the spent and reserved amounts. */
   hasRoom(bound: SpendBound): boolean;
   close(): void;
@@ -24,6 +27,13 @@ export interface Reservation {
 
 /** Whole billionths of a dollar, so that released amounts leave no remainder. */
 const units = (dollars: number): number => Math.round(dollars * 1e9);
+
+const sharedOf = ({ limit, windowMs, technique }: SpendBound): SharedLimit => ({
+  limit: units(limit),
+  windowMs,
+  technique,
+  isStrict: true,
+});
 
 interface Account {
   readonly windowMs: number;
@@ -50,7 +60,12 @@ const ACCOUNTS_MAX = 100_000;
  * request without one may exceed the limit, but only alone: while anything is reserved, only an estimate that fits
  * passes. So a burst spends no more than the same requests in sequence would.
  */
-export function createSpendLedger({ clock, journal }: { readonly clock: Clock; readonly journal: SpendJournal }): SpendLedger {
+export function createSpendLedger(deps: {
+  readonly clock: Clock;
+  readonly journal: SpendJournal;
+  readonly sharedLimits?: SharedLimits;
+}): SpendLedger {
+  const { clock, journal, sharedLimits = UNSHARED } = deps;
   const accounts = new Map<string, Account>();
 
   const stepsOf = createClockSteps(clock);
@@ -95,6 +110,29 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
     );
   };
 
+  /** Takes the amount in all of the bounds from what all machines share, or in none: it then returns the bound without room. */
+  const takeShared = (
+    bounds: readonly SpendBound[],
+    amount: number,
+    { isUpperBound, hasWaited }: { readonly isUpperBound: boolean; readonly hasWaited: boolean },
+  ): SpendBound | undefined => {
+    for (const [index, bound] of bounds.entries()) {
+      const limit = sharedOf(bound);
+      const answer = sharedLimits.take(bound.key, amount, limit);
+      if (answer === "yes") continue;
+      // As above: without an upper bound, alone, while anything is left. And who could not wait is not refused for what others hold.
+      const isAlone = !isUpperBound && accountOf(bound.key, bound.windowMs).reserved === 0;
+      const mayOwe = answer === "perhaps" && (!hasWaited || (isAlone && sharedLimits.take(bound.key, 1, limit) === "yes"));
+      if (mayOwe) {
+        sharedLimits.owe(bound.key, amount, limit);
+        continue;
+      }
+      for (const { key } of bounds.slice(0, index)) sharedLimits.giveBack(key, amount, sharedLimits.windowOf(key));
+      return bound;
+    }
+    return undefined;
+  };
+
   for (const { key, windowMs, startMs, amount } of journal.open(clock.nowMs())) {
     const account = accountOf(key, windowMs);
     if (startMs === account.startMs) account.spent += amount;
@@ -104,13 +142,21 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
   return {
     hasRoom: (bound) => {
       const account = accountOf(bound.key, bound.windowMs);
-      return spentIn(account, bound) + account.reserved < units(bound.limit);
+      return spentIn(account, bound) + account.reserved < units(bound.limit) && sharedLimits.take(bound.key, 0, sharedOf(bound)) === "yes";
     },
-    reserve: (bounds, { dollars, isUpperBound }) => {
+    ready: (bounds, { dollars }) => {
       const amount = units(dollars);
-      const full = bounds.find((bound) => !fits(bound, amount, isUpperBound));
+      const waits = bounds.flatMap((bound) => sharedLimits.ready(bound.key, amount, sharedOf(bound)) ?? []);
+      return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
+    },
+    reserve: (bounds, { dollars, isUpperBound }, hasWaited = false) => {
+      const amount = units(dollars);
+      const full = bounds.find((bound) => !fits(bound, amount, isUpperBound)) ?? takeShared(bounds, amount, { isUpperBound, hasWaited });
       if (full !== undefined) return full;
-      const held = bounds.map(({ key, windowMs }) => ({ key, account: accountOf(key, windowMs) }));
+      const held = bounds.map((bound) => ({
+        ...{ key: bound.key, account: accountOf(bound.key, bound.windowMs) },
+        ...{ shared: sharedOf(bound), window: sharedLimits.windowOf(bound.key) },
+      }));
       for (const { account } of held) account.reserved += amount;
       const id = journal.reserved(held.map(({ key, account }) => ({ key, windowMs: account.windowMs, startMs: account.startMs, amount })));
       let isOpen = true;
@@ -120,9 +166,11 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
           isOpen = false;
           const cost = units(owed);
           const nowMs = clock.nowMs();
-          for (const { account } of held) {
+          for (const { key, account, shared, window } of held) {
             account.reserved = Math.max(0, account.reserved - amount);
             roll(account, nowMs).spent += cost;
+            if (cost < amount) sharedLimits.giveBack(key, amount - cost, window);
+            else sharedLimits.owe(key, cost - amount, shared);
           }
           journal.settled(
             id,

@@ -10,7 +10,9 @@ import type { SpendBound } from "#gateway/request/spend-bound.ts";
 /** Keeps a gateway's requests within its spend limits. */
 export interface SpendLimits {
   /** Undefined if no rule applies to the step; a refusal if a rule has no room left. `metadata` is the request's, as JSON. */
-  reserve(gateway: GatewayEntry, step: Step, metadata: string): SpendClaim | Refusal | undefined;
+  reserve(gateway: GatewayEntry, step: Step, metadata: string, hasWaited?: boolean): SpendClaim | Refusal | undefined;
+  /** Resolves when `reserve` knows what other machines have left; undefined if it does. */
+  ready(gateway: GatewayEntry, step: Step, metadata: string): Promise<void> | undefined;
 }
 
 /** The reservation of one step. */
@@ -30,16 +32,23 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 export function createSpendLimits({ ledger, costs }: { readonly ledger: SpendLedger; readonly costs: Costs }): SpendLimits {
   const estimates = createSpendEstimates(costs);
+  const boundsOf = (gateway: GatewayEntry, step: Step, metadata: string) => {
+    const { spend_rules = [] } = gateway;
+    if (spend_rules.length === 0) return { rules: [], bounds: step.bounds ?? [] };
+    const values = (metadata === "" ? {} : JSON.parse(metadata)) as Metadata;
+    const rules = spend_rules.filter((rule) => isAbout(rule, step, values));
+    return { rules, bounds: [...rules.map((rule) => boundOf(gateway, rule, values)), ...(step.bounds ?? [])] };
+  };
   return {
-    reserve: (gateway, step, metadata) => {
-      const { spend_rules = [] } = gateway;
-      if (spend_rules.length === 0 && step.bounds === undefined) return undefined;
-      const values = (metadata === "" ? {} : JSON.parse(metadata)) as Metadata;
-      const rules = spend_rules.filter((rule) => isAbout(rule, step, values));
-      const bounds = [...rules.map((rule) => boundOf(gateway, rule, values)), ...(step.bounds ?? [])];
+    ready: (gateway, step, metadata) => {
+      const { bounds } = boundsOf(gateway, step, metadata);
+      return bounds.length === 0 ? undefined : ledger.ready(bounds, estimates.of(step));
+    },
+    reserve: (gateway, step, metadata, hasWaited) => {
+      const { rules, bounds } = boundsOf(gateway, step, metadata);
       if (bounds.length === 0) return undefined;
       const amount = estimates.of(step);
-      const outcome = ledger.reserve(bounds, amount);
+      const outcome = ledger.reserve(bounds, amount, hasWaited);
       if ("settle" in outcome) return claim(outcome, amount.dollars, (usage) => estimates.learn(step, usage));
       return refusal(outcome, rules[bounds.indexOf(outcome)]?.id ?? "route", step);
     },

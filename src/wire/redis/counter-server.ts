@@ -56,7 +56,7 @@ const JITTER_MS = 500;
 const MEMBERS_MAX = 64;
 /** Redirections for one call, while a cluster moves its slots. */
 const MOVES_MAX = 3;
-const PROBE = [1, 60_000, "0", -1, 0, 0, 0, 0, 0] as const;
+const PROBE = [1, 60_000, "0", -1, 0, 0, 0, 0, 0, 0] as const;
 /** Errors of a member of a cluster that pass by themselves. */
 const PASSING = /^(?:ASK|TRYAGAIN|CLUSTERDOWN) /;
 const MOVED = /^MOVED (\d{1,5}) (\S{1,255})$/;

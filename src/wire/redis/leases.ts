@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { type LimitAnswer, type SharedLimit, type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
+import { type SharedLimit, type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { type CounterPlace, createCounterServer } from "./counter-server.ts";
+import { isLate, lacks, type Lease, lookAt, newLease, overdraftOf, releaseWaiters, takeFrom, untilHeld } from "./lease.ts";
 
 /** Limits of which this thread takes leases from a server of Redis or Valkey. */
 export interface LeasedLimits extends SharedLimits {
@@ -29,41 +30,6 @@ const SHARE = 0.1;
 /** Limits in one thread; beyond it, the oldest is forgotten. What it held stays debited until its window ends. */
 const KEYS_MAX = 50_000;
 const TICK_MS = 1_000;
-/** A call that takes longer is not waited for: until its answer the caller's own count decides. */
-const PATIENCE_MS = 100;
-const OVERDRAFT_SHARE = 0.25;
-const OVERDRAFT_LEAST = 10;
-
-/**
- * Amount that a thread may pass between two answers of the server beyond its leases. A burst that begins within one turn of the event loop is not
- * refused before the server could say anything. A limit is exceeded by at most this for each thread that counts it (docs/adr/0304).
- */
-export const overdraftOf = (limit: number): number => Math.min(limit, Math.max(OVERDRAFT_LEAST, Math.ceil(limit * OVERDRAFT_SHARE)));
-
-interface Lease {
-  readonly name: string;
-  limit: SharedLimit;
-  /** Number of the window on the server; -1 before its first answer for it. */
-  window: number;
-  endsMs: number;
-  /** May be used without asking. */
-  held: number;
-  granted: number;
-  /** Since the last call. */
-  used: number;
-  overdrawn: number;
-  /** Of the call that has no answer yet. */
-  askedOverdrawn: number;
-  askedMs: number;
-  isAsking: boolean;
-  /** The last answer had nothing left. */
-  isDry: boolean;
-  isFull: boolean;
-  /** The largest amount that could not be taken. */
-  wanted: number;
-  wasUsed: boolean;
-}
-
 /** Without a place each thread counts alone. */
 export const leasedLimits = (place: CounterPlace | undefined, deps: LeasedLimitsDeps): LeasedLimits =>
   place === undefined ? { ...UNSHARED, isUp: () => false, close: () => undefined } : createLeasedLimits(place, deps);
@@ -74,6 +40,10 @@ function createLeasedLimits(place: CounterPlace, deps: LeasedLimitsDeps): Leased
   const connected = metrics.gauge("selvedge_counters_connections", "Threads that count with other machines through counters.url");
   const calls = metrics.counter("selvedge_counters_calls_total", "Calls to the server of counters.url");
   const failures = metrics.counter("selvedge_counters_unanswered_calls_total", "Calls to the server of counters.url without an answer");
+  const late = metrics.counter(
+    "selvedge_counters_late_total",
+    "Times that a limit was counted by this machine alone because an answer was late",
+  );
   const leases = new Map<string, Lease>();
   const hashed = (text: string): string => createHmac("sha256", secret).update(text).digest("base64url");
   const prefix = `sv:{${hashed("installation").slice(0, 8)}.`;
@@ -104,8 +74,8 @@ function createLeasedLimits(place: CounterPlace, deps: LeasedLimitsDeps): Leased
     lease.limit = limit;
     return lease;
   };
-  /** `wanted`: the least that the lease must have; 0 only reports. */
-  const ask = async (key: string, lease: Lease, wanted: number, returned = 0): Promise<void> => {
+  /** `wanted`: the least that is of use; 0 only reports. `hoped`: more that is of use at once. */
+  const ask = async (key: string, lease: Lease, wanted: number, returned = 0, hoped = wanted): Promise<void> => {
     const { limit, used, overdrawn, window } = lease;
     Object.assign(lease, { isAsking: true, askedMs: clock.monotonicMs(), askedOverdrawn: overdrawn, used: 0, overdrawn: 0 });
     lease.held -= returned;
@@ -113,22 +83,26 @@ function createLeasedLimits(place: CounterPlace, deps: LeasedLimitsDeps): Leased
     const slides = limit.technique === "sliding" ? "1" : "0";
     const answer = await server.lease(
       lease.name,
-      ...[limit.limit, limit.windowMs, slides, window, used, overdrawn, returned, wanted, SHARE],
+      ...[limit.limit, limit.windowMs, slides, window, used, overdrawn, returned, wanted, hoped, SHARE],
     );
     lease.isAsking = false;
     lease.askedOverdrawn = 0;
     if (answer === null) {
       failures.value++;
       if (leases.get(key) === lease) leases.delete(key);
+      for (const { go } of lease.waiters.splice(0)) go();
       return;
     }
     const [at = -1, granted = 0, left = 0, spent = 0, restMs = 0] = answer;
     if (at !== lease.window) lease.held = 0;
     lease.held += granted;
-    if (granted > 0) lease.wanted = 0;
+    lease.wanted = 0;
+    if (granted < wanted) lease.lacked = wanted;
     Object.assign(lease, { window: at, granted, endsMs: lease.askedMs + restMs });
     lease.isDry = granted === 0 && left === 0;
     lease.isFull = lease.isDry && spent >= limit.limit;
+    const { next, all } = releaseWaiters(lease);
+    if (next > 0) void ask(key, lease, next, 0, all);
   };
   const isLow = ({ held, granted, overdrawn, limit: { limit } }: Lease): boolean =>
     granted > 0 ? held < granted / 2 : overdrawn > overdraftOf(limit) / 2;
@@ -146,21 +120,57 @@ function createLeasedLimits(place: CounterPlace, deps: LeasedLimitsDeps): Leased
       roll(lease, nowMs);
       const isIdle = !lease.wasUsed;
       lease.wasUsed = false;
+      // Less than a request needs is of use to others only.
+      const returned = isIdle || (lease.lacked > 0 && lease.limit.isStrict === true) ? lease.held : 0;
+      lease.lacked = 0;
       if (isIdle && lease.window < 0 && lease.used === 0) leases.delete(key);
-      else if (lease.used > 0 || (isIdle && lease.held > 0) || (lease.isDry && !isIdle))
-        void ask(key, lease, isLow(lease) ? Math.max(1, lease.wanted) : 0, isIdle ? lease.held : 0);
+      else if (lease.used > 0 || returned > 0 || (lease.isDry && !isIdle))
+        void ask(key, lease, isLow(lease) && returned === 0 ? Math.max(1, lease.wanted) : 0, returned);
     }
   }, TICK_MS).unref();
 
+  const current = (key: string, limit: SharedLimit, nowMs: number): Lease => {
+    const lease = leaseOf(key, limit);
+    roll(lease, nowMs);
+    return lease;
+  };
   return {
+    owe: (key, amount, limit) => {
+      if (!server.isUp() || amount <= 0) return;
+      const lease = current(key, limit, clock.monotonicMs());
+      const held = Math.min(lease.held, amount);
+      lease.wasUsed = true;
+      lease.held -= held;
+      lease.overdrawn += amount - held;
+      lease.used += amount;
+    },
+    giveBack: (key, amount, window) => {
+      const lease = leases.get(key);
+      if (lease === undefined || window < 0 || lease.window !== window || clock.monotonicMs() >= lease.endsMs) return;
+      lease.held += amount;
+      lease.used -= amount;
+    },
+    windowOf: (key) => leases.get(key)?.window ?? -1,
+    ready: (key, amount, limit) => {
+      if (!server.isUp()) return undefined;
+      const nowMs = clock.monotonicMs();
+      const lease = current(key, limit, nowMs);
+      if (lease.held >= amount || isLate(lease, nowMs)) return undefined;
+      // For an amount that the server did not have, it is asked once a second.
+      if (lacks(lease, amount - lease.held)) return undefined;
+      lease.wasUsed = true;
+      const held = untilHeld(lease, amount);
+      if (!lease.isAsking) void ask(key, lease, amount - lease.held);
+      return held;
+    },
     take: (key, amount, limit) => {
       if (!server.isUp()) return "yes";
       const nowMs = clock.monotonicMs();
-      if (amount === 0) return look(leases.get(key), nowMs);
-      const lease = leaseOf(key, limit);
-      roll(lease, nowMs);
-      const answer = use(lease, amount, nowMs);
-      if (!lease.isAsking && (lease.window < 0 || (!lease.isDry && (isLow(lease) || answer !== "yes"))))
+      if (amount === 0) return lookAt(leases.get(key), nowMs);
+      const lease = current(key, limit, nowMs);
+      if (isLate(lease, nowMs)) late.value++;
+      const answer = takeFrom(lease, amount, nowMs);
+      if (!lease.isAsking && (lease.window < 0 || (!lease.isDry && lease.lacked === 0 && (isLow(lease) || answer !== "yes"))))
         void ask(key, lease, answer !== "yes" || isLow(lease) ? Math.max(1, lease.wanted) : 0);
       return answer;
     },
@@ -170,33 +180,4 @@ function createLeasedLimits(place: CounterPlace, deps: LeasedLimitsDeps): Leased
       server.close();
     },
   };
-}
-
-function newLease(name: string, limit: SharedLimit): Lease {
-  return {
-    ...{ name, limit, window: -1, endsMs: 0, held: 0, granted: 0, used: 0, overdrawn: 0, askedOverdrawn: 0, askedMs: 0 },
-    ...{ isAsking: false, isDry: false, isFull: false, wanted: 0, wasUsed: false },
-  };
-}
-
-const isLate = ({ isAsking, askedMs }: Lease, nowMs: number): boolean => isAsking && nowMs - askedMs > PATIENCE_MS;
-
-function look(lease: Lease | undefined, nowMs: number): LimitAnswer {
-  if (lease === undefined || isLate(lease, nowMs) || nowMs >= lease.endsMs) return "yes";
-  return lease.isFull ? "full" : lease.isDry && lease.held === 0 ? "perhaps" : "yes";
-}
-
-/** Takes the amount from the lease, or overdraws it. */
-function use(lease: Lease, amount: number, nowMs: number): LimitAnswer {
-  lease.wasUsed = true;
-  const beyond = Math.max(0, amount - lease.held);
-  const overdraft = lease.isDry ? 0 : overdraftOf(lease.limit.limit) - lease.overdrawn - lease.askedOverdrawn;
-  if (beyond > overdraft && !isLate(lease, nowMs)) {
-    lease.wanted = Math.max(lease.wanted, beyond);
-    return lease.isFull ? "full" : "perhaps";
-  }
-  lease.held -= amount - beyond;
-  lease.overdrawn += beyond;
-  lease.used += amount;
-  return "yes";
 }

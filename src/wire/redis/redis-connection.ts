@@ -71,10 +71,12 @@ function overSocket(socket: Socket, timeoutMs: number): RedisConnection {
     for (const one of waiting.splice(0)) one.reject(new Error(why));
     closed.resolve(why);
   };
-  // One timer for all commands: it looks only at the oldest.
+  // One timer for all commands: it looks only at the oldest, and twice, because this process may have been suspended itself.
+  let seen: Waiting | undefined;
   const watch = setInterval(() => {
     const [oldest] = waiting;
-    if (oldest !== undefined && machineMs() - oldest.sentMs > timeoutMs) end(`no answer within ${timeoutMs} ms`);
+    if (oldest !== undefined && oldest === seen && machineMs() - oldest.sentMs > timeoutMs) end(`no answer within ${timeoutMs} ms`);
+    seen = oldest;
   }, timeoutMs / 2).unref();
   const read = createReplyReader((reply) => {
     const next = waiting.shift();
