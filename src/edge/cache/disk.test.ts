@@ -1,5 +1,17 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,8 +98,17 @@ const DAMAGES: readonly (readonly [name: string, damage: (directory: string) => 
   ["a body with another byte", (directory) => flip(join(directory, files(directory, ".body")[0]!), 3)],
   ["no body", (directory) => rmSync(join(directory, files(directory, ".body")[0]!))],
   ["a description that was being written", (directory) => writeFileSync(join(directory, `${"0".repeat(24)}.json.new`), "{")],
+  ["a body that is a link to another file", (directory) => replaced(directory, ".body", (path) => symlinkSync("/etc/passwd", path))],
+  ["a description that is a link to another file", (directory) => replaced(directory, ".json", (path) => symlinkSync("/etc/passwd", path))],
+  ["a description that is a directory", (directory) => replaced(directory, ".json", (path) => mkdirSync(path))],
   ["a body without a description", (directory) => writeFileSync(join(directory, `${"0".repeat(24)}.body`), "torn")],
 ];
+
+function replaced(directory: string, ending: string, make: (path: string) => void): void {
+  const path = join(directory, files(directory, ending)[0]!);
+  rmSync(path);
+  make(path);
+}
 
 function flip(path: string, at: number): void {
   const bytes = readFileSync(path);
@@ -247,6 +268,17 @@ test("the cache directory stays within its size limit", async (t) => {
   // A smaller limit applies to files from before as well.
   await (await start({ disk: 50_000 })).close();
   assert.ok(files(directory, ".json").length <= 2);
+});
+
+test("only the server's own user can read cached responses, also in a directory that others can read", async (t) => {
+  const { start, directory } = await site(t, (_req, res) => send(res, "the body"));
+  chmodSync(directory, 0o755);
+  const edge = await start();
+  for (const path of ["/a.css", "/a.css", "/b.css", "/b.css"]) await get(edge, path);
+  await edge.close();
+  const made = readdirSync(directory);
+  assert.ok(made.length >= 3, made.join());
+  for (const name of made) assert.equal(statSync(join(directory, name)).mode & 0o077, 0, name);
 });
 
 test("if its directory is not usable, the cache works in memory and reports one error", async (t) => {

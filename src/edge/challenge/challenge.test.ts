@@ -126,6 +126,39 @@ test("challenges and clearances expire", () => {
   assert.equal(clearance.redeem(visitor, task, answer), null);
 });
 
+test("neither a clearance nor a solved task counts in another zone, at another address or in another browser", () => {
+  const clearance = createClearance({ key: new Uint8Array(32), clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
+  const visitorOf = ([zone, clientIp, agent]: readonly [string, string, string], cookie = ""): Exchange => {
+    const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp, scheme: "http", serverPort: 80, tls: null });
+    Object.assign(visitor, { zone: { entry: { id: zone } } });
+    visitor.user_agent = agent;
+    if (cookie !== "") visitor.editRequest([fieldChange("Cookie", "set", cookie)]);
+    return visitor;
+  };
+  const own = ["zone-a", "192.0.2.1", "one"] as const;
+  const task = clearance.task(visitorOf(own));
+  const answer = String(solve(task));
+  const cookie = (clearance.redeem(visitorOf(own), task, answer) ?? "").split(";")[0] ?? "";
+  assert.equal(clearance.has(visitorOf(own, cookie)), true);
+  const others = [
+    ["zone-b", "192.0.2.1", "one"],
+    ["zone-a", "192.0.2.2", "one"],
+    ["zone-a", "192.0.2.1", "two"],
+    ["", "192.0.2.1", "one"],
+  ] as const;
+  for (const other of others) {
+    assert.equal(clearance.has(visitorOf(other, cookie)), false);
+    assert.equal(clearance.redeem(visitorOf(other), task, answer), null);
+  }
+  // Facts that the query carries may have line ends, between which the signed parts are.
+  const [facts, sum] = [task.slice(0, task.lastIndexOf(".")), task.slice(task.lastIndexOf("."))];
+  const shifted = `${facts}\nzone-a${sum}`;
+  const shiftedAnswer = String(solve(shifted));
+  for (const other of [...others, own]) assert.equal(clearance.redeem(visitorOf(other), shifted, shiftedAnswer), null);
+  // A solved task is no cookie.
+  assert.equal(clearance.has(visitorOf(own, `svc_clearance=${task}`)), false);
+});
+
 test("SPEC 9, 2024-03-31: with privacy_pass a passed challenge counts at other addresses of the same browser", () => {
   const clearance = createClearance({ key: new Uint8Array(32), clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
   const visitorAt = (clientIp: string, privacy_pass: boolean, agent = "one", cookie = ""): Exchange => {

@@ -9,6 +9,8 @@ import { type RequestKey, StoredResponse } from "./stored-response.ts";
 export const BLOCK_BYTES = 65_536;
 /** Increased when the format changes incompatibly. */
 const FORMAT = 1;
+/** The directory may have existed before, and be readable for others. */
+export const FILE_MODE = 0o600;
 /** Disk space that the file system uses for two small files. */
 const FILES_BYTES_MIN = 8_192;
 

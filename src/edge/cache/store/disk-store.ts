@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import { BLOCK_BYTES, bodyIn, describe, describedIn, onDisk, readDescribed } from "./disk-files.ts";
+import { BLOCK_BYTES, bodyIn, describe, describedIn, FILE_MODE, onDisk, readDescribed } from "./disk-files.ts";
 import { createDiskWriter, type DiskWriter, writeDescribed } from "./disk-writer.ts";
 import { createResponseStore, isReplaced } from "./response-store.ts";
 import type { StoredResponse } from "./stored-response.ts";
@@ -147,7 +147,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
       noted = (noted + 1) % PURGES_KEPT_MAX;
       try {
         if (noted === 0) writePurges(directory, purges);
-        else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
+        else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`, { mode: FILE_MODE });
       } catch (error) {
         onError(error);
         // If a purge cannot be recorded, remove all responses of the zone, and rewrite the file, which may end in a torn line.
@@ -209,7 +209,7 @@ function openDirectory({ directory, isGone, onError }: DiskStoreDeps, put: (resp
 function writePurges(directory: string, purges: ReadonlyMap<string, number>): void {
   const path = join(directory, PURGES);
   try {
-    writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
+    writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""), { mode: FILE_MODE });
     renameSync(`${path}.new`, path);
   } catch (error) {
     // A full disk may leave a partial file.

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { BLOCK_BYTES, bodyIn, describe, describedIn } from "./disk-files.ts";
+import { BLOCK_BYTES, bodyIn, describe, describedIn, FILE_MODE } from "./disk-files.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
 /** Writes one body to disk as it arrives; an unfinished body is never found. */
@@ -31,7 +31,7 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
   let pendingBytes = 0;
   let isAborted = false;
   let handle: FileHandle | null = null;
-  let last: Promise<void> = open(bodyIn(directory, id), "wx").then(
+  let last: Promise<void> = open(bodyIn(directory, id), "wx", FILE_MODE).then(
     (opened) => void (handle = opened),
     (error: unknown) => fail(error),
   );
@@ -115,7 +115,7 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
 export async function writeDescribed(directory: string, id: string, text: string): Promise<void> {
   const path = describedIn(directory, id);
   try {
-    await writeFile(`${path}.new`, text);
+    await writeFile(`${path}.new`, text, { mode: FILE_MODE });
     await rename(`${path}.new`, path);
   } catch (error) {
     // A full disk may leave a partial file.
