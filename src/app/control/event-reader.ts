@@ -26,6 +26,7 @@ export function createEventReader(path: string, log: Log): EventReader {
       arrivals: (table, query) => reads().arrivals(table, query),
       lastRow: (table) => reads().lastRow(table),
       groups: (table, query) => reads().groups(table, query),
+      values: (table, query) => reads().values(table, query),
     },
     metrics: async () => started?.worker.metrics() ?? [],
     close: async () => {

@@ -3,9 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { fc } from "../../../test/support/property.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import type { Call } from "#control/call.ts";
 import { createSecurityEvents } from "./security-events.ts";
+import type { EventReads } from "#events/read/read-client.ts";
+import type { SensitiveDataValues, SensitiveDataValuesQuery } from "#model/events/security-event.ts";
 import { openEventDatabase } from "#events/database/database.ts";
 import { localReads } from "#events/read/read-client.ts";
 import { openEventQueries } from "#events/read/queries.ts";
@@ -33,7 +36,7 @@ const ROWS: readonly SecurityEventRow[] = [
   testSecurityRow({ id: "4", at_ms: 9_500, rule_id: "own", service: "Rate Limits", phase: "http_ratelimit", matches: [] }),
 ];
 
-async function openRows(t: TestContext) {
+async function openRows(t: TestContext, rows: readonly SecurityEventRow[] = ROWS, batchRows = Infinity) {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-values-"));
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
@@ -43,8 +46,8 @@ async function openRows(t: TestContext) {
     database.close();
     await rm(directory, { recursive: true });
   });
-  database.insert([packed("security_events", ROWS)]);
-  return localReads(queries);
+  for (let at = 0; at < rows.length; at += batchRows) database.insert([packed("security_events", rows.slice(at, at + batchRows))]);
+  return { ...localReads(queries), database };
 }
 
 test("events are grouped by value, with first and last time, count and rules", async (t) => {
@@ -74,6 +77,81 @@ test("events are grouped by value, with first and last time, count and rules", a
   assert.equal(await ids(CARD), "21");
   assert.equal(await ids(KEY), "2");
   await assert.rejects(ids("short"), /32 hexadecimal/);
+});
+
+const valuesFrom = async (reads: EventReads, filter: SensitiveDataValuesQuery = {}) =>
+  createSecurityEvents({ reads, clock: systemClock, sealer: createSealer(new Uint8Array(32)) }).values({ zone_id: "zone" }, filter);
+
+const HOUR_MS = 3_600_000;
+/** 2026-11-01T00:00:00Z. */
+const DAY_ONE = 1_793_491_200_000;
+
+test("values of more events than one answer reads are whole, and other filters say that theirs are not", async (t) => {
+  const rows = Array.from({ length: 10_600 }, (_, n) =>
+    testSecurityRow({ id: String(n), at_ms: DAY_ONE + n * 1_000, rule_id: VISA, matches: [match(VISA, n === 3 ? KEY : CARD)] }),
+  );
+  const reads = await openRows(t, rows, 2_000);
+  const { values, ...rest } = await valuesFrom(reads);
+  assert.deepEqual(rest, { events_read: 10_600, is_complete: true });
+  assert.deepEqual(
+    values.map(({ value_hash, events, first_seen, last_seen }) => [value_hash, events, Date.parse(first_seen), Date.parse(last_seen)]),
+    [
+      [CARD, 10_599, DAY_ONE, DAY_ONE + 10_599_000],
+      [KEY, 1, DAY_ONE + 3_000, DAY_ONE + 3_000],
+    ],
+  );
+  const one = await valuesFrom(reads, { value_hash: KEY });
+  assert.deepEqual([one.events_read, one.is_complete, one.values.length, one.values[0]?.events], [1, true, 1, 1]);
+  const others = await valuesFrom(reads, { host: rows[0]!.host });
+  assert.deepEqual([others.is_complete, others.values.map(({ value_hash }) => value_hash)], [false, [CARD]]);
+  // Rows go before their counts.
+  reads.database.deleteBefore(DAY_ONE + 4 * HOUR_MS, 20_000);
+  assert.equal((await valuesFrom(reads)).events_read, 10_600);
+  reads.database.deleteCountsBefore("hours", DAY_ONE + HOUR_MS, 5_000);
+  const left = await valuesFrom(reads);
+  assert.deepEqual([left.events_read, left.values.map(({ first_seen }) => Date.parse(first_seen))], [7_000, [DAY_ONE + HOUR_MS]]);
+});
+
+test("hours, and the events beside them, give the same values as all events", async (t) => {
+  const event = fc.record({
+    minute: fc.integer({ min: 0, max: 240 }),
+    path: fc.constantFrom("/a", "/b"),
+    matches: fc.array(
+      fc.record({
+        rule: fc.constantFrom(VISA, IBAN),
+        hash: fc.constantFrom(CARD, KEY, "e".repeat(32), undefined),
+        confidence: fc.constantFrom("low" as const, "high" as const),
+      }),
+      { maxLength: 3 },
+    ),
+  });
+  const time = fc.option(fc.integer({ min: 0, max: 245 }), { nil: undefined });
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 25 }), time, time, async (events, since, until) => {
+      if (since !== undefined && until !== undefined && since >= until) return;
+      const rows = events.map(({ minute, path, matches }, n) =>
+        testSecurityRow({
+          ...{ id: String(n), at_ms: DAY_ONE + minute * 60_000 + n, rule_id: VISA, path },
+          matches: matches.map(({ rule, hash, confidence }): EventMatch => {
+            const { value_hash: _, ...without } = match(rule, "", { confidence });
+            return hash === undefined ? without : { ...without, value_hash: hash };
+          }),
+        }),
+      );
+      const reads = await openRows(t, rows, 7);
+      const at = (minute: number | undefined) => (minute === undefined ? undefined : new Date(DAY_ONE + minute * 60_000).toISOString());
+      const filter = { since: at(since), until: at(until) };
+      // A filter that every event passes is read from the events.
+      const counted = await valuesFrom(reads, filter as SensitiveDataValuesQuery);
+      const read = await valuesFrom(reads, { ...filter, host: rows[0]?.host ?? "none" } as SensitiveDataValuesQuery);
+      const inOrder = ({ values, ...rest }: SensitiveDataValues) => ({
+        ...rest,
+        values: values.map((value) => ({ ...value, rule_ids: value.rule_ids.toSorted(), detectors: value.detectors.toSorted() })),
+      });
+      assert.deepEqual(inOrder(counted), inOrder(read));
+    }),
+    { numRuns: 25 },
+  );
 });
 
 test("analytics has every rule and value of an event, and the vendor's names of sources", async (t) => {

@@ -1,8 +1,10 @@
 import type { EventReads } from "#events/read/read-client.ts";
 import type { RowPosition } from "#events/read/queries.ts";
-import type { EventMatch, SecurityEventRow } from "#events/rows/rows.ts";
-import type { Where } from "#events/sql/where-sql.ts";
-import type { SensitiveDataValues } from "#model/events/security-event.ts";
+import { CONFIDENCES } from "#events/rollups/values.ts";
+import type { CountedValue } from "#events/read/value-counts.ts";
+import type { SecurityEventRow } from "#events/rows/rows.ts";
+import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
+import type { SensitiveDataValues, SensitiveDataValuesQuery } from "#model/events/security-event.ts";
 
 /** Events of one answer, which is a second or two of reading; each page is read by another thread. */
 const EVENTS_MAX = 10_000;
@@ -10,64 +12,126 @@ const EVENTS_AT_ONCE = 500;
 const VALUES_MAX = 1_000;
 
 type Value = SensitiveDataValues["values"][number];
-const CONFIDENCES = ["low", "medium", "high"] as const;
+type Rows = Where<"security_events">;
 
-/** Groups the events that match by the values in their matches, from the newest event on. */
-export async function valuesOfEvents(reads: EventReads, where: Where<"security_events">): Promise<SensitiveDataValues> {
-  const withValues: Where<"security_events"> = [...where, { column: "matches", operator: "has", value: '"value_hash":"' }];
-  const values = new Map<string, Value>();
-  let eventsRead = 0;
+/**
+ * The values in the events that match, the last seen first. Whole hours are counted as events are written (ADR 0311), if nothing but times and
+ * one value is asked for; the rest is read from the events.
+ */
+export async function valuesOfEvents(reads: EventReads, where: Rows, filter: SensitiveDataValuesQuery): Promise<SensitiveDataValues> {
+  const found = new FoundValues(hashesOf(filter));
+  if (!isCounted(filter)) return told(found, await readRows(reads, where, found, EVENTS_MAX));
+  const [fromMs, toMs] = [timeOf(where, "ge") ?? 0, timeOf(where, "lt") ?? null];
+  const sites = where.filter((part) => isCondition(part) && (part.column === "zone_id" || part.column === "account_id"));
+  const hash = hashesOf(filter)?.[0] ?? null;
+  const counted = await reads.values("security_events", { where: sites, fromMs, toMs, hash, limit: VALUES_MAX + 1 });
+  for (const value of counted.values) found.add(viewOf(value));
+  found.events += counted.events;
+  if (counted.toMs !== null) {
+    const newer = await readRows(reads, [...where, { column: "at_ms", operator: "ge", value: counted.toMs }], found, EVENTS_MAX);
+    if (!newer) return told(found, false);
+  }
+  return told(found, await readRows(reads, [...where, { column: "at_ms", operator: "lt", value: counted.fromMs }], found, EVENTS_MAX));
+}
+
+/** Filters of the counts; others need the events. */
+const COUNTED: ReadonlySet<string> = new Set(["since", "until", "value_hash"]);
+const isCounted = (filter: SensitiveDataValuesQuery): boolean =>
+  Object.entries(filter).every(([name, value]) => value === undefined || COUNTED.has(name)) && (hashesOf(filter)?.length ?? 1) === 1;
+
+const hashesOf = ({ value_hash }: SensitiveDataValuesQuery): readonly string[] | null =>
+  value_hash === undefined ? null : typeof value_hash === "string" ? [value_hash] : value_hash;
+
+const timeOf = (where: Rows, operator: "ge" | "lt"): number | undefined => {
+  const found = where.find(
+    (part): part is Condition<"security_events"> => isCondition(part) && part.column === "at_ms" && part.operator === operator,
+  );
+  return found === undefined ? undefined : Number(found.value);
+};
+
+/** Adds the values of the events, from the newest on; false if there are more events or values. */
+async function readRows(reads: EventReads, where: Rows, found: FoundValues, eventsMax: number): Promise<boolean> {
+  const withValues: Rows = [...where, { column: "matches", operator: "has", value: '"value_hash":"' }];
+  let read = 0;
   let after: RowPosition | undefined;
   for (let hasMore = true; hasMore;) {
     const page = await reads.page("security_events", { where: withValues, after, limit: EVENTS_AT_ONCE });
-    for (const row of page.rows) addEvent(values, row);
-    eventsRead += page.rows.length;
+    for (const row of page.rows) found.addEvent(row);
+    read += page.rows.length;
     hasMore = page.hasMore && page.last !== null;
     after = page.last ?? undefined;
-    if (hasMore && (eventsRead >= EVENTS_MAX || values.size > VALUES_MAX)) return told(values, eventsRead, false);
+    if (hasMore && (read >= eventsMax || found.size > VALUES_MAX)) return false;
   }
-  return told(values, eventsRead, values.size <= VALUES_MAX);
+  return true;
 }
 
-const told = (values: ReadonlyMap<string, Value>, eventsRead: number, isComplete: boolean): SensitiveDataValues => ({
-  events_read: eventsRead,
-  is_complete: isComplete,
-  values: [...values.values()].slice(0, VALUES_MAX),
-});
+function told(found: FoundValues, isComplete: boolean): SensitiveDataValues {
+  const values = found.newestFirst();
+  return { events_read: found.events, is_complete: isComplete && values.length <= VALUES_MAX, values: values.slice(0, VALUES_MAX) };
+}
 
-/** Events come from the newest to the oldest. */
-function addEvent(values: Map<string, Value>, row: SecurityEventRow): void {
-  const seen = new Date(row.at_ms).toISOString();
-  const counted = new Set<string>();
-  for (const match of row.matches) {
-    const { value_hash: hash } = match;
-    if (hash === undefined) continue;
-    const known = values.get(hash) ?? firstOf(row, match, hash, seen);
-    values.set(hash, {
-      ...known,
-      rule_ids: withOne(known.rule_ids, match.rule_id),
-      detectors: withOne(known.detectors, match.detector),
-      confidence: CONFIDENCES[Math.max(CONFIDENCES.indexOf(known.confidence), CONFIDENCES.indexOf(match.confidence))] ?? match.confidence,
-      first_seen: seen,
-      // Two rules may find the same value in one response.
-      events: known.events + (counted.has(hash) ? 0 : 1),
-    });
-    counted.add(hash);
+/** Values by their hash. */
+class FoundValues {
+  events = 0;
+  readonly #values = new Map<string, Value>();
+  readonly #wanted: ReadonlySet<string> | null;
+
+  /** Null: all values. */
+  constructor(wanted: readonly string[] | null) {
+    this.#wanted = wanted === null ? null : new Set(wanted);
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  add(value: Value): void {
+    const known = this.#values.get(value.value_hash);
+    this.#values.set(value.value_hash, known === undefined ? value : joined(known, value));
+  }
+
+  addEvent(row: SecurityEventRow): void {
+    this.events++;
+    // Two rules may find the same value in one response.
+    for (const [hash = "", matches] of Map.groupBy(row.matches, (match) => match.value_hash)) {
+      if (hash === "" || this.#wanted?.has(hash) === false) continue;
+      const confidence = Math.max(...matches.map((match) => CONFIDENCES.indexOf(match.confidence)));
+      const finders = matches.map(({ rule_id, detector }) => `${rule_id} ${detector}`);
+      const { host, path } = row;
+      const json_path = matches[0]?.json_path;
+      const place = { host, path, ...(json_path === undefined ? {} : { json_path }) };
+      this.add(viewOf({ value_hash: hash, events: 1, first_ms: row.at_ms, last_ms: row.at_ms, confidence, finders, place }));
+    }
+  }
+
+  newestFirst(): readonly Value[] {
+    return [...this.#values.values()].toSorted((a, b) => compared(b.last_seen, a.last_seen) || compared(a.value_hash, b.value_hash));
   }
 }
 
-const firstOf = (row: SecurityEventRow, match: EventMatch, hash: string, seen: string): Value => ({
-  value_hash: hash,
-  rule_ids: [],
-  detectors: [],
-  confidence: match.confidence,
-  first_seen: seen,
-  last_seen: seen,
-  events: 0,
-  host: row.host,
-  path: row.path,
-  ...(match.json_path === undefined ? {} : { json_path: match.json_path }),
+const viewOf = ({ value_hash, events, first_ms, last_ms, confidence, finders, place }: CountedValue): Value => ({
+  value_hash,
+  rule_ids: distinct(finders.map((finder) => finder.split(" ")[0] ?? "")),
+  detectors: distinct(finders.map((finder) => finder.split(" ")[1] ?? "")),
+  confidence: CONFIDENCES[confidence] ?? "low",
+  first_seen: new Date(first_ms).toISOString(),
+  last_seen: new Date(last_ms).toISOString(),
+  events,
+  ...place,
 });
 
-/** Few: the rules that find one value. */
-const withOne = (list: readonly string[], one: string): string[] => (list.includes(one) ? [...list] : [...list, one]);
+const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+/** Of two periods that have no event in common. */
+function joined(a: Value, b: Value): Value {
+  const [newer, older] = a.last_seen >= b.last_seen ? [a, b] : [b, a];
+  return {
+    ...newer,
+    rule_ids: distinct([...newer.rule_ids, ...older.rule_ids]),
+    detectors: distinct([...newer.detectors, ...older.detectors]),
+    confidence: CONFIDENCES[Math.max(CONFIDENCES.indexOf(a.confidence), CONFIDENCES.indexOf(b.confidence))] ?? newer.confidence,
+    first_seen: a.first_seen < b.first_seen ? a.first_seen : b.first_seen,
+    events: a.events + b.events,
+  };
+}

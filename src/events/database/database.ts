@@ -29,6 +29,7 @@ import {
   rollupTable,
   type RollupWriter,
 } from "#events/rollups/rollups.ts";
+import { createValueCounts, type ValueCounts } from "#events/rollups/values.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import {
   columnSql,
@@ -114,6 +115,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   const rollups = new Map(
     ROLLUPS.map((rollup): [EventTable, RollupWriter] => [rollup.table, createRollupWriter(db, rollup, facets.otherOf)]),
   );
+  const values = createValueCounts(db);
   const logs = createLogTables(db, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
   const usedBytes = (): number => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
@@ -129,6 +131,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
       }
       // Counted together, because rows of one moment are mostly alike.
       rollups.get(table)?.(numbered);
+      if (table === "security_events") values.add(numbered);
       if (table === "gateway_logs") for (const rows of numbered) logs.count(unpackRows(rows));
     }
   };
@@ -145,7 +148,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
     insert: (tables) => settled(db, facets, () => insert(tables)),
     take,
     newestSegment: () => Number(db.prepare("SELECT IFNULL(MAX(segment), 0) AS n FROM gateway_segments").get()?.["n"]),
-    ...createDeletions(db, facets, blocks, usedBytes, nowMs),
+    ...createDeletions(db, { facets, blocks, values }, usedBytes, nowMs),
     // The pragma frees one page per step, so the statement must run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes,
@@ -183,13 +186,13 @@ const COUNTS_KEPT: readonly (readonly [RollupLevel["name"], number])[] = [
 
 type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
 
-function createDeletions(
-  db: DatabaseSync,
-  facets: FacetStore,
-  blocks: ReadonlyMap<EventTable, BlockTable>,
-  usedBytes: () => number,
-  nowMs: () => number,
-): Deletions {
+interface Stores {
+  readonly facets: FacetStore;
+  readonly blocks: ReadonlyMap<EventTable, BlockTable>;
+  readonly values: ValueCounts;
+}
+
+function createDeletions(db: DatabaseSync, { facets, blocks, values }: Stores, usedBytes: () => number, nowMs: () => number): Deletions {
   const eviction = createFairEviction(db, blocks, nowMs);
   const old = EVENT_TABLES.map((table) => {
     const first = `(SELECT row_id FROM ${table} WHERE at_ms <= :future ORDER BY row_id LIMIT 1)`;
@@ -216,9 +219,10 @@ function createDeletions(
   );
   const deleteCountsBefore = (name: RollupLevel["name"], atMs: number, rowsMax: number): number =>
     // An interval that has not ended by then must partly be kept.
-    oldCounts.reduce((changes, { level, remove }) => {
-      return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
-    }, 0);
+    oldCounts.reduce(
+      (changes, { level, remove }) => (level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes),
+      name === "hours" ? values.deleteBefore(atMs, rowsMax) : 0,
+    );
   const deleteCounts = (rowsMax: number): number => {
     for (const [name, keptMs] of COUNTS_KEPT) {
       const deleted = deleteCountsBefore(name, nowMs() - keptMs, rowsMax);
@@ -254,7 +258,8 @@ function oldestUse(db: DatabaseSync, name: FacetName, nowMs: () => number): () =
   const counts = ROLLUPS.filter((rollup) => rollup.facets.includes(name)).flatMap((rollup) =>
     ROLLUP_LEVELS.map((level) => `SELECT MIN(at_ms) FROM ${rollupTable(rollup, level)}`),
   );
-  const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...blocks, ...counts].join(" UNION ALL ")})`);
+  const values = name === "site" ? ["SELECT MIN(at_ms) FROM value_hours"] : [];
+  const oldest = db.prepare(`SELECT MIN(at_ms) AS at_ms FROM (${[...rows, ...blocks, ...counts, ...values].join(" UNION ALL ")})`);
   const parameters = (): Record<string, number> => (rows.length === 0 ? {} : { future: nowMs() + DAY_MS });
   return () => Number(oldest.get(parameters())?.["at_ms"] ?? 0) - DAY_MS;
 }

@@ -4,6 +4,7 @@ import { countMatches, firstMatches, firstPositions, inDirection, type MatchQuer
 import { createEventConnection } from "#events/database/connection.ts";
 import { readGroups } from "./group-sql.ts";
 import type { Group, GroupQuery } from "#events/sql/group-query.ts";
+import { type CountedValues, readValueCounts, type ValueQuery } from "./value-counts.ts";
 import { timeLowerBound } from "./time-lower-bound.ts";
 import { inNetwork } from "#events/sql/in-network.ts";
 import type { EventTable, EventTables } from "#events/rows/rows.ts";
@@ -59,6 +60,8 @@ export interface EventQueries {
    * rows, of which every n-th is read if they are very many and represents those in between: the work stays bounded.
    */
   groups<T extends EventTable>(table: T, query: GroupQuery<T>): readonly Group[];
+  /** The values in events of sensitive data, by whole hours. */
+  values(table: "security_events", query: ValueQuery): CountedValues;
   close(): void;
 }
 
@@ -83,6 +86,8 @@ export function openEventQueries(path: string): EventQueries {
     arrivals: (table, query) => read({ ...NO_NEW_ROWS, lastRow: query.afterRow }, (open) => readRowsSince(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
+    values: (_table, query) =>
+      read({ fromMs: query.fromMs, toMs: query.fromMs, events: 0, values: [] }, (open) => readValueCounts(open, query)),
     close: connection.close,
   };
 }

@@ -5,6 +5,7 @@ import type { Group, GroupQuery } from "#events/sql/group-query.ts";
 import type { RowsSinceQuery, RowsSince } from "./rows-since.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
+import type { CountedValues, ValueQuery } from "./value-counts.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
 
@@ -14,6 +15,7 @@ export interface EventReads {
   arrivals<T extends EventTable>(table: T, query: RowsSinceQuery<T>): Promise<RowsSince<T>>;
   lastRow(table: EventTable): Promise<number>;
   groups<T extends EventTable>(table: T, query: GroupQuery<T>): Promise<readonly Group[]>;
+  values(table: "security_events", query: ValueQuery): Promise<CountedValues>;
 }
 
 export interface ReadMessage {
@@ -33,6 +35,7 @@ export const localReads = (queries: EventQueries): EventReads => ({
   arrivals: async (table, query) => queries.arrivals(table, query),
   lastRow: async (table) => queries.lastRow(table),
   groups: async (table, query) => queries.groups(table, query),
+  values: async (table, query) => queries.values(table, query),
 });
 
 export interface ThreadReads extends EventReads {
@@ -108,6 +111,7 @@ export function createThreadReads(): ThreadReads {
     arrivals: ask.bind(null, "arrivals") as EventReads["arrivals"],
     lastRow: ask.bind(null, "lastRow") as EventReads["lastRow"],
     groups: ask.bind(null, "groups") as EventReads["groups"],
+    values: ask.bind(null, "values") as EventReads["values"],
     connect: (next) => {
       leave();
       port = next;

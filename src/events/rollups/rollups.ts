@@ -3,6 +3,7 @@ import { blockTable, hasBlocks } from "#events/blocks/block-tables.ts";
 import type { NumberedRows } from "#events/rows/packed-rows.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { createCountedNames } from "./cardinality-limit.ts";
+import { valueStatements } from "./values.ts";
 import { EVENT_SCHEMA, type FacetName, numberColumns, VISITORS_COLUMNS } from "#events/rows/schema.ts";
 
 /**
@@ -62,8 +63,7 @@ export const rollupStatements = (): readonly string[] => [
       const sums = rollup.sums.map((column) => `${column} REAL NOT NULL`);
       const key = [site, "at_ms", ...others].join(", ");
       const name = rollupTable(rollup, level);
-      const inBlocks = hasBlocks(rollup.table) ? ` UNION ALL SELECT MAX(to_ms) FROM ${blockTable(rollup.table)}` : "";
-      const newest = `SELECT MAX(at_ms) AS ms FROM ${rollup.table}${inBlocks}`;
+      const newest = newestOf(rollup.table);
       return [
         `INSERT OR IGNORE INTO rollups SELECT '${name}', (SELECT IFNULL(MAX(ms) + 1, 0) FROM (${newest}))`,
         `CREATE TABLE IF NOT EXISTS ${name} (${[...columns, "rows INTEGER NOT NULL", ...sums].join(", ")}, PRIMARY KEY (${key})) STRICT, WITHOUT ROWID`,
@@ -71,7 +71,12 @@ export const rollupStatements = (): readonly string[] => [
       ];
     }),
   ),
+  ...valueStatements(newestOf("security_events")),
 ];
+
+/** Times of the newest rows. */
+const newestOf = (table: EventTable): string =>
+  `SELECT MAX(at_ms) AS ms FROM ${table}${hasBlocks(table) ? ` UNION ALL SELECT MAX(to_ms) FROM ${blockTable(table)}` : ""}`;
 
 /** Counts the rows of several batches. */
 export type RollupWriter = (batches: readonly NumberedRows[]) => void;

@@ -43,7 +43,7 @@ export function siteIds(db: DatabaseSync, table: EventTable, where: Where): read
 const siteConditions = (facetOf: ReadonlyMap<string, FacetName>, where: Where): readonly Condition[] =>
   where.filter((part): part is Condition => isCondition(part) && part.operator === "eq" && facetOf.get(part.column) === "site");
 
-export const isCondition = (part: WherePart): part is Condition => "column" in part;
+export const isCondition = <T extends EventTable = EventTable>(part: WherePart<T>): part is Condition<T> => "column" in part;
 
 /** Every column that the condition reads. */
 export const columnsIn = (where: Where): readonly string[] =>

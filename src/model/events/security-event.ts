@@ -78,9 +78,12 @@ export type SensitiveDataValuesQuery = Static<typeof SensitiveDataValuesQuery>;
 
 /** The values that events of sensitive data tell of, each once, the last seen first. */
 export const SensitiveDataValues = Type.Object({
-  /** Events that were read, from the newest on. */
+  /** The events that count. */
   events_read: Type.Integer(),
-  /** False if there are older events or more values; a later `until` or further filters show those. */
+  /**
+   * False if there are older events or more values; a later `until` or further filters show those. With times and one value as the only
+   * filters, every event of whole hours counts; otherwise the newest 10,000.
+   */
   is_complete: Type.Boolean(),
   values: Type.Array(
     Type.Object({
