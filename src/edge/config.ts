@@ -1,6 +1,7 @@
 import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
-import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
+import type { ListeningSockets, RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { GeoipDatabases } from "./geoip.ts";
 
@@ -10,6 +11,10 @@ export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];
 /** The operator's configuration of the edge; the same object for every worker. */
 export interface EdgeConfig {
   readonly host: string;
+  /** `::` leaves IPv4 to `further`. */
+  readonly onlyIpv6?: boolean | undefined;
+  /** Addresses beside `host`. */
+  readonly further?: readonly { readonly http: ListenPlace; readonly https: ListenPlace }[] | undefined;
   /** 0: any free port. */
   readonly httpPort: number;
   readonly httpsPort: number;
@@ -18,7 +23,7 @@ export interface EdgeConfig {
   /** Several workers listen on the same ports. */
   readonly reusePort: boolean;
   /** Descriptors that listen there already and become the thread's own; without them the edge opens its sockets. */
-  readonly sockets?: EdgeSockets | undefined;
+  readonly sockets?: ListeningSockets | undefined;
   /** Prefix of the edge's own header fields: `svc` gives `svc-ray`. */
   readonly vendorPrefix: string;
   /** Port of origins unless an origin rule sets one; 0 means the scheme's port. */
@@ -54,11 +59,6 @@ export interface EdgeConfig {
   /** Contents of the operator's files for rules, in memory that all workers share. */
   readonly ruleMaterial: RuleMaterial;
   readonly limits: EdgeLimits;
-}
-
-export interface EdgeSockets {
-  readonly http?: number | undefined;
-  readonly https?: number | undefined;
 }
 
 /** Limits of the edge; counts are per thread. */

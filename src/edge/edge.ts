@@ -13,6 +13,7 @@ import type { RequestSink } from "#events/rows/rows.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import type { SessionLimits } from "#wire/http2/session.ts";
 import { WindowBudget } from "#wire/http2/window-budget.ts";
@@ -91,8 +92,8 @@ export interface EdgeDeps {
 
 /** The HTTP(S) data plane of one thread. */
 export interface Edge {
-  /** Opens both listeners and returns their ports. */
-  listen(): Promise<{ readonly http: number; readonly https: number }>;
+  /** Opens the listeners and returns their ports; those of further addresses have names as `http+2`. */
+  listen(): Promise<EdgePorts & Readonly<Record<string, number>>>;
   /** Descriptors of the listeners; empty where Node.js accepts. */
   sockets(): ListeningSockets;
   /** Accepts no more connections, gives requests under way this time to finish, then closes the rest. `idleMs`: see DrainTimes. */
@@ -152,7 +153,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     ...config.limits,
     isShared: (address) => context.visitors?.trusts(address) === true,
   });
-  let listeners: readonly Listener[] = [];
+  const listeners = new Map<string, Listener>();
 
   const serve = (transport: Transport, client: End, arrival: ConnectionInfo, protocol: string): void => {
     admission.serves(client, transport);
@@ -182,19 +183,22 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   const servePlain = (transport: Transport, client: End): void =>
     serve(transport, client, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
-  const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
-    openListener({
+  const listenFor = async (scheme: "http" | "https", index: number, { host, port, onlyIpv6 }: ListenPlace): Promise<number> => {
+    const name = socketName(scheme, index);
+    const listener = await openListener({
       // TLS connections stay with Node.js if it does their TLS.
       loop: scheme === "http" || deps.socketCalls?.secure ? context.loop : null,
       onConnection: scheme === "http" ? servePlain : tlsFront.accept,
-      host: config.host,
-      port,
-      fd: config.sockets?.[scheme],
+      ...{ host, port, onlyIpv6 },
+      fd: config.sockets?.[name],
       reusePort: config.reusePort,
       admission,
       proxies,
       proxyHeaderTimeoutMs: config.limits.headTimeoutMs,
     });
+    listeners.set(name, listener);
+    return listener.port;
+  };
 
   return {
     neighbourAt: (name, port) => ({ doh, gateway: gateways, images })[name].moveTo(port),
@@ -205,16 +209,21 @@ export function createEdge(deps: EdgeDeps): Edge {
       zones.recompile()?.catch(deps.onError);
     },
     listen: async () => {
-      const http = await listenFor("http", config.httpPort);
-      listeners = [http];
-      const https = await listenFor("https", config.httpsPort);
-      listeners = [http, https];
-      return (state.ports = { http: http.port, https: https.port });
+      const { host, onlyIpv6, further = [] } = config;
+      const first = { host, ...(onlyIpv6 === undefined ? {} : { onlyIpv6 }) };
+      const http = await listenFor("http", 0, { ...first, port: config.httpPort });
+      const https = await listenFor("https", 0, { ...first, port: config.httpsPort });
+      state.ports = { http, https };
+      for (const [i, places] of further.entries()) {
+        await listenFor("http", i + 1, { ...places.http, port: places.http.port || http });
+        await listenFor("https", i + 1, { ...places.https, port: places.https.port || https });
+      }
+      return { ...state.ports, ...Object.fromEntries(Array.from(listeners, ([name, { port }]) => [name, port])) };
     },
-    sockets: () => Object.fromEntries(listeners.flatMap(({ fd }, i) => (fd === undefined ? [] : [[i === 0 ? "http" : "https", fd]]))),
+    sockets: () => Object.fromEntries(Array.from(listeners).flatMap(([name, { fd }]) => (fd === undefined ? [] : [[name, fd]]))),
     close: async (timeoutMs, idleMs = 0) => {
       state.closing = true;
-      for (const listener of listeners) listener.close();
+      for (const listener of listeners.values()) listener.close();
       tunnels.drain();
       await drainConnections(connections, idleMs);
       tlsFront.close();
@@ -287,7 +296,11 @@ function createContext(
   const origins = createOriginSelector({
     zones,
     resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
-    allows: createAddressPolicy(config.host, config.originAllow, config.operatorPorts),
+    allows: createAddressPolicy(
+      [config.host, ...(config.further ?? []).map(({ http }) => http.host)],
+      config.originAllow,
+      config.operatorPorts,
+    ),
     health,
     tunnels,
     originPort: config.originPort,

@@ -2,15 +2,20 @@ import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
 import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
-import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
+import type { GatewayFront, ListeningSockets } from "#kernel/process/worker-protocol.ts";
 
 /** Start options of the gateway plane; plain data, which can be sent to a worker thread. */
 export interface GatewayConfig extends GatewayFront {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** A descriptor that listens there already and becomes the thread's own. */
-  readonly socket?: number | undefined;
+  /** `::` leaves IPv4 to `further`. */
+  readonly onlyIpv6?: boolean | undefined;
+  /** Addresses beside `host`. */
+  readonly further?: readonly ListenPlace[] | undefined;
+  /** Descriptors that listen there already, `http` and `http+2`, and become the thread's own. */
+  readonly sockets?: ListeningSockets | undefined;
   /** Loopback port on which the edge forwards requests for host names of gateways; 0: any free port; absent: none. */
   readonly edgePort?: number;
   /** HTTP proxies in front of the gateway, which name the client in a header field; absent: none. */

@@ -82,7 +82,11 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const estimates = createTokenEstimates();
   const costs = createCosts(prices);
-  const allows = createAddressPolicy(config.host, config.providerAllow ?? [], config.operatorPorts);
+  const allows = createAddressPolicy(
+    [config.host, ...(config.further ?? []).map(({ host }) => host)],
+    config.providerAllow ?? [],
+    config.operatorPorts,
+  );
   const timers = createTimers(clock);
   const pools = createPools({ limits, allows, timers, ticks: createReadTicks(clock), loop: deps.loop });
   const spans = createSpanExporter({ pools, sealer, metrics, limits, loop: rules.loop });

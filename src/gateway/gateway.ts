@@ -32,6 +32,8 @@ export interface Gateway {
   listen(): Promise<{ readonly port: number; readonly edgePort: number }>;
   /** The descriptor of the clients' listener. */
   sockets(): ListeningSockets;
+  /** The ports of all its addresses, by the same names. */
+  ports(): ListeningSockets;
   /** Existing connections keep their certificate; new ones get the new one. TLS cannot be switched on or off. */
   useFront(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. `idleMs`: see DrainTimes. */
@@ -159,10 +161,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       front.use(settings);
       if (settings.allowedHosts !== undefined) allowsHost = createHostGate(settings.allowedHosts);
     },
-    sockets: () => {
-      const fd = front.socket();
-      return fd === undefined ? {} : { http: fd };
-    },
+    ports: front.ports,
+    sockets: front.sockets,
     close: async (timeoutMs, idleMs = 0) => {
       const refuseSockets = (): void => {
         isDraining = true;

@@ -68,7 +68,7 @@ voice.serve({
   },
 });
 
-const { port, edgePort } = await gateway.listen();
-voice.listening({ http: port, edge: edgePort }, gateway.sockets());
+const { edgePort } = await gateway.listen();
+voice.listening({ ...gateway.ports(), edge: edgePort }, gateway.sockets());
 giveBackHeapWhenQuiet();
 growHeapWhenCollectedOften();

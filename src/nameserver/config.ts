@@ -1,3 +1,6 @@
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
+import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
+
 /** The nameserver's configuration; plain data, so that it can be sent to a worker thread. */
 export interface NameserverConfig {
   readonly host: string;
@@ -5,8 +8,12 @@ export interface NameserverConfig {
   readonly port: number;
   /** Share the port with other workers; the kernel distributes queries among them. */
   readonly reusePort: boolean;
-  /** Sockets that are already bound; the thread takes them over. Without them it binds its own. */
-  readonly sockets?: NameserverSockets | undefined;
+  /** `::` leaves IPv4 to `further`. */
+  readonly onlyIpv6?: boolean | undefined;
+  /** Addresses beside `host` and `dot`. */
+  readonly further?: readonly { readonly dns: ListenPlace; readonly dot: ListenPlace }[] | undefined;
+  /** Sockets that are already bound, `udp`, `tcp` and `dot`; the thread takes them over. Without them it binds its own. */
+  readonly sockets?: ListeningSockets | undefined;
   /** IPv4 and IPv6 addresses in the answers for proxied names. */
   readonly edgeAddresses: readonly string[];
   /** The protocols that the edge offers at these addresses over TLS. */
@@ -15,18 +22,12 @@ export interface NameserverConfig {
   readonly nsid: string;
   readonly rateLimit: RateLimitConfig;
   /** DNS over TLS (0: any free port). Absent: not offered. */
-  readonly dot?: { readonly port: number };
+  readonly dot?: Pick<ListenPlace, "port" | "orAny">;
   /** The port to which the edge forwards queries over HTTPS (0: any free port). Absent: none are accepted. */
   readonly doh?: { readonly port: number };
   /** Addresses of the resolvers for external names, with a port if it is not 53. Empty: those of the system. */
   readonly resolvers: readonly string[];
   readonly limits: NameserverLimits;
-}
-
-export interface NameserverSockets {
-  readonly udp?: number | undefined;
-  readonly tcp?: number | undefined;
-  readonly dot?: number | undefined;
 }
 
 /** Limits on the memory and time that clients can take. */

@@ -126,6 +126,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     clock,
     certificates,
     sockets,
+    log,
   });
 
   const count = (): void => {

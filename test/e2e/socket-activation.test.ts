@@ -21,9 +21,10 @@ import fcntl, os, socket, sys
 names, blocking = sys.argv[1].split(":"), sys.argv[2] == "blocking"
 ports = []
 for number, name in enumerate(names):
-    kind = socket.SOCK_DGRAM if name == "dns-udp" else socket.SOCK_STREAM
+    names[number], _, address = (name + "@" if "@" not in name else name).partition("@")
+    kind = socket.SOCK_DGRAM if names[number] == "dns-udp" else socket.SOCK_STREAM
     one = socket.socket(socket.AF_INET, kind)
-    one.bind(("127.0.0.1", 0))
+    one.bind((address or "127.0.0.1", 0))
     if kind == socket.SOCK_STREAM: one.listen(64)
     one.setblocking(blocking)
     ports.append(str(one.getsockname()[1]))
@@ -73,6 +74,15 @@ test("the server listens on the sockets that systemd opened, whatever ports the 
   assert.deepEqual(await exit, [0, null]);
 });
 
+test("each address of a listener can have a socket of systemd, and the server opens those of the others", { skip }, async (t) => {
+  const hosts = ["--edge-host", "127.0.0.1", "--edge-host", "127.0.0.2", "--edge-host", "127.0.0.3"];
+  const { ports, ready } = await launch(t, ["http@127.0.0.2", "http"], "non-blocking", hosts);
+  const { http, further } = await ready();
+  assert.equal(http, `http://127.0.0.1:${ports[1]}`);
+  assert.deepEqual(further?.["http"], [`http://127.0.0.2:${ports[0]}`, `http://127.0.0.3:${ports[1]}`]);
+  for (const url of [http, ...(further?.["http"] ?? [])]) assert.equal((await fetch(url)).status >= 400, true, url);
+});
+
 test("sockets that no listener uses are an error that says what to set", { skip }, async (t) => {
   const unknown = await launch(t, ["web", "http", "http"]);
   assert.deepEqual((await unknown.exit)[0], 2);
@@ -80,7 +90,7 @@ test("sockets that no listener uses are an error that says what to set", { skip 
     unknown.errors(),
     /systemd passed a socket with the name web: set FileDescriptorName= to one of api, ops, gateway, http, https, dns-udp, dns-tcp, dot/,
   );
-  assert.match(unknown.errors(), /systemd passed two sockets with the name http: one listener has one socket/);
+  assert.match(unknown.errors(), /systemd passed two sockets with the name http at 127\.0\.0\.1: one address has one socket/);
   const blocking = await launch(t, ["http"], "blocking");
   assert.deepEqual((await blocking.exit)[0], 2);
   const elsewhere = await launch(t, ["http"], "non-blocking", ["--edge-host", "127.0.0.2"]);

@@ -21,8 +21,13 @@ export const queryFor = (name: string | DnsName, type: number, id: number): Buff
 const BURST = 50;
 
 /** Sends all queries over UDP, some at a time; returns the responses in the order of the queries, whose IDs must differ. */
-export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
-  const socket = createSocket("udp4");
+export async function askUdp(
+  port: number,
+  queries: readonly Buffer[],
+  timeoutMs = PATIENCE_MS,
+  host = "127.0.0.1",
+): Promise<readonly Buffer[]> {
+  const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
   const byId = new Map<number, Buffer>();
   const idOf = (message: Buffer): number => message.readUInt16BE(0);
   try {
@@ -36,7 +41,7 @@ export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs
         waiting.delete(idOf(response));
         if (waiting.size === 0) resolve();
       });
-      for (const query of burst) socket.send(query, port, "127.0.0.1");
+      for (const query of burst) socket.send(query, port, host);
       await promise;
       clearTimeout(overdue);
       socket.removeAllListeners("message");
@@ -48,9 +53,14 @@ export async function askUdp(port: number, queries: readonly Buffer[], timeoutMs
 }
 
 /** Sends all queries at once over one TCP connection; returns the responses in the order of the queries, whose IDs must differ. */
-export async function askTcp(port: number, queries: readonly Buffer[], timeoutMs = PATIENCE_MS): Promise<readonly Buffer[]> {
+export async function askTcp(
+  port: number,
+  queries: readonly Buffer[],
+  timeoutMs = PATIENCE_MS,
+  host = "127.0.0.1",
+): Promise<readonly Buffer[]> {
   if (queries.length === 0) return [];
-  const socket = connect(port, "127.0.0.1");
+  const socket = connect(port, host);
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     await once(socket, "connect", { signal });

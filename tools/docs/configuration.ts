@@ -1,5 +1,5 @@
 import { CONFIG_PARTS } from "#app/config/config-parts.ts";
-import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config/config-schema.ts";
+import { CONFIG_ROWS, type ConfigKeyName, flagName, shownDefault, variableName } from "#app/config/config-schema.ts";
 import { code, type Page, page, table } from "./page.ts";
 
 const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "SIGHUP", "What it does"];
@@ -14,7 +14,7 @@ export function configurationPages(): readonly Page[] {
 function cells(key: ConfigKeyName): string[] {
   const row = CONFIG_ROWS.get(key);
   if (row === undefined) throw new Error(`no such key: ${key}`);
-  const shown = typeof row.default === "object" ? "" : String(row.default);
+  const shown = shownDefault(row.default);
   const bounds = [row.min, row.max].some((bound) => bound !== undefined) ? `, ${row.min ?? 0} to ${row.max ?? "any"}` : "";
   return [
     code(key),

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { CONFIG_PARTS } from "#app/config/config-parts.ts";
-import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config/config-schema.ts";
+import { CONFIG_ROWS, type ConfigKeyName, flagName, shownDefault, variableName } from "#app/config/config-schema.ts";
 
 /**
  * Adds configuration keys to the command as flags: all of them, by subject, unless `keys` selects some; the returned list
@@ -15,8 +15,9 @@ export function addConfigFlags(command: Command, keys?: readonly ConfigKeyName[]
   const addKey = (key: ConfigKeyName): void => {
     const row = CONFIG_ROWS.get(key);
     if (row === undefined) return;
-    const hasDefault = row.default !== "" && row.default !== false && typeof row.default !== "object";
-    add(flagName(key), row.type === "switch" ? "[yes]" : "<value>", hasDefault ? `${row.doc} (default: ${String(row.default)})` : row.doc);
+    const fallback = shownDefault(row.default);
+    const about = fallback === "" || fallback === "false" ? row.doc : `${row.doc} (default: ${fallback})`;
+    add(flagName(key), row.type === "switch" ? "[yes]" : "<value>", about);
   };
   const example = keys?.find((key) => key.includes(".")) ?? keys?.[0] ?? "database.url";
   command.optionsGroup(`Configuration (also as environment variables: --${flagName(example)} is ${variableName(example)}):`);

@@ -22,6 +22,7 @@ test("a public listener needs a new token, and TLS where credentials are sent", 
     [["--api-host", "::", ...TLS], false, []],
     [["--dns-host", "192.0.2.1", "--edge-host", "192.0.2.1"], true, [/dns\.host, edge\.host: the bootstrap token/]],
     [["--dns-host", "192.0.2.1"], false, []],
+    [["--api-host", "127.0.0.1", "--api-host", "192.0.2.1:443"], false, [/api\.host: TLS is off/]],
     [["--api-host", "0.0.0.0", "--insecure-bind"], true, []],
   ];
   for (const [flags, unchanged, problems] of cases) {

@@ -1,6 +1,7 @@
 import { classifyIp } from "#kernel/net/ip-class.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import type { Config } from "./config.ts";
+import { addressesOf } from "./listen-places.ts";
 
 /** Every listener, and whether it carries credentials. */
 const LISTENERS = [
@@ -23,7 +24,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
     "edge.host": config.edge.host,
   };
   const hasTls = config.tls.certificate !== "";
-  const outside = LISTENERS.filter(({ key }) => !isLoopbackHost(hosts[key]));
+  const outside = LISTENERS.filter(({ key }) => !areLoopback(hosts[key]));
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
     reasons.push(
@@ -47,6 +48,8 @@ const resetCommand = ({ data, database }: Config): string =>
   `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;
 
 /** Whether the listener is only reachable from this machine. */
+export const areLoopback = (hosts: readonly string[]): boolean => addressesOf(hosts).every(isLoopbackHost);
+
 export function isLoopbackHost(host: string): boolean {
   const address = parseIp(host);
   return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";

@@ -18,6 +18,8 @@ type Key = {
   };
 }[keyof ConfigTypes];
 
+const LOOPBACK: readonly string[] = ["127.0.0.1"];
+
 /** Every configuration key, in the order in which help and reference list them. */
 export const CONFIG_KEYS = {
   data: { type: "path", default: "./.selvedge", doc: "Directory for all state. The server creates it if it does not exist." },
@@ -54,7 +56,7 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "How long the API waits for the connected nodes to apply a change before it responds and names those that have not.",
   },
-  "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
+  "api.host": { type: "hosts_to_listen", default: LOOPBACK, doc: "Addresses of the management API, with a port if it is not api.port." },
   "api.port": { type: "port", default: 8780, doc: "Port of the management API. 0: any free port." },
   "api.allowed_hosts": {
     type: "hosts",
@@ -102,9 +104,9 @@ export const CONFIG_KEYS = {
     doc: "Header in which every proxy of api.trusted_proxies sends the client's address: x-forwarded-for, x-real-ip, cf-connecting-ip or forwarded. The others are not read.",
   },
   "ops.host": {
-    type: "host",
-    default: "127.0.0.1",
-    doc: "Address of the operations listener, which serves /metrics, /livez and /readyz over plain HTTP without authentication. While api.host is loopback, the API's port serves them as well.",
+    type: "hosts_to_listen",
+    default: LOOPBACK,
+    doc: "Addresses of the operations listener, with a port if it is not ops.port. It serves /metrics, /livez and /readyz over plain HTTP without authentication. While api.host is loopback, the API's port serves them as well.",
   },
   "ops.port": { type: "port", default: 0, doc: "Port of the operations listener; `selvedge status` shows it. 0: any free port." },
   "tls.certificate": {
@@ -150,7 +152,11 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "How long the API waits for all planes to apply a change before it responds.",
   },
-  "gateway.host": { type: "host", default: "127.0.0.1", doc: "Address of the AI gateway." },
+  "gateway.host": {
+    type: "hosts_to_listen",
+    default: LOOPBACK,
+    doc: "Addresses of the AI gateway, with a port if it is not gateway.port.",
+  },
   "gateway.port": { type: "port", default: 8781, doc: "Port of the AI gateway. 0: any free port." },
   "gateway.providers": {
     type: "providers",
@@ -168,9 +174,17 @@ export const CONFIG_KEYS = {
     default: "x-forwarded-for",
     doc: "Header in which every proxy of gateway.trusted_proxies sends the client's address: x-forwarded-for, x-real-ip, cf-connecting-ip or forwarded. The others are not read.",
   },
-  "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver for UDP and TCP." },
+  "dns.host": {
+    type: "hosts_to_listen",
+    default: LOOPBACK,
+    doc: "Addresses of the nameserver, with a port for UDP and TCP if it is not dns.port.",
+  },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver. 0: any free port." },
-  "dns.tls_port": { type: "port", default: 0, doc: "Port for DNS over TLS; clients expect 853. 0: any free port." },
+  "dns.tls_port": {
+    type: "port_or_auto",
+    default: "auto",
+    doc: "Port for DNS over TLS. auto: 853, which clients expect, or any free port if 853 is in use or not permitted; the log says why. 0: any free port.",
+  },
   "dns.workers": { type: "count", default: 1, min: 1, max: 256, doc: "Nameserver threads." },
   "dns.nsid": {
     type: "tag",
@@ -310,9 +324,13 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Zone files that a token may import per minute. 0: no limit.",
   },
-  "edge.host": { type: "host", default: "127.0.0.1", doc: "Address of the HTTP edge." },
+  "edge.host": { type: "addresses_to_listen", default: LOOPBACK, doc: "Addresses of the HTTP edge." },
   "edge.workers": { type: "count", default: 1, min: 1, max: 256, doc: "HTTP edge threads." },
-  "edge.addresses": { type: "addresses", default: [], doc: "Addresses that the nameserver returns for proxied names. Empty: edge.host." },
+  "edge.addresses": {
+    type: "addresses",
+    default: [],
+    doc: "Addresses that the nameserver returns for proxied names. Empty: those of edge.host.",
+  },
   "edge.origin_port": { type: "port", default: 0, doc: "Port that the edge uses for origins. 0: the default port of the scheme." },
   "edge.origin_allow": {
     type: "networks",
@@ -787,3 +805,7 @@ export const flagName = (key: ConfigKeyName): string => CONFIG_ROWS.get(key)?.fl
 
 /** The flag of a key, or of a former name, without a flag name of its row. */
 export const defaultFlagName = (key: string): string => key.replace(/[._]/g, "-");
+
+/** A default for help and reference; empty if it needs no mention. */
+export const shownDefault = (value: unknown): string =>
+  Array.isArray(value) ? value.join(", ") : typeof value === "object" ? "" : String(value);

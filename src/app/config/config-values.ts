@@ -11,6 +11,7 @@ import { isRecipient } from "#kernel/crypto/age-keys.ts";
 import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/client-addresses.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
+import { parseListenHost } from "./listen-host.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -26,8 +27,10 @@ export interface ConfigTypes {
   readonly password: string;
   readonly label: string;
   readonly tag: string;
-  readonly host: string;
+  readonly hosts_to_listen: readonly string[];
+  readonly addresses_to_listen: readonly string[];
   readonly port: number;
+  readonly port_or_auto: number | "auto";
   readonly count: number;
   readonly switch: boolean;
   readonly day: IsoDate | "";
@@ -119,6 +122,14 @@ const listFromText = (text: string): unknown =>
     .map((item) => item.trim())
     .filter((item) => item !== "");
 
+/** One as text, or several as a list. */
+const listenHosts = (value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined => {
+  const list = listOf(typeof value === "string" ? [value] : value, accepts);
+  return list === undefined || list.length === 0 || new Set(list).size < list.length ? undefined : list;
+};
+
+const showListenHosts = (hosts: readonly string[]): string => JSON.stringify(hosts.length === 1 ? hosts[0] : hosts);
+
 /** Each type is one row; the schema names it and every source goes through it. */
 export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
   text: { expects: "text", accept: textOrUndefined },
@@ -157,9 +168,22 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     expects: "text of at most 64 printable ASCII characters",
     accept: (value) => (typeof value === "string" && /^[ -~]{0,64}$/.test(value) ? value : undefined),
   },
-  host: {
-    expects: "an IP address or localhost",
-    accept: (value) => (typeof value === "string" && (isIP(value) !== 0 || value === "localhost") ? value : undefined),
+  hosts_to_listen: {
+    expects: "an IP address or localhost, with a port if needed, such as 192.0.2.1:53 or [2001:db8::1]:53, or a list of them",
+    accept: (value) => listenHosts(value, (item) => parseListenHost(item) !== undefined),
+    fromText: listFromText,
+    show: showListenHosts,
+  },
+  addresses_to_listen: {
+    expects: "an IP address or localhost, or a list of them",
+    accept: (value) => listenHosts(value, (item) => parseListenHost(item)?.host === item),
+    fromText: listFromText,
+    show: showListenHosts,
+  },
+  port_or_auto: {
+    expects: "auto, or a port number from 0 (any free port) to 65535",
+    accept: (value) => (value === "auto" ? value : integerWithin(value, 0, 65_535)),
+    fromText: numberFromText,
   },
   port: {
     expects: "a port number from 0 (any free port) to 65535",

@@ -154,9 +154,9 @@ function contradictions(config: Config): string[] {
   const { backup, tls, edge, gateway } = config;
   const problems: string[] = [...collidingListeners(config)];
   if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key must be set together");
-  if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
+  if (edge.addresses.length === 0 && edge.host.some((host) => ["0.0.0.0", "::"].includes(host))) {
     problems.push(
-      "edge.addresses must be set when edge.host is a wildcard address: the nameserver returns these addresses for proxied names",
+      "edge.addresses must be set when edge.host has a wildcard address: the nameserver returns these addresses for proxied names",
     );
   }
   if (backup.every_hours > 0 && backup.directory === "") problems.push("backup.directory must be set when backup.every_hours is");

@@ -1,36 +1,37 @@
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
 import type { Config } from "./config-schema.ts";
+import { LISTEN_PLACES } from "./listen-places.ts";
 
 /** A TCP port in the configuration; the nameserver's is also a UDP port. */
 export interface Listener {
   readonly name: string;
   readonly hostFlag: string;
   readonly portFlag: string;
-  /** Port 0 means any free port. */
-  place(config: Config): { readonly host: string; readonly port: number };
+  places(config: Config): readonly ListenPlace[];
 }
 
 export const LISTENERS: readonly Listener[] = [
-  { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", place: ({ api }) => api },
-  { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", place: ({ gateway }) => gateway },
-  { name: "the operations listener", hostFlag: "--ops-host", portFlag: "--ops-port", place: ({ ops }) => ops },
-  { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", place: ({ dns }) => dns },
+  { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", places: LISTEN_PLACES.api },
+  { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", places: LISTEN_PLACES.gateway },
+  { name: "the operations listener", hostFlag: "--ops-host", portFlag: "--ops-port", places: LISTEN_PLACES.ops },
+  { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", places: LISTEN_PLACES.dns },
   {
     name: "the nameserver (TLS)",
     hostFlag: "--dns-host",
     portFlag: "--dns-tls-port",
-    place: ({ dns }) => ({ host: dns.host, port: dns.tls_port }),
+    places: LISTEN_PLACES.dot,
   },
   {
     name: "the edge (HTTP)",
     hostFlag: "--edge-host",
     portFlag: "--http-port",
-    place: ({ edge, http }) => ({ host: edge.host, port: http.port }),
+    places: LISTEN_PLACES.http,
   },
   {
     name: "the edge (HTTPS)",
     hostFlag: "--edge-host",
     portFlag: "--https-port",
-    place: ({ edge, https }) => ({ host: edge.host, port: https.port }),
+    places: LISTEN_PLACES.https,
   },
 ];
 
@@ -38,13 +39,14 @@ export const LISTENERS: readonly Listener[] = [
 export function collidingListeners(config: Config): readonly string[] {
   const first = new Map<string, Listener>();
   const problems: string[] = [];
-  for (const listener of LISTENERS) {
-    const { host, port } = listener.place(config);
-    const other = first.get(`${host} ${port}`);
-    if (port !== 0 && other !== undefined) {
-      problems.push(`${other.name} and ${listener.name} cannot share port ${port}: change ${other.portFlag} or ${listener.portFlag}`);
-    } else first.set(`${host} ${port}`, listener);
-  }
+  for (const listener of LISTENERS)
+    for (const { host, port, orAny } of listener.places(config)) {
+      if (port === 0 || orAny === true) continue;
+      const other = first.get(`${host} ${port}`);
+      if (other === undefined) first.set(`${host} ${port}`, listener);
+      else if (other === listener) problems.push(`${listener.name} has ${host} with port ${port} twice: change ${listener.hostFlag}`);
+      else problems.push(`${other.name} and ${listener.name} cannot share port ${port}: change ${other.portFlag} or ${listener.portFlag}`);
+    }
   return problems;
 }
 
@@ -62,14 +64,26 @@ export function listenFailure(error: Error, config: Config): string | undefined 
   const { code = "", syscall, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
   const explain = REASONS[code];
   if (explain === undefined || (syscall !== "listen" && syscall !== "bind")) return undefined;
-  const listener = LISTENERS.find((candidate) => {
-    // Only the nameserver binds sockets outside of Node.js, whose errors have no address.
-    if (port === undefined) return candidate.portFlag === "--dns-port";
-    const place = candidate.place(config);
-    return place.port === port && (place.host === address || place.host === "localhost");
-  });
-  if (listener === undefined) return undefined;
-  const { host, port: wanted } = listener.place(config);
-  const where = host.includes(":") ? `[${host}]:${wanted}` : `${host}:${wanted}`;
+  // localhost is looked up by Node.js, whose error has the address.
+  const isAt = (place: ListenPlace): boolean => place.host === address || place.host === "localhost";
+  // Sockets that Node.js does not bind are those of the nameserver, whose errors may have no address.
+  const found =
+    port === undefined
+      ? placeWhere(config, (_place, { portFlag }) => portFlag === "--dns-port")
+      : (placeWhere(config, (place) => place.port === port && isAt(place)) ??
+        placeWhere(config, (place, { places }) => places(config)[0]?.host !== place.host && place.port === 0 && isAt(place)));
+  if (found === undefined) return undefined;
+  const { place, listener } = found;
+  const number = place.port || (port ?? 0);
+  const where = place.host.includes(":") ? `[${place.host}]:${number}` : `${place.host}:${number}`;
   return `${listener.name} cannot listen on ${where} (${code}): ${explain(listener)}`;
+}
+
+/** The first address of a listener that fits. */
+function placeWhere(
+  config: Config,
+  fits: (place: ListenPlace, listener: Listener) => boolean,
+): { readonly place: ListenPlace; readonly listener: Listener } | undefined {
+  for (const listener of LISTENERS) for (const place of listener.places(config)) if (fits(place, listener)) return { place, listener };
+  return undefined;
 }

@@ -7,7 +7,8 @@ import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import type { HostGate } from "#kernel/net/host-gate.ts";
 import { formatIp, type IpAddress, parseIp } from "#kernel/net/ip.ts";
-import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import { areLoopback } from "#app/config/bind-safety.ts";
+import { addressesOf } from "#app/config/listen-places.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { edgeAddresses, retentionOf, connectionLimits, trustedProxies } from "#app/planes/plane-configs.ts";
@@ -29,7 +30,7 @@ export const controlConfig = (config: Config) => ({
     activation: config.zones.activation,
     trustedAccounts: config.zones.trusted_accounts,
     zonesMax: config.zones.per_account_max,
-    isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(isLoopbackHost),
+    isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(areLoopback),
     ownNames: [...config.dns.name_servers, ...certifiedHosts(config)],
   },
   scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
@@ -65,7 +66,7 @@ const NO_PORT = 0;
 
 /** The API, when a record is written, gives the same answer as the edge, when it connects to the origin. */
 function originPolicy(config: Config): (address: IpAddress) => boolean {
-  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow, undefined);
+  const allowed = createAddressPolicy(addressesOf(config.edge.host), config.edge.origin_allow, undefined);
   return (address) => allowed(formatIp(address), NO_PORT);
 }
 

@@ -9,8 +9,11 @@ import { deprecationTable } from "#deprecations/later-rows.ts";
 import { createHostGate, type HostGate, namesLoopback } from "#kernel/net/host-gate.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Store } from "#store/database/store.ts";
+import { type FurtherListener, listenAtFurther } from "#kernel/process/further-listener.ts";
+import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
+import { LISTEN_PLACES } from "#app/config/listen-places.ts";
 import { listenerPort } from "#app/operations/addresses.ts";
-import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import { areLoopback } from "#app/config/bind-safety.ts";
 import { closeHttp } from "#app/operations/close-http.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import type { ImageHandler } from "#api/images/image-handler.ts";
@@ -60,8 +63,8 @@ interface Counting {
 }
 
 export interface OpenedApi {
-  /** Resolves with the ports of the API and of the operations listener; rejects with the system's error if a port is occupied. */
-  listen(): Promise<{ readonly api: number; readonly ops: number }>;
+  /** Resolves with the ports of the API and of the operations listener, by address; rejects with the system's error if a port is occupied. */
+  listen(): Promise<Readonly<Record<"api" | "ops", readonly number[]>>>;
   /** Those that listen. */
   sockets(): readonly OpenSocket[];
   /** Applies the live configuration. Connections stay; new ones get the new certificate. */
@@ -74,7 +77,7 @@ export function openApi(
   { store, control, threads, publisher, planes, metrics, live, transport, stalls, inherited, images, sharedLimits, fleet }: ApiParts,
   closing: Closing,
 ): OpenedApi {
-  const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
+  const gateOf = (hosts: readonly string[]): HostGate => createHostGate(allowedHosts(live, hosts));
   let [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];
   const api = createApi({
     control,
@@ -106,34 +109,40 @@ export function openApi(
     notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
   });
   // A proxy on this machine that is reachable from outside would also pass them on, under another name.
-  const isPrivate = isLoopbackHost(config.api.host);
+  const isPrivate = areLoopback(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
   addImages(api, images);
   addJoining(api, async (token, publicKey) => fleet()?.join(token, publicKey) ?? null);
-  closing.addDraining((drainMs, idleMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs, idleMs));
+  closing.addDraining((drainMs, idleMs) =>
+    closeHttp({ server: api.server, further: () => further, close: () => api.close() }, drainMs, idleMs),
+  );
   let listening: readonly OpenSocket[] = [];
+  let further: readonly FurtherListener[] = [];
   return {
     sockets: () => listening,
     listen: async () => {
       const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed to handle a request");
       const ops = await openOperationsListener({
         operations,
-        host: config.ops.host,
-        port: config.ops.port,
-        fd: inherited?.take("ops/tcp"),
+        places: LISTEN_PLACES.ops(config),
+        fdAt: (i) => inherited?.take(socketName("ops/tcp", i)),
         allowsHost: (host) => allowsOpsHost(host),
         onError,
       });
       closing.addDraining(ops.close);
       const fd = inherited?.take("api/tcp");
-      // The framework does not know this option of Node.js, and passes it on.
-      await api.listen(fd === undefined ? { host: config.api.host, port: config.api.port } : ({ fd, host: config.api.host } as object));
-      const ports = { api: listenerPort(api.server.address()), ops: ops.port };
-      listening = [
-        { name: "api/tcp", fd: descriptorOf(api.server) ?? -1, port: ports.api },
-        { name: "ops/tcp", fd: ops.fd ?? -1, port: ports.ops },
-      ].filter((socket) => socket.fd >= 0);
-      for (const port of Object.values(ports)) createOperatorPorts(operatorPorts).add(port);
+      const [{ host, port, onlyIpv6: ipv6Only = false }, ...others] = LISTEN_PLACES.api(config) as readonly [ListenPlace, ...ListenPlace[]];
+      // The framework does not know `fd` of Node.js, and passes it on.
+      await api.listen(fd === undefined ? { host, port, ipv6Only } : ({ fd, host } as object));
+      const first = { port: listenerPort(api.server.address()), fd: descriptorOf(api.server) };
+      further = await listenAtFurther(api.server, others, first.port, (i) => inherited?.take(socketName("api/tcp", i + 1)));
+      const sockets = { api: [first, ...further], ops: ops.sockets };
+      listening = Object.entries(sockets).flatMap(([listener, all]) =>
+        all.map((socket, i) => ({ name: socketName(`${listener}/tcp`, i), fd: socket.fd ?? -1, port: socket.port })),
+      );
+      listening = listening.filter((socket) => socket.fd >= 0);
+      const ports = { api: sockets.api.map((socket) => socket.port), ops: sockets.ops.map((socket) => socket.port) };
+      for (const each of [...ports.api, ...ports.ops]) createOperatorPorts(operatorPorts).add(each);
       return ports;
     },
     reload: () => {

@@ -1,3 +1,4 @@
+import { addressesOf } from "#app/config/listen-places.ts";
 import { openObjectStore } from "#app/config/object-store.ts";
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -65,7 +66,7 @@ export async function openControl(
   const control = createControl({
     ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
     tunnelEndpoint: () => ({
-      e: `${config.dns.name_servers[0] ?? config.edge.host}:${tunnelPort()}`,
+      e: `${config.dns.name_servers[0] ?? config.edge.host[0]}:${tunnelPort()}`,
       c: new X509Certificate(readFileSync(files.localRoot)).raw.toString("base64"),
     }),
     eventReads: reader.reads,
@@ -80,9 +81,9 @@ export async function openControl(
       perAccountMax: config.images.per_account_max,
       accountBytesMax: config.images.account_bytes_max,
     },
-    parentServers: { isAllowed: createAddressPolicy(config.dns.host, [], operatorPorts) },
-    primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow, operatorPorts),
-    webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow, operatorPorts),
+    parentServers: { isAllowed: createAddressPolicy(addressesOf(config.dns.host), [], operatorPorts) },
+    primaryAllowed: createAddressPolicy(addressesOf(config.api.host), config.dns.primary_allow, operatorPorts),
+    webhookAllowed: createAddressPolicy(addressesOf(config.api.host), config.notifications.webhook_allow, operatorPorts),
     onOrderError: (error) => log.error({ err: error }, "processing a certificate order failed"),
     onSecondaryChecked: createSecondaryReports(log, metrics),
   });

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import { type Config, ConfigError } from "#app/config/config.ts";
-import { type PassedSocket, placeOf } from "./inherited-sockets.ts";
+import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
+import { type PassedSocket, placesOf, wantedPort } from "./inherited-sockets.ts";
 
 /** Names of sockets in systemd's units (`FileDescriptorName=`, systemd.socket(5)): whose each is, and the key of its address. */
 const NAMES: Readonly<Record<string, { readonly socket: string; readonly hostKey: string }>> = {
@@ -37,24 +38,36 @@ export function activatedSockets(
   const sockets = Array.from({ length: Number(env["LISTEN_FDS"] ?? 0) }, (_, i) => i + FIRST).flatMap((fd, i): PassedSocket[] => {
     const name = names[i] ?? "unknown";
     const listener = NAMES[name];
-    const place = listener === undefined ? undefined : placeOf(config, listener.socket);
-    if (listener === undefined || place === undefined) {
+    const places = listener === undefined ? [] : placesOf(config, listener.socket);
+    if (listener === undefined || places.length === 0) {
       problems.push(`systemd passed a socket with the name ${name}: set FileDescriptorName= to one of ${Object.keys(NAMES).join(", ")}`);
       return [];
     }
     const end = localEnd(fd);
-    if (seen.has(name)) problems.push(`systemd passed two sockets with the name ${name}: one listener has one socket`);
-    else if (!isSame(parseIp(end.address), parseIp(place.host)))
+    const index = places.findIndex((place) => isAt(place, end, places));
+    const place = places[index];
+    if (place === undefined) {
+      const wanted = places.map(({ host }) => host).join(" and ");
       problems.push(
-        `systemd's socket ${name} listens on ${end.address}, and ${listener.hostKey} is ${place.host}: set both to the same address`,
+        `systemd's socket ${name} listens on ${end.address}, and ${listener.hostKey} is ${wanted}: set both to the same address`,
       );
+      return [];
+    }
+    const socket = socketName(listener.socket, index);
+    if (seen.has(socket)) problems.push(`systemd passed two sockets with the name ${name} at ${end.address}: one address has one socket`);
     else if (!isNonBlocking(fd))
       problems.push(`systemd passed the socket ${name} as a blocking one: set NonBlocking=true in the unit of the service`);
-    seen.add(name);
-    return [{ name: listener.socket, fd, host: place.host, port: place.port, boundPort: end.port }];
+    seen.add(socket);
+    return [{ name: socket, fd, host: place.host, port: wantedPort(place), boundPort: end.port }];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return sockets;
+}
+
+/** Several places at one address differ in their ports. */
+function isAt(place: ListenPlace, end: { readonly address: string; readonly port: number }, all: readonly ListenPlace[]): boolean {
+  if (!isSame(parseIp(end.address), parseIp(place.host))) return false;
+  return place.port === end.port || all.filter(({ host }) => host === place.host).length === 1;
 }
 
 const isSame = (one: IpAddress | undefined, other: IpAddress | undefined): boolean =>

@@ -1,5 +1,8 @@
 import { closeSync } from "node:fs";
+import { type ListenPlace, socketName, socketOf } from "#kernel/net/listen-place.ts";
+import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import type { Config } from "#app/config/config.ts";
+import { LISTEN_PLACES } from "#app/config/listen-places.ts";
 import type { Bound } from "#app/threads/plane-worker.ts";
 
 /** A listening socket that one process passes to the next. */
@@ -7,7 +10,7 @@ export interface PassedSocket {
   /** Thread and transport: `edge-1/http`. */
   readonly name: string;
   readonly fd: number;
-  /** Its address in the configuration; port 0: any free port. */
+  /** Its address in the configuration; port 0: any free port, -1: its own or any. */
   readonly host: string;
   readonly port: number;
   /** The port it has. */
@@ -26,22 +29,31 @@ export interface InheritedSockets {
   closeRest(): void;
 }
 
-type Place = (config: Config) => { readonly host: string; readonly port: number };
-
 /** By plane, or `api` and `ops`, and transport. */
-const PLACES: Readonly<Record<string, Place>> = {
-  "nameserver/udp": ({ dns }) => dns,
-  "nameserver/tcp": ({ dns }) => dns,
-  "nameserver/dot": ({ dns }) => ({ host: dns.host, port: dns.tls_port }),
-  "edge/http": ({ edge, http }) => ({ host: edge.host, port: http.port }),
-  "edge/https": ({ edge, https }) => ({ host: edge.host, port: https.port }),
-  "gateway/http": ({ gateway }) => gateway,
-  "api/tcp": ({ api }) => api,
-  "ops/tcp": ({ ops }) => ops,
+const PLACES: Readonly<Record<string, keyof typeof LISTEN_PLACES>> = {
+  "nameserver/udp": "dns",
+  "nameserver/tcp": "dns",
+  "nameserver/dot": "dot",
+  "edge/http": "http",
+  "edge/https": "https",
+  "gateway/http": "gateway",
+  "api/tcp": "api",
+  "ops/tcp": "ops",
 };
 
-/** The configured address of a socket, which the threads of a plane share. Undefined for internal sockets. */
-export const placeOf = (config: Config, name: string): ReturnType<Place> | undefined => PLACES[name.replace(/-\d+\//, "/")]?.(config);
+/** The configured addresses of a socket's listener, which the threads of a plane share. Empty for internal sockets. */
+export function placesOf(config: Config, name: string): readonly ListenPlace[] {
+  const listener = PLACES[kindOf(name)];
+  return listener === undefined ? [] : LISTEN_PLACES[listener](config);
+}
+
+const kindOf = (name: string): string => socketOf(name.replace(/-\d+\//, "/")).transport;
+
+/** The configured address of a socket. */
+const placeOf = (config: Config, name: string): ListenPlace | undefined => placesOf(config, name)[socketOf(name).index];
+
+/** -1: the port, or any. */
+export const wantedPort = ({ port, orAny }: ListenPlace): number => (orAny === true ? -1 : port);
 
 const isNeeded = ({ roles }: Config, kind: string): boolean => {
   const owner = kind.slice(0, kind.indexOf("/"));
@@ -58,10 +70,13 @@ export function passedSockets(
 ): readonly PassedSocket[] {
   const passed = open.flatMap(({ name, fd, port }) => {
     const place = placeOf(config, name);
-    return place === undefined ? [] : [{ name, fd, host: place.host, port: place.port, boundPort: port }];
+    return place === undefined ? [] : [{ name, fd, host: place.host, port: wantedPort(place), boundPort: port }];
   });
   const kinds = new Set(passed.map(({ name }) => name.replace(/-\d+\//, "/")));
-  const missing = Object.keys(PLACES).filter((kind) => isNeeded(config, kind) && !kinds.has(kind));
+  const missing = Object.keys(PLACES)
+    .filter((kind) => isNeeded(config, kind))
+    .flatMap((kind) => placesOf(config, kind).map((_, i) => socketName(kind, i)))
+    .filter((kind) => !kinds.has(kind));
   if (missing.length === 0) return passed;
   throw new Error(
     `the sockets of ${missing.join(", ")} cannot be passed on: they need the native transport (runtime.native, and koffi installed). Stop the server and start it`,
@@ -69,42 +84,50 @@ export function passedSockets(
 }
 
 export function createInheritedSockets(config: Config, passed: readonly PassedSocket[], servesZones: boolean): InheritedSockets {
-  const fits = ({ name, host, port }: PassedSocket): boolean => {
+  // The order of a listener's addresses may have changed.
+  const isFor = (socket: PassedSocket, name: string): boolean => {
     const place = placeOf(config, name);
-    return place?.host === host && place.port === port;
+    if (place?.host !== socket.host || wantedPort(place) !== socket.port) return false;
+    return socketOf(socket.name).transport === socketOf(name).transport;
   };
-  const known = new Map(passed.filter(fits).map((socket) => [socket.name, socket]));
-  const left = new Map(passed.map(({ name, fd }) => [name, fd]));
+  const left = new Set(passed);
   return {
     take: (name) => {
-      const socket = known.get(name);
-      if (socket === undefined || !left.delete(name)) return undefined;
+      const socket = [...left].find((each) => isFor(each, name));
+      if (socket === undefined) return undefined;
+      left.delete(socket);
       return socket.fd;
     },
-    portsOf: (thread) =>
-      Object.fromEntries(
-        Array.from(known.values())
-          .filter(({ name }) => name.startsWith(`${thread}/`))
-          .map(({ name, boundPort }) => [name.slice(thread.length + 1), boundPort]),
-      ),
+    portsOf: (thread) => {
+      const ofThread = passed.filter(({ name }) => name.startsWith(`${thread}/`));
+      const names = ofThread.flatMap(({ name }) => placesOf(config, name).map((_, i) => socketName(socketOf(name).transport, i)));
+      return Object.fromEntries(
+        names.flatMap((name) => {
+          const socket = ofThread.find((each) => isFor(each, name));
+          return socket === undefined ? [] : [[name.slice(thread.length + 1), socket.boundPort]];
+        }),
+      );
+    },
     servesZones,
     closeRest: () => {
-      for (const fd of left.values()) closeSync(fd);
+      for (const { fd } of left) closeSync(fd);
       left.clear();
     },
   };
 }
 
 /** The sockets of the thread of this name in the process before; a thread that starts again opens its own. */
-export const inheritedBy = <Transport extends string>(
+export const inheritedBy = (
   name: string,
-  transports: readonly Transport[],
+  transports: readonly string[],
+  config: Config,
   bound: Bound,
   inherited: InheritedSockets | undefined,
-): Partial<Record<Transport, number>> => {
-  const taken: Partial<Record<Transport, number>> = {};
+): ListeningSockets => {
+  const taken: Record<string, number> = {};
   if (Object.keys(bound).length > 0) return taken;
-  for (const transport of transports) {
+  const all = transports.flatMap((transport) => placesOf(config, `${name}/${transport}`).map((_, i) => socketName(transport, i)));
+  for (const transport of all) {
     const fd = inherited?.take(`${name}/${transport}`);
     if (fd !== undefined) taken[transport] = fd;
   }

@@ -2,27 +2,41 @@ import type { AddressInfo } from "node:net";
 import { BASE_PATH } from "#api/server.ts";
 import type { Config } from "#app/config/config.ts";
 import type { Role } from "#app/config/roles.ts";
-import type { Planes } from "#app/planes/planes-deps.ts";
-import type { ReadyLine } from "./ready.ts";
+import { LISTEN_PLACES } from "#app/config/listen-places.ts";
+import type { ListenerAddresses } from "./ready.ts";
 
-/** Addresses of all listeners, as shown to people and programs; empty for roles that the process does not have. */
-export function planeAddresses(
-  config: Config,
-  own: { readonly api: number; readonly ops: number },
-  ports: Planes["ports"],
-): Pick<ReadyLine, "api" | "ops" | "gateway" | "dns" | "dot" | "http" | "https"> {
-  const { api, ops, gateway, dns, edge, tls } = config;
-  const onlyAs = (role: Role, address: string): string => (config.roles.includes(role) ? address : "");
-  const scheme = tls.certificate === "" ? "http" : "https";
-  return {
-    api: onlyAs("control", `${scheme}://${authority(api.host, own.api)}${BASE_PATH}`),
-    ops: `http://${authority(ops.host, own.ops)}`,
-    gateway: onlyAs("gateway", `${scheme}://${authority(gateway.host, ports.gateway)}`),
-    dns: onlyAs("nameserver", authority(dns.host, ports.dns)),
-    dot: onlyAs("nameserver", authority(dns.host, ports.dot)),
-    http: onlyAs("edge", `http://${authority(edge.host, ports.http)}`),
-    https: onlyAs("edge", `https://${authority(edge.host, ports.https)}`),
+type Listening = Readonly<Record<keyof typeof LISTEN_PLACES, readonly number[]>>;
+
+/**
+ * Addresses of all listeners, as shown to people and programs; empty for roles that the process does not have. `ports`: in
+ * the order of each listener's addresses.
+ */
+export function planeAddresses(config: Config, ports: Listening): ListenerAddresses {
+  const secure = config.tls.certificate === "" ? "http" : "https";
+  const shown = (role: Role | null, listener: keyof Listening, of: (authority: string) => string): readonly string[] =>
+    role !== null && !config.roles.includes(role)
+      ? []
+      : LISTEN_PLACES[listener](config).map(({ host }, i) => of(authority(host, ports[listener][i] ?? 0)));
+  const all = {
+    api: shown("control", "api", (where) => `${secure}://${where}${BASE_PATH}`),
+    ops: shown(null, "ops", (where) => `http://${where}`),
+    gateway: shown("gateway", "gateway", (where) => `${secure}://${where}`),
+    dns: shown("nameserver", "dns", (where) => where),
+    dot: shown("nameserver", "dot", (where) => where),
+    http: shown("edge", "http", (where) => `http://${where}`),
+    https: shown("edge", "https", (where) => `https://${where}`),
   };
+  const {
+    api: [api = ""],
+    ops: [ops = ""],
+    gateway: [gateway = ""],
+    dns: [dns = ""],
+    dot: [dot = ""],
+    http: [http = ""],
+    https: [https = ""],
+  } = all;
+  const further = Object.entries(all).flatMap(([listener, [, ...others]]) => (others.length === 0 ? [] : [[listener, others] as const]));
+  return { api, ops, gateway, dns, dot, http, https, ...(further.length === 0 ? {} : { further: Object.fromEntries(further) }) };
 }
 
 const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);

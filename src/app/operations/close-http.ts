@@ -1,10 +1,13 @@
 import type { Server } from "node:http";
 import { Server as TcpServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { connectionsOf, type FurtherListener } from "#kernel/process/further-listener.ts";
 
 /** A listener that closes once it has answered everything. */
 export interface ClosableHttp {
   readonly server: Server;
+  /** Its other addresses. */
+  readonly further?: () => readonly FurtherListener[];
   close(): PromiseLike<unknown>;
 }
 
@@ -15,13 +18,13 @@ const LOOK_EVERY_MS = 100;
  * minute and more, are closed once they are idle: a closing server only closes those that are idle at that moment. With
  * `idleMs` (see DrainTimes), idle connections have that time for one more request.
  */
-export async function closeHttp({ server, close }: ClosableHttp, drainMs: number, idleMs = 0): Promise<void> {
+export async function closeHttp({ server, further = () => [], close }: ClosableHttp, drainMs: number, idleMs = 0): Promise<void> {
   const isStopped = idleMs > 0 && server.listening;
-  if (isStopped) await lastRequests(server, idleMs);
+  if (isStopped) await lastRequests(server, further(), idleMs);
   const looking = setInterval(() => server.closeIdleConnections(), LOOK_EVERY_MS);
   const limit = setTimeout(() => server.closeAllConnections(), drainMs);
   try {
-    await close();
+    await Promise.all([close(), ...further().map((listener) => listener.close())]);
   } catch (error) {
     if (!isStopped || (error as NodeJS.ErrnoException).code !== "ERR_SERVER_NOT_RUNNING") throw error;
   } finally {
@@ -31,14 +34,16 @@ export async function closeHttp({ server, close }: ClosableHttp, drainMs: number
 }
 
 /** Accepts no more connections, and keeps the open ones for a last request. */
-async function lastRequests(server: Server, idleMs: number): Promise<void> {
+async function lastRequests(server: Server, further: readonly FurtherListener[], idleMs: number): Promise<void> {
   server.prependListener("request", (_req, res) => {
     res.shouldKeepAlive = false;
   });
   // The method of HTTP servers would close idle connections.
   TcpServer.prototype.close.call(server);
-  for (let waitedMs = 0; waitedMs < idleMs && (await connectionsOf(server)) > 0; waitedMs += LOOK_EVERY_MS) await delay(LOOK_EVERY_MS);
+  for (const listener of further) void listener.close();
+  const open = async (): Promise<number> => {
+    const counts = await Promise.all([connectionsOf(server), ...further.map((listener) => listener.connections())]);
+    return counts.reduce((sum, count) => sum + count);
+  };
+  for (let waitedMs = 0; waitedMs < idleMs && (await open()) > 0; waitedMs += LOOK_EVERY_MS) await delay(LOOK_EVERY_MS);
 }
-
-const connectionsOf = (server: Server): Promise<number> =>
-  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));

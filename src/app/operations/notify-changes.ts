@@ -1,3 +1,4 @@
+import { addressesOf } from "#app/config/listen-places.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { createNotifySender, type NotifySender } from "#control/transfers/notify-sender.ts";
 import { createNotifySocket } from "#control/transfers/notify-socket.ts";
@@ -31,8 +32,8 @@ export async function startAnnouncements({
 }: AnnouncementsDeps): Promise<NotifySender> {
   const notifier = createNotifySender({
     ...deps,
-    socket: createNotifySocket({ host: config.dns.host, clock }),
-    isAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow, operatorPorts),
+    socket: createNotifySocket({ hosts: addressesOf(config.dns.host), clock }),
+    isAllowed: createAddressPolicy(addressesOf(config.api.host), config.dns.primary_allow, operatorPorts),
     settled: publisher.settled,
     log: (level, message, fields) => log[level](fields, message),
   });

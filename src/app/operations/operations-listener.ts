@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
-import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
+import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { listenAtFurther } from "#kernel/process/further-listener.ts";
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
@@ -9,19 +12,18 @@ import type { Operations } from "./operations.ts";
 const { createServer } = process.getBuiltinModule("node:http");
 
 export interface OperationsListener {
-  readonly port: number;
-  readonly fd: number | undefined;
+  /** Its sockets, in the order of the addresses. */
+  readonly sockets: readonly { readonly port: number; readonly fd: number | undefined }[];
   /** `idleMs`: see DrainTimes. */
   close(drainMs: number, idleMs?: number): Promise<void>;
 }
 
 export interface OperationsListenerDeps {
   readonly operations: Operations;
-  readonly host: string;
-  /** 0 means any free port. */
-  readonly port: number;
-  /** A descriptor that listens there already. */
-  readonly fd?: number | undefined;
+  /** At least one. */
+  readonly places: readonly ListenPlace[];
+  /** A descriptor that listens already at the place of this index. */
+  readonly fdAt: (index: number) => number | undefined;
   readonly allowsHost: HostGate;
   /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
@@ -43,15 +45,20 @@ export async function openOperationsListener(deps: OperationsListenerDeps): Prom
     });
   });
   server.maxConnections = CONNECTIONS_MAX;
+  const [{ host, port, onlyIpv6: ipv6Only = false }, ...others] = deps.places as readonly [ListenPlace, ...ListenPlace[]];
+  const fd = deps.fdAt(0);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen(deps.fd === undefined ? { host: deps.host, port: deps.port } : { fd: deps.fd }, resolve);
+  server.once("error", reject).listen(fd === undefined ? { host, port, ipv6Only } : { fd }, resolve);
   await promise;
-  const address = server.address();
+  const first = { port: (server.address() as AddressInfo).port, fd: descriptorOf(server) };
+  const stop = (): Promise<void> => new Promise((closed) => void server.close(() => closed()));
+  const further = await listenAtFurther(server, others, first.port, (i) => deps.fdAt(i + 1)).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   return {
-    fd: descriptorOf(server),
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    close: (drainMs, idleMs) =>
-      closeHttp({ server, close: () => new Promise<void>((closed) => void server.close(() => closed())) }, drainMs, idleMs),
+    sockets: [first, ...further],
+    close: (drainMs, idleMs) => closeHttp({ server, further: () => further, close: stop }, drainMs, idleMs),
   };
 }
 

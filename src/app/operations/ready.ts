@@ -1,9 +1,5 @@
-/**
- * The line that scripts wait for (DESIGN.md §4); `token` is only present at the first start. Addresses of roles that the process does not
- * have are empty.
- */
-export interface ReadyLine {
-  readonly event: "ready";
+/** Where each listener accepts clients; empty for roles that the process does not have. */
+export interface ListenerAddresses {
   /** With the version segment: `http://127.0.0.1:N/client/v4`. */
   readonly api: string;
   /** Metrics and health. */
@@ -15,6 +11,13 @@ export interface ReadyLine {
   readonly dot: string;
   readonly http: string;
   readonly https: string;
+  /** The other addresses of listeners that have several, in the same form; absent if none has. */
+  readonly further?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The line that scripts wait for (DESIGN.md §4); `token` is only present at the first start. */
+export interface ReadyLine extends ListenerAddresses {
+  readonly event: "ready";
   /** Empty if the database could not be read, or in a process without the role `control`: the planes serve the last good copy. */
   readonly account_id: string;
   readonly token?: string;
@@ -22,16 +25,20 @@ export interface ReadyLine {
   readonly took_ms: number;
 }
 
+/** All addresses of a listener, as text. */
+export const listed = (addresses: ListenerAddresses, listener: Exclude<keyof ListenerAddresses, "further">): string =>
+  [addresses[listener], ...(addresses.further?.[listener] ?? [])].join(", ");
+
 /** The same for people. */
 export function readyText(ready: ReadyLine, dataDir: string): string {
   const isControl = ready.api !== "";
   const all: readonly (readonly [string, string])[] = [
     ["Dashboard", isControl ? new URL("/", ready.api).href : ""],
-    ["Management API", ready.api],
-    ["Operations", ready.ops],
-    ["AI gateway", ready.gateway],
-    ["Nameserver", ready.dns && `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
-    ["Edge", ready.http && `${ready.http}, ${ready.https}`],
+    ["Management API", listed(ready, "api")],
+    ["Operations", listed(ready, "ops")],
+    ["AI gateway", listed(ready, "gateway")],
+    ["Nameserver", ready.dns && `${listed(ready, "dns")} (UDP and TCP), ${listed(ready, "dot")} (TLS)`],
+    ["Edge", ready.http && `${listed(ready, "http")}, ${listed(ready, "https")}`],
     ["Account", ready.account_id || (isControl ? "unknown: the database cannot be used; see the log" : "")],
     ["State", dataDir],
     ...(ready.token === undefined

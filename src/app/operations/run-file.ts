@@ -1,17 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ListenerAddresses } from "./ready.ts";
 
 /** Data for `selvedge status` and a second start about a running server; no secrets. */
-export interface RunFile {
-  readonly pid: number;
-  readonly api: string;
+export interface RunFile extends Omit<ListenerAddresses, "ops"> {
   /** Absent in older servers. */
   readonly ops?: string;
-  readonly gateway: string;
-  readonly dns: string;
-  readonly dot: string;
-  readonly http: string;
-  readonly https: string;
+  readonly pid: number;
   readonly started_at: string;
   /** The last reload of the configuration; absent before the first. */
   readonly last_reload?: ReloadOutcome;

@@ -7,7 +7,9 @@ import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { AllowedHosts } from "#kernel/net/host-gate.ts";
+import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
 import type { Config } from "#app/config/config.ts";
+import { addressesOf, LISTEN_PLACES } from "#app/config/listen-places.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
@@ -17,13 +19,28 @@ import { certificateNames } from "#app/config/tls-files.ts";
 
 // The operator's configuration for each plane. `bound`: the ports of an earlier start.
 
+/** The first address of a listener, with the port that it has. */
+const firstOf = ([first]: readonly ListenPlace[], transport: string, bound: Bound): ListenPlace => boundAt(first!, transport, bound);
+
+/** Its other addresses. */
+const furtherOf = (places: readonly ListenPlace[], transport: string, bound: Bound): readonly ListenPlace[] =>
+  places.slice(1).map((place, i) => boundAt(place, socketName(transport, i + 1), bound));
+
+const boundAt = ({ orAny, ...place }: ListenPlace, name: string, bound: Bound): ListenPlace => {
+  const port = bound[name];
+  return port === undefined ? { ...place, ...(orAny === undefined ? {} : { orAny }) } : { ...place, port };
+};
+
 /**
  * `edge`: the ports already open for the edge. `rateTable`: one for all threads, because the kernel distributes a
  * network's queries among them.
  */
 export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
-  host: config.dns.host,
-  port: bound["udp"] ?? config.dns.port,
+  ...firstOf(LISTEN_PLACES.dns(config), "udp", bound),
+  further: furtherOf(LISTEN_PLACES.dns(config), "udp", bound).map((dns, i) => ({
+    dns,
+    dot: furtherOf(LISTEN_PLACES.dot(config), "dot", bound)[i]!,
+  })),
   reusePort: config.dns.workers > 1,
   edgeAddresses: edgeAddresses(config),
   edgeProtocols: { alpn: EDGE_ALPN, port: edge["https"] ?? config.https.port },
@@ -35,7 +52,7 @@ export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rate
     exempt: config.dns.rate_limit_exempt,
     table: rateTable,
   },
-  dot: { port: bound["dot"] ?? config.dns.tls_port },
+  dot: firstOf(LISTEN_PLACES.dot(config), "dot", bound),
   doh: { port: bound["doh"] ?? 0 },
   resolvers: config.dns.resolvers,
   limits: NAMESERVER_LIMITS,
@@ -46,9 +63,14 @@ export const edgeConfig = (
   bound: Bound,
   { doh, gateway, images }: Readonly<Record<PeerName, number>>,
 ): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "ruleMaterial"> => ({
-  host: config.edge.host,
+  host: LISTEN_PLACES.http(config)[0]!.host,
+  onlyIpv6: LISTEN_PLACES.http(config)[0]!.onlyIpv6,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,
+  further: furtherOf(LISTEN_PLACES.http(config), "http", bound).map((http, i) => ({
+    http,
+    https: furtherOf(LISTEN_PLACES.https(config), "https", bound)[i]!,
+  })),
   workers: config.edge.workers,
   reusePort: config.edge.workers > 1,
   vendorPrefix: config.vendor.prefix,
@@ -102,8 +124,8 @@ function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
 }
 
 export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneFiles, bound: Bound): GatewayConfig => ({
-  host: config.gateway.host,
-  port: bound["http"] ?? config.gateway.port,
+  ...firstOf(LISTEN_PLACES.gateway(config), "http", bound),
+  further: furtherOf(LISTEN_PLACES.gateway(config), "http", bound),
   edgePort: bound["edge"] ?? 0,
   vendorPrefix: config.vendor.prefix,
   trustedProxies: trustedProxies(config.gateway),
@@ -131,15 +153,15 @@ export const gatewayFront = (live: LiveConfig): GatewayFront => ({
   allowedHosts: allowedHosts(live, live.current().gateway.host),
 });
 
-/** Settings of a listener at this address, from the operator's configuration and certificate. */
-export const allowedHosts = (live: LiveConfig, host: string): AllowedHosts => ({
-  names: [host, ...live.current().api.allowed_hosts, ...certificateNames(live.tls())],
-  anyAddress: host === "0.0.0.0" || host === "::",
+/** Settings of a listener at these addresses, from the operator's configuration and certificate. */
+export const allowedHosts = (live: LiveConfig, hosts: readonly string[]): AllowedHosts => ({
+  names: [...addressesOf(hosts), ...live.current().api.allowed_hosts, ...certificateNames(live.tls())],
+  anyAddress: addressesOf(hosts).some((host) => host === "0.0.0.0" || host === "::"),
 });
 
 /** The nameserver's answer for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>
-  config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
+  config.edge.addresses.length > 0 ? config.edge.addresses : config.edge.host;
 
 const DAY_MS = 86_400_000;
 

@@ -20,8 +20,8 @@ import type { PlaneRole } from "#app/config/roles.ts";
 export interface Planes {
   /** The threads that should serve by now. */
   readonly workers: readonly PlaneWorker[];
-  /** 0 for planes that the process does not run. */
-  readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
+  /** By address; empty for planes that the process does not run. */
+  readonly ports: Readonly<Record<"dns" | "dot" | "http" | "https" | "gateway", readonly number[]>>;
   /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
   isWaking(): boolean;
   /** Resolves when they serve, or after the time; true if they serve. */

@@ -1,12 +1,14 @@
-import type { EdgeSockets } from "#edge/config.ts";
-import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
+import { parseIp } from "#kernel/net/ip.ts";
+import { isOccupied, type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
+import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
-import type { NameserverSockets } from "#nameserver/config.ts";
 import { loadSystemSockets, type SocketWatch, type SystemSockets } from "#nameserver/listen/system-sockets.ts";
 import { openListening } from "#wire/connections/epoll/loop-listener.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import type { Config } from "#app/config/config.ts";
+import { addressesOf, LISTEN_PLACES } from "#app/config/listen-places.ts";
+import type { Log } from "#app/log/log.ts";
 import type { Bound } from "#app/threads/plane-worker.ts";
 
 /**
@@ -21,8 +23,8 @@ export interface ZoneSockets {
   /** All of them, by thread and transport; empty once they are closed or have been taken over. */
   open(): readonly OpenSocket[];
   /** For starting threads; undefined once they are closed or have been taken over. */
-  ofNameserver(): NameserverSockets | undefined;
-  ofEdge(): EdgeSockets | undefined;
+  ofNameserver(): ListeningSockets | undefined;
+  ofEdge(): ListeningSockets | undefined;
   /** The threads have taken them over. */
   handedOver(): void;
   /** Closes sockets that were not taken over, once no thread that received some is alive. */
@@ -36,30 +38,49 @@ export interface ZoneSockets {
 export async function openZoneSockets(
   config: Config,
   onMissing: OnMissing,
+  log: Log,
   inherited?: Pick<InheritedSockets, "take">,
 ): Promise<ZoneSockets | null> {
-  const hosts = { dns: parseIp(config.dns.host), edge: parseIp(config.edge.host) };
   const calls = await loadSocketCalls(onMissing);
   const datagrams = await loadSystemSockets(onMissing);
+  const areNumbers = addressesOf([...config.dns.host, ...config.edge.host]).every((host) => parseIp(host) !== undefined);
   // TLS of Node.js needs Node.js's own connections, and Node.js must look up a host name.
-  if (calls === null || calls.secure === null || datagrams === undefined || hosts.dns === undefined || hosts.edge === undefined)
-    return null;
+  if (calls === null || calls.secure === null || datagrams === undefined || !areNumbers) return null;
   const sockets = createSocketSet(calls, datagrams, (name) => inherited?.take(name));
+  const dns: Record<string, OpenSocket> = {};
+  const edge: Record<string, OpenSocket> = {};
+  const anyDot = (place: ListenPlace, name: string, reusePort: boolean): OpenSocket => {
+    try {
+      return sockets.listen(name, place, reusePort);
+    } catch (error) {
+      if (place.orAny !== true || !isOccupied(error)) throw error;
+      log.warn({ address: place.host, wanted_port: place.port, reason: (error as Error).message }, "DNS over TLS uses another port");
+      return sockets.listen(name, { ...place, port: 0 }, reusePort);
+    }
+  };
+  /** A further address has the port of the first one, unless it names its own. */
+  const like = (place: ListenPlace, first: OpenSocket | undefined): ListenPlace => ({ ...place, port: place.port || (first?.port ?? 0) });
   try {
     const shares = { dns: config.dns.workers > 1, edge: config.edge.workers > 1 };
-    const { udp, tcp } = sockets.openBoth(hosts.dns, config.dns.port, shares.dns);
-    const dot = sockets.listen("nameserver-1/dot", hosts.dns, config.dns.tls_port, shares.dns);
-    const http = sockets.listen("edge-1/http", hosts.edge, config.http.port, shares.edge);
-    const https = sockets.listen("edge-1/https", hosts.edge, config.https.port, shares.edge);
+    for (const [i, place] of LISTEN_PLACES.dns(config).entries()) {
+      const { udp, tcp } = sockets.openBoth(i, like(place, dns["udp"]), shares.dns);
+      Object.assign(dns, { [socketName("udp", i)]: udp, [socketName("tcp", i)]: tcp });
+    }
+    for (const [i, place] of LISTEN_PLACES.dot(config).entries()) {
+      const name = socketName("dot", i);
+      dns[name] = anyDot(like(place, dns["dot"]), `nameserver-1/${name}`, shares.dns);
+    }
+    for (const transport of ["http", "https"] as const)
+      for (const [i, place] of LISTEN_PLACES[transport](config).entries()) {
+        const name = socketName(transport, i);
+        edge[name] = sockets.listen(`edge-1/${name}`, like(place, edge[transport]), shares.edge);
+      }
     return {
-      ports: {
-        dns: { udp: udp.port, tcp: tcp.port, dot: dot.port },
-        edge: { http: http.port, https: https.port },
-      },
+      ports: { dns: each(dns, ({ port }) => port), edge: each(edge, ({ port }) => port) },
       onVisitor: sockets.onVisitor,
       open: sockets.list,
-      ofNameserver: () => (sockets.isOpen() ? { udp: udp.fd, tcp: tcp.fd, dot: dot.fd } : undefined),
-      ofEdge: () => (sockets.isOpen() ? { http: http.fd, https: https.fd } : undefined),
+      ofNameserver: () => (sockets.isOpen() ? each(dns, ({ fd }) => fd) : undefined),
+      ofEdge: () => (sockets.isOpen() ? each(edge, ({ fd }) => fd) : undefined),
       handedOver: sockets.forget,
       close: sockets.close,
     };
@@ -68,6 +89,9 @@ export async function openZoneSockets(
     throw error;
   }
 }
+
+const each = (sockets: Readonly<Record<string, OpenSocket>>, take: (socket: OpenSocket) => number): Bound =>
+  Object.fromEntries(Object.entries(sockets).map(([name, socket]) => [name, take(socket)]));
 
 export interface OpenSocket {
   /** Thread and transport: `edge-1/http`. */
@@ -93,8 +117,8 @@ function createSocketSet(calls: SocketCalls, datagrams: SystemSockets, inherit: 
     open = open.filter((one) => one !== socket);
     calls.close(socket.fd);
   };
-  const listen = (name: string, address: IpAddress, port: number, reusePort: boolean): OpenSocket =>
-    add(name, inherit(name) ?? openListening(calls, { address, port, reusePort, backlog: BACKLOG }));
+  const listen = (name: string, { host, port, onlyIpv6 }: ListenPlace, reusePort: boolean): OpenSocket =>
+    add(name, inherit(name) ?? openListening(calls, { address: parseIp(host)!, port, reusePort, backlog: BACKLOG, onlyIpv6 }));
   const unwatch = (): void => {
     for (const watch of watches) watch.close();
     watches = [];
@@ -102,11 +126,13 @@ function createSocketSet(calls: SocketCalls, datagrams: SystemSockets, inherit: 
   return {
     listen,
     /** One number for UDP and TCP. */
-    openBoth: (address: IpAddress, port: number, reusePort: boolean): { readonly udp: OpenSocket; readonly tcp: OpenSocket } => {
+    openBoth: (index: number, place: ListenPlace, reusePort: boolean): { readonly udp: OpenSocket; readonly tcp: OpenSocket } => {
+      const { host, port, onlyIpv6 } = place;
+      const [udpName, tcpName] = [`nameserver-1/${socketName("udp", index)}`, `nameserver-1/${socketName("tcp", index)}`];
       for (let tries = 1; ; tries++) {
-        const udp = add("nameserver-1/udp", inherit("nameserver-1/udp") ?? datagrams.bindUdp(address, port, reusePort));
+        const udp = add(udpName, inherit(udpName) ?? datagrams.bindUdp(parseIp(host)!, port, reusePort, onlyIpv6));
         try {
-          return { udp, tcp: listen("nameserver-1/tcp", address, udp.port, reusePort) };
+          return { udp, tcp: listen(tcpName, { ...place, port: udp.port }, reusePort) };
         } catch (error) {
           drop(udp);
           if (port !== 0 || tries >= PORT_TRIES || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;

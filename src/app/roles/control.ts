@@ -113,9 +113,9 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   closing.addPlanes((drainMs) => planes.stop(drainMs));
   running = planes;
   transport.report();
-  const listening = planeAddresses(config, { api: 0, ops: 0 }, planes.ports);
+  const listening = planeAddresses(config, { ...planes.ports, api: [], ops: [] });
   urlOfGateways = listening.gateway;
-  tunnelPort = planes.ports.https || config.https.port;
+  tunnelPort = planes.ports.https[0] || config.https.port;
   nameserver = listening.dns;
 
   const api = openApi(
@@ -157,7 +157,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     closing.add(() => announcements.close());
     await startControlJobs({ control, live, backups, store, clock, metrics, log, nodeId: nodeIdIn(files.nodeId) }, closing);
   });
-  const addresses = planeAddresses(config, await api.listen(), planes.ports);
+  const addresses = planeAddresses(config, { ...planes.ports, ...(await api.listen()) });
   urlOfApi = new URL(addresses.api).origin;
   // The monotonic scale begins with the process, so this includes loading the program.
   const took_ms = Math.round(clock.monotonicMs());

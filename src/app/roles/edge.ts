@@ -50,7 +50,7 @@ export function createEdgeWorkers(
         onNeeded: () => sinks.detector.wake(),
         planeConfig: (bound) => ({
           ...edgeConfig(config, { ...sockets?.ports.edge, ...siblings, ...bound }, neighbours),
-          sockets: (isFirst(siblings, bound) ? sockets?.ofEdge() : undefined) ?? inheritedBy(name, EDGE_SOCKETS, bound, inherited),
+          sockets: (isFirst(siblings, bound) ? sockets?.ofEdge() : undefined) ?? inheritedBy(name, EDGE_SOCKETS, config, bound, inherited),
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),

@@ -13,7 +13,7 @@ export const startGateway = ({ config, live, files, operatorPorts, inherited }: 
     ports: () => ({ events: handOver(writer) }),
     planeConfig: (bound) => ({
       ...gatewayConfig(config, gatewayFront(live), files, bound),
-      socket: inheritedBy("gateway", ["http"], bound, inherited).http,
+      sockets: inheritedBy("gateway", ["http"], config, bound, inherited),
       operatorPorts,
     }),
   });

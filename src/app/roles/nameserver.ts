@@ -29,7 +29,7 @@ export function startNameservers(
           sockets?.ports.edge ?? inherited?.portsOf("edge-1") ?? {},
           rateTable,
         ),
-        sockets: (isFirst(siblings, bound) ? sockets?.ofNameserver() : undefined) ?? inheritedBy(name, SOCKETS, bound, inherited),
+        sockets: (isFirst(siblings, bound) ? sockets?.ofNameserver() : undefined) ?? inheritedBy(name, SOCKETS, config, bound, inherited),
       }),
     }),
   );

@@ -11,6 +11,8 @@ import type { PlaneRole } from "#app/config/roles.ts";
 import { readTls } from "#app/config/tls-files.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
+import { socketName } from "#kernel/net/listen-place.ts";
+import { LISTEN_PLACES } from "#app/config/listen-places.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
@@ -102,14 +104,16 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
       notReady: () => silentPlanes(planes.workers),
       notices: () => [...transport.list(), ...stalls.list()],
     }),
-    ...{ host: config.ops.host, port: config.ops.port, fd: inherited?.take("ops/tcp") },
+    places: LISTEN_PLACES.ops(config),
+    fdAt: (i) => inherited?.take(socketName("ops/tcp", i)),
     allowsHost: (host) => allowsHost(host),
     onError: (error) => log.error({ err: error }, "the operations listener failed to handle a request"),
   });
   closing.addDraining(ops.close);
-  createOperatorPorts(operatorPorts).add(ops.port);
-  const addresses = planeAddresses(config, { api: 0, ops: ops.port }, planes.ports);
-  const { api: _api, ops: _ops, ...listeners } = addresses;
+  const opsPorts = ops.sockets.map(({ port }) => port);
+  for (const port of opsPorts) createOperatorPorts(operatorPorts).add(port);
+  const addresses = planeAddresses(config, { ...planes.ports, api: [], ops: opsPorts });
+  const { api: _api, ops: _ops, further: _further, ...listeners } = addresses;
   feed?.report(publisher, async () => ({
     addresses: Object.fromEntries(Object.entries(listeners).filter(([, address]) => address !== "")),
     problems: await silentPlanes(planes.workers),
@@ -117,7 +121,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const runFile = keepRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() }, (error) =>
     log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
   );
-  const sockets = () => (ops.fd === undefined ? [] : [{ name: "ops/tcp", fd: ops.fd, port: ops.port }]);
+  const sockets = () => ops.sockets.flatMap(({ fd, port }, i) => (fd === undefined ? [] : [{ name: socketName("ops/tcp", i), fd, port }]));
   const leaving = createLeaving({ closing, planes, runFile, clock, sockets });
   inherited?.closeRest();
   takeOver?.serving();

@@ -1,4 +1,5 @@
 import type { Planes, Ports, ServingSpec, PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
+import { socketOf } from "#kernel/net/listen-place.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { removeUnusedCaches } from "#app/planes/plane-caches.ts";
@@ -51,11 +52,11 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       deps.eventsFree === undefined ? sinks.writer.listening : undefined,
     ]);
     const ports = {
-      dns: portIf(dns, "udp"),
-      dot: portIf(dns, "dot"),
-      http: portIf(edge, "http"),
-      https: portIf(edge, "https"),
-      gateway: portIf(gatewayPorts, "http"),
+      dns: portsIf(dns, "udp"),
+      dot: portsIf(dns, "dot"),
+      http: portsIf(edge, "http"),
+      https: portsIf(edge, "https"),
+      gateway: portsIf(gatewayPorts, "http"),
     };
     sinks.writer.listening.then(
       () => (isWriterAwaited = false),
@@ -89,8 +90,13 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   }
 }
 
-/** 0 for a plane that the process does not run. */
-const portIf = (bound: Bound | null | undefined, transport: string): number => (bound ? portOf(bound, transport) : 0);
+/** In the order of the addresses; empty for a plane that the process does not run. */
+function portsIf(bound: Bound | null | undefined, transport: string): readonly number[] {
+  if (!bound) return [];
+  const first = portOf(bound, transport);
+  const further = Object.keys(bound).filter((name) => name !== transport && socketOf(name).transport === transport);
+  return [first, ...further.toSorted((a, b) => socketOf(a).index - socketOf(b).index).map((name) => portOf(bound, name))];
+}
 
 /** A thread's sockets. */
 const openSockets = (worker: PlaneWorker): readonly OpenSocket[] => {

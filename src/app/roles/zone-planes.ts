@@ -88,7 +88,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
       // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
       // starts.
       const knowsPort = config.https.port !== 0 || inherited?.portsOf("edge-1")["https"] !== undefined;
-      sockets = hasZones && knowsPort ? null : await openZoneSockets(config, deps.onNotNative, inherited);
+      sockets = hasZones && knowsPort ? null : await openZoneSockets(config, deps.onNotNative, log, inherited);
       if (sockets === null) return startThreads();
       const opened = sockets;
       if (hasZones) {

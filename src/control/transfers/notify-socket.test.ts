@@ -26,7 +26,7 @@ async function peerThat(t: TestContext, host: string, answer: (packet: Buffer) =
 }
 
 function notifying(t: TestContext) {
-  const socket = createNotifySocket({ host: "127.0.0.1", clock });
+  const socket = createNotifySocket({ hosts: ["127.0.0.1"], clock });
   t.after(() => socket.close());
   return (address: string, port: number, key?: TsigKey, timeoutMs = 2_000): Promise<number | null> =>
     socket.notify(ZONE, { address, port, key } satisfies NotifyPeer, timeoutMs);
@@ -68,7 +68,7 @@ test("invalid answers are ignored", async (t) => {
 });
 
 test("a foreign source address is an error each time, and leaves nothing open", async () => {
-  const socket = createNotifySocket({ host: "192.0.2.1", clock });
+  const socket = createNotifySocket({ hosts: ["192.0.2.1"], clock });
   for (let i = 0; i < 2; i++)
     await assert.rejects(socket.notify(ZONE, { address: "127.0.0.1", port: 9, key: undefined }, 100), { code: "EADDRNOTAVAIL" });
   socket.close();

@@ -30,8 +30,8 @@ interface Waiting {
   answered(rcode: number | null): void;
 }
 
-/** `host`: the nameserver's address, as peers know it. */
-export function createNotifySocket({ host, clock }: { readonly host: string; readonly clock: Clock }): NotifySocket {
+/** `hosts`: the nameserver's addresses, as peers know them. */
+export function createNotifySocket({ hosts, clock }: { readonly hosts: readonly string[]; readonly clock: Clock }): NotifySocket {
   const waiting = new Map<string, Waiting>();
   const sockets = new Map<4 | 6, Promise<Socket>>();
   const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
@@ -47,7 +47,7 @@ export function createNotifySocket({ host, clock }: { readonly host: string; rea
     // A message that cannot be sent is treated as unanswered.
     socket.on("error", () => {});
     const bound = once(socket, "listening");
-    socket.bind({ port: 0, ...sourceFor(host, family) });
+    socket.bind({ port: 0, ...sourceFor(hosts, family) });
     try {
       await bound;
     } catch (error) {
@@ -94,9 +94,9 @@ export function createNotifySocket({ host, clock }: { readonly host: string; rea
 }
 
 /** Peers identify the nameserver by its address, so messages must be sent from it. */
-function sourceFor(host: string, family: 4 | 6): { readonly address: string } | undefined {
-  const address = parseIp(host);
-  return address?.family === family && address.bytes.some((byte) => byte !== 0) ? { address: host } : undefined;
+function sourceFor(hosts: readonly string[], family: 4 | 6): { readonly address: string } | undefined {
+  const ofFamily = hosts.find((host) => parseIp(host)?.family === family);
+  return ofFamily !== undefined && parseIp(ofFamily)?.bytes.some((byte) => byte !== 0) ? { address: ofFamily } : undefined;
 }
 
 const keyFor = (id: number, address: string, port: number): string => `${id} ${address} ${port}`;

@@ -12,6 +12,8 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
+  /** `::` leaves IPv4 to other listeners. */
+  readonly onlyIpv6?: boolean | undefined;
   /** A descriptor that listens there already. Only with the epoll loop. */
   readonly fd?: number | undefined;
   /** Null: Node.js accepts. */
@@ -42,11 +44,11 @@ const SOCKETS = 16;
 
 /** Opens a listening port. Rejects if the address is in use or not allowed. */
 export async function openListener(options: ListenOptions): Promise<Listener> {
-  const { host, port, fd, reusePort, loop } = options;
+  const { host, port, fd, reusePort, onlyIpv6, loop } = options;
   const address = parseIp(host);
   if (loop !== null && address !== undefined) {
     const onConnection = (transport: Transport): void => admit(options, transport);
-    return new LoopListener(loop, { address, port, fd, reusePort, backlog: BACKLOG, onConnection });
+    return new LoopListener(loop, { address, port, fd, reusePort, onlyIpv6, backlog: BACKLOG, onConnection });
   }
   // A shared port could also be shared with another process of ours, so the port is opened alone first.
   if (!reusePort && port !== 0) await (await listenOn(options, port, false)).close();
@@ -76,7 +78,7 @@ async function listenOn(options: ListenOptions, port: number, reusePort: boolean
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => admit(options, new NodeTransport(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host: options.host, port, reusePort, backlog: BACKLOG }, () => {
+    server.listen({ host: options.host, port, reusePort, ipv6Only: options.onlyIpv6 === true, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });

@@ -1,14 +1,15 @@
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { admitConnection, alwaysBusy, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
-import { descriptorOf } from "#kernel/process/fd-registry.ts";
+import { listenFurther } from "#kernel/process/further-listener.ts";
+import { socketName } from "#kernel/net/listen-place.ts";
 import { drainConnections } from "#wire/connections/http/drain-connections.ts";
 import { createTimers } from "#kernel/timers.ts";
 import type { OpenConnection } from "#wire/connections/http/client-owner.ts";
-import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
+import type { GatewayFront, ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
@@ -24,15 +25,16 @@ import { type Http2Front, serveHttp2 } from "./http2-client.ts";
 export interface Front {
   /** Rejects if it cannot bind. */
   listen(): Promise<{ readonly port: number }>;
-  /** The descriptor of the listening socket. */
-  socket(): number | undefined;
+  /** The ports, and the descriptors, of all addresses: `http` and `http+2`. */
+  ports(): ListeningSockets;
+  sockets(): ListeningSockets;
   /** Applies to new connections. */
   use(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number, idleMs?: number): Promise<void>;
 }
 
-type FrontConfig = Pick<GatewayConfig, "host" | "port" | "socket" | "tls" | "limits" | "trustedProxies">;
+type FrontConfig = Pick<GatewayConfig, "host" | "port" | "onlyIpv6" | "further" | "sockets" | "tls" | "limits" | "trustedProxies">;
 
 export interface FrontDeps extends Pick<FrontOwner, "onRequest" | "onUpgrade" | "refuse" | "report"> {
   readonly clock: Clock;
@@ -50,8 +52,7 @@ export function createFront({ clock, config, loop, places, ...handlers }: FrontD
   const connections = new Set<OpenConnection>();
   const open = createOpenSet();
   let isDraining = false;
-  let socket = (): number | undefined => undefined;
-  let close = (): void => undefined;
+  const listening = new Map<string, { readonly port: number; readonly fd: number | undefined; close(): unknown }>();
   const owner: Http2Front = {
     ...handlers,
     onUpgrade: (request, socket, first) => {
@@ -86,26 +87,31 @@ export function createFront({ clock, config, loop, places, ...handlers }: FrontD
     welcome(transport);
   };
   return {
-    socket: () => socket(),
+    ports: () => Object.fromEntries(Array.from(listening, ([name, { port }]) => [name, port])),
+    sockets: () => Object.fromEntries(Array.from(listening).flatMap(([name, { fd }]) => (fd === undefined ? [] : [[name, fd]]))),
     listen: async () => {
-      const { host, port, socket: fd } = config;
-      const address = parseIp(host);
-      if (loop !== null && address !== undefined && config.tls === undefined) {
-        const listener = new LoopListener(loop, { address, port, fd, reusePort: false, backlog: BACKLOG, onConnection });
-        close = () => listener.close();
-        socket = () => listener.fd;
-        return { port: listener.port };
+      const { host, port, onlyIpv6, further = [] } = config;
+      let first = port;
+      for (const [i, place] of [{ host, port, ...(onlyIpv6 === undefined ? {} : { onlyIpv6 }) }, ...further].entries()) {
+        const name = socketName("http", i);
+        const fd = config.sockets?.[name];
+        const address = parseIp(place.host);
+        const options = { ...place, port: place.port || first, fd, backlog: BACKLOG };
+        const listener =
+          loop !== null && address !== undefined && config.tls === undefined
+            ? new LoopListener(loop, { ...options, address, reusePort: false, onConnection })
+            : await listenFurther(server, options);
+        listening.set(name, listener);
+        if (i === 0) first = listener.port;
       }
-      close = () => void server.close();
-      socket = () => descriptorOf(server);
-      return listenOn(server, config);
+      return { port: first };
     },
     use: ({ tls }) => {
       if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(contextOf(tls));
     },
     close: async (timeoutMs, idleMs = 0) => {
       isDraining = true;
-      close();
+      for (const listener of listening.values()) void listener.close();
       const limit = setTimeout(open.destroy, timeoutMs);
       await drainConnections(connections, idleMs);
       await open.empty();
@@ -158,14 +164,4 @@ function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void):
   } as const;
   // After a failed handshake no answer can be sent.
   return createTlsServer(secure, onConnection).on("tlsClientError", (_error, socket) => socket.destroy());
-}
-
-function listenOn(server: Server, { host, port, socket: fd }: FrontConfig): Promise<{ readonly port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(fd === undefined ? { host, port, backlog: BACKLOG } : { fd, backlog: BACKLOG }, () => {
-      server.off("error", reject);
-      resolve({ port: (server.address() as AddressInfo).port });
-    });
-  });
 }

@@ -10,20 +10,22 @@ import { createOperatorPorts } from "./operator-ports.ts";
 export type AddressPolicy = (address: string, port: number) => boolean;
 
 /**
- * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if the
- * edge listens on loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
+ * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if
+ * every address of the listener is loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
  * block of the operator. Never allows the ports of this machine that are in `operatorPorts` (operator-ports.ts); only
  * callers that do not connect themselves may omit them.
  */
 export function createAddressPolicy(
-  listenHost: string,
+  listenHosts: string | readonly string[],
   allow: readonly string[],
   operatorPorts: SharedArrayBuffer | undefined,
 ): AddressPolicy {
   const ofOperator = operatorPorts && createOperatorPorts(operatorPorts);
   const operators = createCidrSet(allow);
-  const listens = parseIp(listenHost);
-  const isLoopback = listenHost === "localhost" || (listens !== undefined && classifyIp(listens) === "loopback");
+  const isLoopback = [listenHosts].flat().every((host) => {
+    const listens = parseIp(host);
+    return host === "localhost" || (listens !== undefined && classifyIp(listens) === "loopback");
+  });
   const classes = isLoopback ? ON_LOOPBACK : IN_PUBLIC;
   const decided = new Map<string, boolean>();
   return (address, port) => {

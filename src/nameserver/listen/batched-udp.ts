@@ -36,7 +36,7 @@ const TURN_BATCHES_MAX = 64;
 export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> {
   const { sockets, address, config, metrics, clock } = deps;
   const sendErrors = udpSendErrors(metrics);
-  const fd = opened(config.fd ?? sockets.bindUdp(address, config.port, config.reusePort));
+  const fd = opened(config.fd ?? sockets.bindUdp(address, config.port, config.reusePort, config.onlyIpv6));
   const batch = createDatagramBatch(sockets, address.family, clock);
   let isOpen = true;
   /** Answers that are not known yet. */

@@ -278,6 +278,7 @@ test("DNS over TLS: adding and removing a zone's certificate does not reopen the
     clock: systemClock,
     certificates,
     sockets: undefined,
+    log: () => undefined,
   });
   await listeners.open();
   t.after(() => listeners.close(0));

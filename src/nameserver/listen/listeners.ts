@@ -1,8 +1,10 @@
 import type { Clock } from "#kernel/clock.ts";
 import { createServer as createTlsServer } from "node:tls";
+import { isOccupied, type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { FeedLog } from "#snapshot/feed.ts";
 import { type Certificates, SERVICE_CERTIFICATE_ID, secureOptions } from "#snapshot/certificates.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
 import type { NameserverConfig } from "#nameserver/config.ts";
@@ -10,8 +12,9 @@ import { listenDoh } from "./doh.ts";
 import type { FastPath } from "#nameserver/responder/fast-path.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { type CreateServer, listenTcp, type TcpResponders } from "./tcp.ts";
-import { type Listener, listenUdp } from "./udp.ts";
+import { type Listener, listenUdp, type UdpConfig } from "./udp.ts";
 
+/** By transport; those of further addresses have names as `udp+2`. */
 export interface NameserverPorts {
   readonly udp: number;
   readonly tcp: number;
@@ -38,73 +41,92 @@ export interface ListenersDeps {
   readonly clock: Clock;
   readonly certificates: Certificates;
   readonly sockets: SystemSockets | undefined;
+  readonly log: FeedLog;
 }
-
-/** DNS over HTTPS is only for this process's own edge. */
-const SHARED = ["udp", "tcp", "dot"] as const;
 
 /** Attempts to find a port that is free for both UDP and TCP. */
 const PORT_TRIES = 20;
 
 export function createListeners(deps: ListenersDeps): Listeners {
   const { config, metrics, responders } = deps;
-  let open: readonly Listener[] = [];
+  const open = new Map<string, Listener>();
+  let doh: Listener | null = null;
 
-  const bindBoth = async (): Promise<readonly [Listener, Listener]> => {
-    const udp = await bindUdp(deps);
+  const places = (): readonly DnsPlaces[] => {
+    const { host, port, onlyIpv6, dot, further = [] } = config;
+    const first = { host, ...(onlyIpv6 === undefined ? {} : { onlyIpv6 }) };
+    return [{ dns: { ...first, port }, dot: dot === undefined ? null : { ...first, ...dot } }, ...further];
+  };
+  const socketAt = (transport: string, index: number, place: ListenPlace): UdpConfig => {
+    const { host, port, onlyIpv6 } = place;
+    return { host, port, onlyIpv6, reusePort: config.reusePort, fd: config.sockets?.[socketName(transport, index)] };
+  };
+  const bindBoth = async (place: ListenPlace, index: number): Promise<readonly [Listener, Listener]> => {
+    const udp = await bindUdp(deps, socketAt("udp", index, place));
     try {
-      return [udp, await listenTcp({ ...config, port: udp.port, fd: config.sockets?.tcp }, config.limits, responders, metrics)];
+      return [udp, await listenTcp(socketAt("tcp", index, { ...place, port: udp.port }), config.limits, responders, metrics)];
     } catch (error) {
       await udp.close(0);
       throw error;
     }
   };
-  const bindOneNumber = async (): Promise<readonly [Listener, Listener]> => {
+  const bindOneNumber = async (place: ListenPlace, index: number): Promise<readonly [Listener, Listener]> => {
     for (let tries = 1; ; tries++) {
       try {
-        return await bindBoth();
+        return await bindBoth(place, index);
       } catch (error) {
         const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-        if (!taken || config.port !== 0 || tries >= PORT_TRIES) throw error;
+        if (!taken || place.port !== 0 || tries >= PORT_TRIES) throw error;
       }
     }
   };
-  const close = async (timeoutMs: number, idleMs = 0): Promise<void> => {
-    await Promise.all(open.map((listener) => listener.close(timeoutMs, idleMs)));
-    open = [];
-  };
-  /** If this listener fails, closes those that are open already. */
-  const add = async (listening: Promise<Listener>): Promise<number> => {
+  const secureListener = createSecureListener(deps);
+  const listenDot = async (place: ListenPlace, index: number): Promise<Listener> => {
     try {
-      const listener = await listening;
-      // few: as many as addresses to listen at
-      open = [...open, listener];
-      return listener.port;
+      return await secureListener(socketAt("dot", index, place));
     } catch (error) {
-      await close(0);
-      throw error;
+      if (place.orAny !== true || !isOccupied(error)) throw error;
+      const reason = (error as Error).message;
+      deps.log("warn", "DNS over TLS uses another port", { address: place.host, wanted_port: place.port, reason });
+      return secureListener(socketAt("dot", index, { ...place, port: 0 }));
     }
+  };
+  const close = async (timeoutMs: number, idleMs = 0): Promise<void> => {
+    const all = [...open.values(), ...(doh === null ? [] : [doh])];
+    open.clear();
+    doh = null;
+    await Promise.all(all.map((listener) => listener.close(timeoutMs, idleMs)));
   };
 
   return {
     open: async () => {
-      const [udp, tcp] = await bindOneNumber();
-      open = [udp, tcp];
-      return {
-        udp: udp.port,
-        tcp: tcp.port,
-        ...(config.dot ? { dot: await add(listenDot(deps, config.dot.port)) } : {}),
-        ...(config.doh ? { doh: await add(listenDoh({ ...config.doh, reusePort: config.reusePort }, responders.respond)) } : {}),
-      };
+      try {
+        for (const [i, { dns, dot }] of places().entries()) {
+          const [udp, tcp] = await bindOneNumber({ ...dns, port: dns.port || (open.get("udp")?.port ?? 0) }, i);
+          open.set(socketName("udp", i), udp).set(socketName("tcp", i), tcp);
+          if (dot !== null) open.set(socketName("dot", i), await listenDot({ ...dot, port: dot.port || (open.get("dot")?.port ?? 0) }, i));
+        }
+        if (config.doh) doh = await listenDoh({ ...config.doh, reusePort: config.reusePort }, responders.respond);
+        const ports = Object.fromEntries(Array.from(open, ([name, { port }]) => [name, port]));
+        return { ...ports, ...(doh === null ? {} : { doh: doh.port }) } as unknown as NameserverPorts;
+      } catch (error) {
+        await close(0);
+        throw error;
+      }
     },
-    // In the order in which they were opened.
-    sockets: () => Object.fromEntries(SHARED.flatMap((name, i) => (open[i]?.fd === undefined ? [] : [[name, open[i].fd]]))),
+    sockets: () => Object.fromEntries(Array.from(open).flatMap(([name, { fd }]) => (fd === undefined ? [] : [[name, fd]]))),
     close,
   };
 }
 
+/** An address for DNS, and for DNS over TLS if it is offered. */
+interface DnsPlaces {
+  readonly dns: ListenPlace;
+  readonly dot: ListenPlace | null;
+}
+
 /** Clients that send no server name get the installation's own certificate. */
-function listenDot({ config, metrics, responders, certificates }: ListenersDeps, port: number): Promise<Listener> {
+function createSecureListener({ config, metrics, responders, certificates }: ListenersDeps): (at: UdpConfig) => Promise<Listener> {
   const handshakesFailed = metrics.counter("selvedge_dns_tls_handshakes_failed_total", "Failed TLS handshakes with the nameserver");
   const secure: CreateServer = (options, onConnection) => {
     const own = certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {};
@@ -115,14 +137,10 @@ function listenDot({ config, metrics, responders, certificates }: ListenersDeps,
     });
     return server.on("tlsClientError", () => (handshakesFailed.value += 1));
   };
-  return listenTcp({ ...config, port, fd: config.sockets?.dot }, config.limits, responders, metrics, {
-    transport: "dot",
-    createServer: secure,
-  });
+  return (at) => listenTcp(at, config.limits, responders, metrics, { transport: "dot", createServer: secure });
 }
 
-function bindUdp({ config: given, sockets, quickAnswer, responders, clock, metrics }: ListenersDeps): Promise<Listener> {
-  const config = { ...given, fd: given.sockets?.udp };
+function bindUdp({ sockets, quickAnswer, responders, clock, metrics }: ListenersDeps, config: UdpConfig): Promise<Listener> {
   // Node.js resolves a host name; batched UDP needs an address.
   const address = parseIp(config.host);
   return sockets && address

@@ -1,5 +1,5 @@
 import { getSystemErrorName } from "node:util";
-import type { IpAddress } from "#kernel/net/ip.ts";
+import { formatIp, type IpAddress } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
 import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
 import { LINUX, STRUCTS } from "#wire/native/linux.ts";
@@ -11,7 +11,7 @@ export interface SystemSockets {
   /** Whether the kernel supports UDP_SEGMENT (udp(7)); an older one would send the message unsplit. */
   readonly cutsMessages: boolean;
   /** Returns the file descriptor of a bound UDP socket. Throws the system's error, with its `code`. */
-  bindUdp(address: IpAddress, port: number, reusePort: boolean): number;
+  bindUdp(address: IpAddress, port: number, reusePort: boolean, onlyIpv6?: boolean): number;
   /** The port that the socket is bound to. */
   portOf(fd: number): number;
   /**
@@ -42,7 +42,7 @@ export interface SocketWatch {
 }
 
 const { AF_INET, AF_INET6, SOCK_DGRAM, SOCK_CLOEXEC, SOL_SOCKET, SO_RCVBUF, SO_REUSEPORT, MSG_DONTWAIT } = LINUX;
-const { IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, IPPROTO_UDP, UDP_SEGMENT } = LINUX;
+const { IPPROTO_IPV6, IPV6_V6ONLY, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, IPPROTO_UDP, UDP_SEGMENT } = LINUX;
 const { sockaddr_in, sockaddr_in6 } = STRUCTS;
 
 const LAYOUT_KNOWN: ReadonlySet<string> = new Set(["linux-x64", "linux-arm64"]);
@@ -109,10 +109,11 @@ function opening(koffi: Koffi, libc: Library, close: (fd: number) => number): Pi
   };
   return {
     cutsMessages: cutsMessages(),
-    bindUdp: (address, port, reusePort) => {
+    bindUdp: (address, port, reusePort, onlyIpv6 = false) => {
       const fd = checked("socket", socket(address.family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       try {
         if (reusePort) checked("setsockopt", set(fd, SOL_SOCKET, SO_REUSEPORT, 1));
+        if (onlyIpv6) checked("setsockopt", set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1));
         // A smaller buffer or fragmented answers still work, so errors are ignored.
         set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
         set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
@@ -121,7 +122,7 @@ function opening(koffi: Koffi, libc: Library, close: (fd: number) => number): Pi
         return fd;
       } catch (error) {
         close(fd);
-        throw error;
+        throw Object.assign(error as Error, { address: formatIp(address), port });
       }
     },
     portOf: (fd) => {

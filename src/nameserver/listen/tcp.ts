@@ -58,10 +58,10 @@ export async function listenTcp(
     const connection = serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) });
     sockets.set(socket, connection);
     table.serve(client, connection.isBusy);
-    open.value = sockets.size;
+    open.value += 1;
     socket.on("close", () => {
       sockets.delete(socket);
-      open.value = sockets.size;
+      open.value -= 1;
     });
   });
   // Runs before TLS sees the connection, so that one without a handshake counts too.
@@ -72,7 +72,8 @@ export async function listenTcp(
   });
   // Node.js reports a handshake that takes too long, but leaves the connection open.
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
-  server.listen(config.fd === undefined ? { host: config.host, port: config.port, reusePort: config.reusePort } : { fd: config.fd });
+  const { host, port, reusePort, fd, onlyIpv6: ipv6Only = false } = config;
+  server.listen(fd === undefined ? { host, port, reusePort, ipv6Only } : { fd });
   await once(server, "listening");
 
   return {

@@ -19,6 +19,8 @@ export interface UdpConfig {
   readonly reusePort: boolean;
   /** A descriptor that is already bound to the address. */
   readonly fd?: number | undefined;
+  /** `::` leaves IPv4 to other sockets. */
+  readonly onlyIpv6?: boolean | undefined;
 }
 
 /** Size of the buffer for queries that wait while the thread is busy; the kernel grants as much as its limits allow. */
@@ -31,6 +33,7 @@ export async function listenUdp(config: UdpConfig, responders: UdpResponders, me
   const socket = createSocket({
     type: family === 6 ? "udp6" : "udp4",
     reusePort: config.reusePort,
+    ipv6Only: config.onlyIpv6 === true,
     // Peers are numeric addresses, so nothing is looked up.
     lookup: (address, _options, done) => done(null, address, family),
   });

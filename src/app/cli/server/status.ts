@@ -3,6 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import { text } from "node:stream/consumers";
 import { loadConfig } from "#app/config/config.ts";
+import { listed } from "#app/operations/ready.ts";
 import { isAlive, type RunFile, readRunFile } from "#app/operations/run-file.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { columns, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
@@ -27,23 +28,37 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   }
   const readiness = await askReadiness(run);
   const { notices = [] } = readiness;
-  const { pid, api, ops, gateway, dns, dot, http, https, started_at } = run;
+  const { pid, api, ops, gateway, dns, dot, http, https, started_at, further } = run;
+  const shown = { ...run, ops: ops ?? "" };
   const rows = Object.entries({
     status: [readiness.status, ...readiness.reasons].join("; "),
-    api,
-    ...(ops === undefined ? {} : { ops }),
-    gateway,
-    dns,
-    dot,
-    http,
-    https,
+    api: listed(shown, "api"),
+    ops: listed(shown, "ops"),
+    gateway: listed(shown, "gateway"),
+    dns: listed(shown, "dns"),
+    dot: listed(shown, "dot"),
+    http: listed(shown, "http"),
+    https: listed(shown, "https"),
     pid: String(pid),
     "started at": started_at,
     ...(notices.length === 0 ? {} : { notice: notices.join("; ") }),
   });
   print(
     json,
-    { ...readiness, pid, api, ...(ops === undefined ? {} : { ops }), gateway, dns, dot, http, https, started_at, data },
+    {
+      ...readiness,
+      pid,
+      api,
+      ...(ops === undefined ? {} : { ops }),
+      gateway,
+      dns,
+      dot,
+      http,
+      https,
+      started_at,
+      data,
+      ...(further && { further }),
+    },
     columns(rows.filter(([, value]) => value !== "")),
   );
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;

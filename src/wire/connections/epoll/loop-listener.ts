@@ -11,6 +11,8 @@ export interface LoopListenOptions {
   readonly port: number;
   readonly reusePort: boolean;
   readonly backlog: number;
+  /** `::` leaves IPv4 to other sockets. */
+  readonly onlyIpv6?: boolean | undefined;
 }
 
 export interface LoopListenerOptions extends LoopListenOptions {
@@ -97,7 +99,7 @@ export class LoopListener implements Watched {
 /** Opens a listening socket and returns its descriptor. Throws the system's error if it cannot listen. */
 export function openListening(
   calls: Pick<SocketCalls, "open" | "set" | "bind" | "listen" | "close">,
-  { address, port, reusePort, backlog }: LoopListenOptions,
+  { address, port, reusePort, backlog, onlyIpv6 = false }: LoopListenOptions,
 ): number {
   const checked = (result: number): number => {
     if (result < 0) throw listenError(result, formatIp(address), port);
@@ -107,8 +109,8 @@ export function openListening(
   try {
     calls.set(fd, "reuseAddress", 1);
     if (reusePort) checked(calls.set(fd, "reusePort", 1));
-    // As in Node.js, `::` accepts both families.
-    if (address.family === 6) calls.set(fd, "onlyIpv6", 0);
+    // As in Node.js, `::` accepts both families by default.
+    if (address.family === 6) calls.set(fd, "onlyIpv6", onlyIpv6 ? 1 : 0);
     // Accepted sockets inherit the option on Linux (tcp(7)).
     calls.set(fd, "noDelay", 1);
     checked(calls.bind(fd, address, port));
