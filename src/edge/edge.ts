@@ -116,7 +116,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     leftOut.value++;
     deps.warn("skipping a rule that failed to compile", rule);
   };
-  const zones = createZones(deps.replica, ruleLeftOut, shareCounters(createCounterTable(config.counters, machineMs), deps.sharedLimits));
+  const counters = createCounterTable(config.counters, machineMs);
+  const isShared = config.sharedCounters !== undefined;
+  const zones = createZones(deps.replica, ruleLeftOut, isShared ? shareCounters(counters, deps.sharedLimits) : counters);
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createGeoip(
     config.places,

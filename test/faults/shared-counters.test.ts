@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { overdraftOf } from "#wire/redis/lease.ts";
 import { type LeasedLimits, leasedLimits } from "#wire/redis/leases.ts";
 import { slotOf } from "#wire/redis/cluster-slot.ts";
+import { freePort } from "../bench/program.ts";
 import { eventually } from "../support/eventually.ts";
 import { fleetCommand, fleetDirectory } from "../support/fleet.ts";
 import { startRedis } from "../support/redis.ts";
@@ -23,10 +27,10 @@ interface Watched {
   readonly said: readonly string[];
 }
 
-function watched(t: TestContext, url: string, clock: Clock = systemClock): Watched {
+function watched(t: TestContext, url: string, clock: Clock = systemClock, ca = ""): Watched {
   const said: string[] = [];
   const limits = leasedLimits(
-    { url, ca: "" },
+    { url, ca },
     {
       ...{ sealer, subject: "test", clock, metrics: createMetrics() },
       onUp: () => said.push("up"),
@@ -121,6 +125,28 @@ test("in a cluster each key is counted by the member that has its slot", { skip 
   const [here, there] = [await one.run("KEYS", "*"), await other.run("KEYS", "*")] as readonly (readonly string[])[];
   assert.ok(here!.length > 3 && there!.length > 3);
   assert.ok(here!.every((key) => slotOf(key) < 8_192) && there!.every((key) => slotOf(key) >= 8_192));
+});
+
+test("over TLS only a server with a certificate of the named authority is used", { skip }, async (t) => {
+  const directory = fleetDirectory(t, "counters-tls");
+  const root = await createRoot(systemClock);
+  const { chain, privateKey } = await createLocalCa({ root, clock: systemClock }).issue(["localhost"]);
+  const file = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const ca = file("ca.pem", root.certificate);
+  const port = await freePort();
+  const tls = ["--tls-cert-file", file("cert.pem", chain), "--tls-key-file", file("key.pem", privateKey), "--tls-ca-cert-file", ca];
+  const redis = await startRedis(["--tls-port", String(port), "--tls-auth-clients", "no", ...tls]);
+  t.after(() => redis.stop());
+  const trusting = watched(t, `rediss://localhost:${port}`, systemClock, ca);
+  const others = [watched(t, `rediss://localhost:${port}`), watched(t, `rediss://127.0.0.1:${port}`, systemClock, ca)];
+  await eventually(() => trusting.limits.isUp() && others.every(({ said }) => said.length > 0));
+  assert.match(others[0]!.said.join(), /certificate/);
+  assert.match(others[1]!.said.join(), /does not match certificate/);
+  assert.ok(others.every(({ said }) => !said.includes("up")));
 });
 
 test("doctor and config check show the server without its password, and doctor whether it can be used", { skip }, async (t) => {

@@ -1,4 +1,4 @@
-import { connect as connectPlain, type Socket } from "node:net";
+import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { machineMs } from "#kernel/clock.ts";
 import { createReplyReader, encodeCommand, RedisError, type RedisReply } from "./resp.ts";
@@ -55,7 +55,9 @@ function socketTo({ url, ca, address }: RedisServer): Socket {
   const { hostname, port } = new URL(`redis://${address ?? ofUrl}`);
   const place = { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? DEFAULT_PORT : Number(port) };
   if (protocol !== "rediss:") return connectPlain(place);
-  return connectTls({ ...place, servername: new URL(url).hostname, ...(ca === "" ? {} : { ca }) });
+  // An address cannot be the name of a server (RFC 6066 §3); its certificate must have it.
+  const name = new URL(url).hostname;
+  return connectTls({ ...place, ...(isIP(name.replace(/^\[|\]$/g, "")) === 0 ? { servername: name } : {}), ...(ca === "" ? {} : { ca }) });
 }
 
 function overSocket(socket: Socket, timeoutMs: number): RedisConnection {
