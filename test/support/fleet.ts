@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { type ApiCall, apiCaller } from "./api.ts";
 import { type NatsServer, startNats } from "./nats.ts";
-import { sharedPostgres, startPostgres } from "./postgres.ts";
+import { sharedPostgres, startPostgres, type TestPostgres } from "./postgres.ts";
 import { type Selvedge, startSelvedge } from "./selvedge.ts";
 
 const execute = promisify(execFile);
@@ -42,8 +42,8 @@ export interface FleetWorld {
 }
 
 /** A control server on PostgreSQL with a bus. */
-export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv = {}): Promise<FleetWorld> {
-  const shared = sharedPostgres();
+export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv = {}, given?: TestPostgres): Promise<FleetWorld> {
+  const shared = given ?? sharedPostgres();
   const own = shared === null ? startPostgres() : null;
   t.after(() => own?.stop());
   const controlDir = fleetDirectory(t, "control");

@@ -3,6 +3,8 @@ import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { BatchAnswer, BatchMessage, NodeBatch } from "#events/rows/node-batch.ts";
 import { eventsSubject } from "#snapshot/bus/node-subjects.ts";
+import { isBefore } from "#events/rows/node-batch.ts";
+import type { SharedPlaces } from "./shared-places.ts";
 import { createEventAssembly } from "./event-assembly.ts";
 import { decodePiece, type PieceAnswer } from "./event-pieces.ts";
 
@@ -18,11 +20,12 @@ export interface EventCollectorDeps {
   isLeading(): boolean;
   /** A new port to the writer of events. */
   writerPort(): MessagePort;
+  readonly places: SharedPlaces;
 }
 
 const ANSWER_LIMIT_MS = 15_000;
 
-export function createEventCollector({ clock, isLeading, writerPort }: EventCollectorDeps): EventCollector {
+export function createEventCollector({ clock, isLeading, writerPort, places }: EventCollectorDeps): EventCollector {
   const assembly = createEventAssembly({ clock });
   const writer = createWriterQuestions(writerPort);
 
@@ -32,7 +35,16 @@ export function createEventCollector({ clock, isLeading, writerPort }: EventColl
     const place = `${batch.node} ${batch.source}`;
     if (writing.has(place)) return { error: "control is still storing the batch before" };
     writing.add(place);
-    return writer.ask(batch).finally(() => writing.delete(place));
+    return storeOnce(batch).finally(() => writing.delete(place));
+  };
+  const storeOnce = async (batch: NodeBatch): Promise<PieceAnswer> => {
+    const others = await places.ofOthers(batch.node, batch);
+    // The process that led before has them.
+    if (others !== null && isBefore(batch.from, others)) return { stored: others };
+    const answer = await writer.ask(batch);
+    if (answer.stored === undefined || !isBefore(batch.from, answer.stored)) return answer;
+    await places.keep(batch.node, batch, answer.stored);
+    return answer;
   };
   const answer = async (message: Msg): Promise<PieceAnswer | null> => {
     // Another process with control has the lease, and answers.

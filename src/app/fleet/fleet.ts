@@ -19,6 +19,7 @@ import { keepConnected } from "./bus-connection.ts";
 import type { JoinAnswer } from "./join-answer.ts";
 import { createNoticeCollector } from "./notice-collector.ts";
 import { createEventCollector } from "./event-collector.ts";
+import { createSharedPlaces } from "./shared-places.ts";
 import { createRemoteNodes } from "./remote-nodes.ts";
 
 /** Control's side of the bus. */
@@ -69,7 +70,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const isLeading = (): boolean => clock.monotonicMs() < leadsUntil;
   let publisher: BusPublisher | null = null;
   const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
-  const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort });
+  const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort, places: createSharedPlaces(store, nodeId) });
   const planesOf = async (name: string): Promise<readonly NodePlane[] | null> => {
     const node = await findNode(store.read, name);
     return node === undefined || node.joined_on === null ? null : (JSON.parse(node.planes) as readonly NodePlane[]);

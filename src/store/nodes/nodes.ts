@@ -25,6 +25,8 @@ export async function deleteNode(db: Kysely<Tables>, { name, public_key }: NodeR
   if (public_key !== null) await revokeNodeKey(db, { name, public_key, revoked_on });
   // few: the name is the key
   await db.deleteFrom("nodes").where("name", "=", name).execute();
+  // few: one of each source
+  await db.deleteFrom("node_event_places").where("node", "=", name).execute();
 }
 
 export async function revokeNodeKey(

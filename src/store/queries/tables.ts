@@ -6,6 +6,7 @@ import type { Generated } from "kysely";
  */
 export interface Tables {
   nodes: NodesTable;
+  node_event_places: NodeEventPlacesTable;
   revoked_node_keys: RevokedNodeKeysTable;
   leases: LeasesTable;
   core_rules: CoreRulesTable;
@@ -1070,6 +1071,18 @@ export interface TunnelsTable {
   conns_inactive_at: string | null;
 }
 /** A machine with planes only, from its join token on. */
+export interface NodeEventPlacesTable {
+  node: string;
+  /** `rows` or `logs`. */
+  source: string;
+  /** Identifies the node's directory. */
+  epoch: string;
+  segment: number;
+  at: number;
+  /** The control process that has the events before the place. */
+  collector: string;
+}
+
 export interface NodesTable {
   name: string;
   /** JSON list of plane roles. */
