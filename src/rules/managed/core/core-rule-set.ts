@@ -61,10 +61,15 @@ const levelsOf =
   (paranoia: number): Program =>
     withFixedVariables(program, variablesOf(paranoia));
 
-function variablesOf(paranoia: number): Readonly<Record<string, string>> {
-  const level = String(paranoia);
-  return { paranoia_level: level, executing_paranoia_level: level, blocking_paranoia_level: level, detection_paranoia_level: level };
-}
+type Variables = Readonly<Record<string, string>>;
+
+/** One object for each level: an engine remembers by it what its first rules do. */
+const variablesOf = (paranoia: number): Variables => variablesByLevel[paranoia] ?? variablesAt(String(paranoia));
+const variablesAt = (level: string): Variables => ({
+  ...{ paranoia_level: level, executing_paranoia_level: level },
+  ...{ blocking_paranoia_level: level, detection_paranoia_level: level },
+});
+const variablesByLevel: readonly Variables[] = ["0", "1", "2", "3", "4"].map(variablesAt);
 
 /** `at`: the part of the program that runs at a level. */
 function createRules(

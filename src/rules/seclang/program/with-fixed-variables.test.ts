@@ -50,3 +50,18 @@ test("rules that do more than skip stay, and so does what others lead into", () 
   const counted = `SecRule ARGS "@rx x" "id:9,phase:2,pass,nolog,skip:1"\nSecRule TX:level "@lt 9" "id:1,phase:2,pass,nolog,skipAfter:END"`;
   assert.deepEqual(left(`${counted}\n${rest}`, "1"), [9, 1, 2, 3]);
 });
+
+test("a variable that is not given and that no rule writes is known not to be there", () => {
+  const skip = `SecRule &TX:plugin|TX:plugin "@eq 0" "id:2,phase:2,pass,nolog,skipAfter:END"\nSecRule ARGS "@rx a" "id:3,phase:2,pass"\nSecMarker END`;
+  assert.deepEqual(left(skip, "1"), []);
+  for (const write of [
+    `SecAction "id:1,phase:1,pass,nolog,setvar:tx.Plugin=1"`,
+    `SecRule ARGS "@rx a" "id:1,phase:1,pass,nolog,setvar:tx.pl%{matched_var}=1"`,
+    `SecRule &TX:plugin "@eq 0" "id:1,phase:1,pass,nolog,setvar:tx.plugin=0"`,
+  ])
+    assert.deepEqual(left(`${write}\n${skip}`, "1"), [1, 2, 3], write);
+  assert.deepEqual(left(skip.replaceAll("TX:plugin", "TX:1"), "1"), [2, 3]);
+  assert.deepEqual(left(skip.replaceAll("TX:plugin", "TX:level"), "1"), [3]);
+  assert.deepEqual(left(skip.replaceAll("TX:plugin", "TX:level"), "0"), []);
+  assert.deepEqual(left(skip.replaceAll("TX:plugin", "TX:/plugin/"), "1"), [2, 3]);
+});

@@ -1,4 +1,4 @@
-import type { Link, Program, Rule, Step, Target } from "./program.ts";
+import { type Link, type Program, type Rule, rulesOf, type Step, type Target } from "./program.ts";
 
 /** Contents of `tx` before the first rule, by names in lower case. */
 export type FixedVariables = Readonly<Record<string, string>>;
@@ -8,9 +8,21 @@ export type FixedVariables = Readonly<Record<string, string>>;
  * by a level of paranoia are half of those of the Core Rule Set that no prefilter excludes.
  */
 export function withFixedVariables(program: Program, variables: FixedVariables): Program {
-  const fixed = new Map(Object.entries(variables).filter(([name]) => !isChanged(program, name)));
+  const fixed: Known = new Map<string, string | null>(Object.entries(variables).filter(([name]) => !isChanged(program, name)));
+  for (const name of readNames(program)) if (!Object.hasOwn(variables, name) && !isWritten(program, name)) fixed.set(name, null);
   return { ...program, phases: program.phases.map((steps) => withoutDecided(steps, fixed)) };
 }
+
+/** Values of variables by their names; null if there is none, whatever the request is. */
+type Known = Map<string, string | null>;
+
+/** Names of `tx` that rules read. */
+const readNames = (program: Program): ReadonlySet<string> =>
+  new Set(rulesOf(program).flatMap(({ links }) => links.flatMap(({ targets }) => targets.flatMap((target) => nameOf(target) ?? []))));
+
+/** Whether any rule may write the variable. Captures have digits as names. */
+const isWritten = (program: Program, name: string): boolean =>
+  /^\d$/.test(name) || rulesOf(program).some(({ links }) => links.some((link) => writes(link, name)));
 
 /** Whether a rule may write the variable although it is there. */
 function isChanged({ phases }: Program, name: string): boolean {
@@ -19,8 +31,11 @@ function isChanged({ phases }: Program, name: string): boolean {
 
 function mayWrite({ links }: Rule, name: string): boolean {
   if (links[0] !== undefined && isOnlyWithout(links[0], name)) return false;
-  return links.some(({ assignments }) => assignments.some(({ collection, name: written }) => collection === "TX" && mayBe(written, name)));
+  return links.some((link) => writes(link, name));
 }
+
+const writes = ({ assignments }: Link, name: string): boolean =>
+  assignments.some(({ collection, name: written }) => collection === "TX" && mayBe(written, name));
 
 /** A name with variables in it may be any that begins as it does. */
 const mayBe = (written: Link["assignments"][number]["name"], name: string): boolean =>
@@ -38,7 +53,7 @@ function isOnlyWithout({ targets, operator }: Link, name: string): boolean {
 const nameOf = ({ collection, selector }: Target): string | null =>
   collection === "TX" && selector?.kind === "name" ? selector.name.toLowerCase() : null;
 
-function withoutDecided(steps: readonly Step[], fixed: ReadonlyMap<string, string>): readonly Step[] {
+function withoutDecided(steps: readonly Step[], fixed: Known): readonly Step[] {
   // Rules that are skipped by their number must stay.
   if (steps.some((step) => step.kind === "rule" && step.rule.skip > 0)) return steps;
   const ends = steps.map((_, at) => endOfSkip(steps, at));
@@ -68,17 +83,23 @@ function isEntered(ends: readonly number[], at: number): boolean {
 }
 
 /** Whether a rule that does nothing but skip applies; null where that is not known. */
-function decided({ links, disruption, isLogged }: Rule, fixed: ReadonlyMap<string, string>): boolean | null {
+function decided({ links, disruption, isLogged }: Rule, fixed: Known): boolean | null {
   const [link, ...more] = links;
   if (link === undefined || more.length > 0 || disruption !== "pass" || isLogged) return null;
   const { targets, excluded, operator, transformations, assignments, controls, captures } = link;
   const isPlain = assignments.length + controls.length + excluded.length + transformations.length === 0 && !captures;
-  const [target] = targets;
-  if (!isPlain || targets.length !== 1 || target!.isCount || operator === null || typeof operator.argument !== "string") return null;
-  const value = fixed.get(nameOf(target!) ?? "");
+  if (!isPlain || operator === null || typeof operator.argument !== "string") return null;
   const compare = COMPARISONS[operator.name];
-  if (value === undefined || compare === undefined) return null;
-  return compare(Number(value), Number(operator.argument)) !== operator.isNegated;
+  const values = targets.map((target) => valueOf(target, fixed));
+  if (compare === undefined || values.includes(undefined)) return null;
+  return values.some((value) => typeof value === "string" && compare(Number(value), Number(operator.argument)) !== operator.isNegated);
+}
+
+/** The value that a target means; null if it means none, undefined where that is not known. */
+function valueOf(target: Target, fixed: Known): string | null | undefined {
+  const name = nameOf(target);
+  const value = name === null ? undefined : fixed.get(name);
+  return target.isCount && value !== undefined ? (value === null ? "0" : "1") : value;
 }
 
 const COMPARISONS: Readonly<Record<string, (value: number, argument: number) => boolean>> = {

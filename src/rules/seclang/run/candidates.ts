@@ -4,15 +4,15 @@ import { type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from 
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
-import { createKnown, type KnownText, type RulePick } from "./shared-texts.ts";
+import { createKnown, type KnownText, type RulePick, SHARED_BYTES_MAX } from "./shared-texts.ts";
 import { applyStep, leaves, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
 
 /** A value that a rule may match. */
 export interface Candidate {
   readonly collection: string;
   readonly entry: Entry;
-  /** Transformed. */
-  readonly text: string;
+  /** With the transformed value. */
+  readonly pick: RulePick;
 }
 
 const NO_PICKS: readonly RulePick[] = [];
@@ -38,28 +38,52 @@ export class Candidates {
   }
 
   /** By the number of a rule in the phase; undefined if it cannot match. */
-  find({ groups, isFiltered }: PhaseFilter, collections: Collections): readonly (readonly Candidate[] | undefined)[] {
+  find({ collections: filters, isFiltered }: PhaseFilter, collections: Collections): readonly (readonly Candidate[] | undefined)[] {
     const found: (Candidate[] | undefined)[] = new Array(isFiltered.length);
-    for (const group of groups) {
-      for (const entry of collections.get(group.collection)) {
-        const picks = this.#picksOf(group, entry);
-        for (let i = 0; i < picks.length; i++) {
-          const { rule, text } = picks[i]!;
-          const { place, targets } = rule;
-          if (targets !== null && !targets.some((target) => meansName(target, entry.lower))) continue;
-          const candidate = { collection: group.collection, entry, text };
-          const known = found[place];
-          if (known === undefined) found[place] = [candidate];
-          else known.push(candidate);
-        }
+    for (const { collection, any, named } of filters) {
+      for (const entry of collections.get(collection)) {
+        const group = named.size === 0 ? undefined : named.get(entry.lower);
+        if (any === null && group === undefined) continue;
+        const known = isShared(collection, entry) ? this.#ofShared(entry.value) : this.#of(entry.value);
+        if (any !== null) this.#collect(any, known, collection, entry, found);
+        if (group !== undefined) this.#collect(group, known, collection, entry, found);
       }
     }
     return found;
   }
 
-  #picksOf(group: FilterGroup, entry: Entry): readonly RulePick[] {
-    const known = isShared(group.collection, entry) ? this.#ofShared(entry.value) : this.#of(entry.value);
-    return (known.picks[group.number] ??= this.#pick(group, known));
+  #collect(group: FilterGroup, known: KnownText, collection: string, entry: Entry, found: (Candidate[] | undefined)[]): void {
+    const picks = (known.picks[group.number] ??= this.#pick(group, known));
+    for (let i = 0; i < picks.length; i++) {
+      const pick = picks[i]!;
+      if (pick.isMiss) continue;
+      const { place, targets } = pick.rule;
+      if (targets !== null && !targets.some((target) => meansName(target, entry.lower))) continue;
+      const candidate = { collection, entry, pick };
+      const candidates = found[place];
+      if (candidates === undefined) found[place] = [candidate];
+      else candidates.push(candidate);
+    }
+  }
+
+  /** The result of a chain for a value that many requests have; null for a value of this request alone. */
+  shared(collection: string, entry: Entry, chain: TransformationChain): KnownText | null {
+    return entry.value.length <= SHARED_BYTES_MAX && isShared(collection, entry)
+      ? this.#transformed(this.#ofShared(entry.value), chain)
+      : null;
+  }
+
+  /** The result of a chain, from the results for other rules as far as they go. */
+  textOf({ touches, steps }: TransformationChain, value: string): string {
+    let known = this.#known.get(value);
+    if (known !== undefined && leaves(touches, known.scan)) return value;
+    let text = value;
+    for (const step of steps) {
+      if (known !== undefined && leaves(step.touches, known.scan)) continue;
+      known = known?.transformed[step.number];
+      text = known === undefined ? applyStep(step, text) : known.scan.value;
+    }
+    return text;
   }
 
   #pick({ chains, touches, all }: FilterGroup, known: KnownText): readonly RulePick[] {
@@ -98,6 +122,7 @@ export class Candidates {
       }
       last = next;
     }
+    if (known.isShared) last.isShared = true;
     return last;
   }
 
@@ -114,6 +139,6 @@ function addPicks(filter: RuleFilter, scan: Scan, picks: RulePick[]): void {
   const rules = filter.byClasses(scan);
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!;
-    if (hasLiteral(rule, scan)) picks.push({ rule, text: scan.value });
+    if (hasLiteral(rule, scan)) picks.push({ rule, text: scan.value, isMiss: false });
   }
 }

@@ -1,5 +1,6 @@
 import type { Program } from "#rules/seclang/program/program.ts";
 import type { CompiledSecRule } from "./compiled-rule.ts";
+import type { Prelude } from "./prelude.ts";
 import type { SharedTexts } from "./shared-texts.ts";
 import type { PhaseFilter } from "./phase-filter.ts";
 import type { TransformationChains } from "./transformation-chains.ts";
@@ -13,4 +14,8 @@ export interface CompiledProgram {
   readonly chains: TransformationChains;
   readonly scan: (value: string) => Scan;
   readonly shared: SharedTexts;
+  /** The first rules of phase 1 that do the same for every request. */
+  readonly prelude: readonly CompiledSecRule[];
+  /** Their results, by the variables that a transaction is given; null if one of them ends or skips. */
+  readonly preludes: WeakMap<Readonly<Record<string, string>>, Prelude | null>;
 }

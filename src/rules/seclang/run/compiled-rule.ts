@@ -19,6 +19,8 @@ export interface CompiledLink {
   readonly excluded: readonly CompiledTarget[];
   readonly operator: OperatorTest | null;
   readonly isNegated: boolean;
+  /** Whether the operator depends on nothing but the value. */
+  readonly isConstant: boolean;
   /** Whether any part of the rule reads its captures, besides its log texts. */
   readonly capturesMatter: boolean;
   readonly chain: TransformationChain;
@@ -94,6 +96,7 @@ const compileLink = (link: Link, chains: TransformationChains, capturesMatter: b
   excluded: link.excluded.map(compileTarget),
   operator: link.operator === null ? null : operatorOf(link.operator),
   isNegated: link.operator?.isNegated ?? false,
+  isConstant: typeof link.operator?.argument === "string",
   chain: chains.of(link.transformations),
 });
 

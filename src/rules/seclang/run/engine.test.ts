@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
 import { idsOf, programOf, requestOf, runRequest } from "../testing/requests.ts";
+import { compileTarget } from "./compiled-rule.ts";
 import type { NamedValue, TransactionBody, TransactionRequest } from "../transaction/transaction.ts";
 import { createEngine } from "./engine.ts";
+import type { TransactionOptions } from "./transaction.ts";
 
 const withArguments = (...queryArguments: readonly (readonly [string, string])[]): TransactionRequest =>
   requestOf({ queryArguments: queryArguments.map(([name, value]) => ({ name, value })) });
@@ -290,4 +292,86 @@ test("rules match the same with and without the prefilter, and set the same vari
     }),
     { numRuns: 500 },
   );
+});
+
+const silently = (program: ReturnType<typeof programOf>) => {
+  const engine = createEngine(program);
+  const variables = { level: "1" };
+  return (request: TransactionRequest, options: TransactionOptions = {}): readonly unknown[] => {
+    const transaction = engine.begin(request, { hasTexts: false, variables, ...options });
+    transaction.requestHeaders();
+    const { matches } = transaction.requestBody();
+    return [matches.map(({ id }) => id), transaction.variable("limit"), transaction.variable("sum"), transaction.variable("other")];
+  };
+};
+
+test("first rules that only set variables run once for all requests, and leave the same variables and matches to each", () => {
+  const run = silently(
+    programOf(`
+SecAction "id:1,phase:1,pass,nolog,setvar:tx.limit=2,setvar:tx.sum=0"
+SecRule &TX:limit "@eq 0" "id:2,phase:1,deny"
+SecRule &TX:other "@eq 0" "id:3,phase:1,pass,nolog,setvar:'tx.other=%{tx.limit}%{tx.level}'"
+SecRule ARGS "@rx x" "id:4,phase:1,pass,setvar:tx.sum=+%{tx.limit},setvar:tx.limit=+1"
+SecRule TX:limit "@gt 2" "id:5,phase:2,pass"
+`),
+  );
+  const twice = withArguments(["p", "x"], ["q", "x"]);
+  for (let round = 0; round < 3; round++) {
+    assert.deepEqual(run(twice), [[1, 3, 4, 5], "4", "5", "21"]);
+    assert.deepEqual(run(withArguments(["p", "y"])), [[1, 3], "2", "0", "21"]);
+  }
+  assert.deepEqual(run(twice, { disabled: new Set([3]) }), [[1, 4, 5], "4", "5", undefined]);
+  assert.deepEqual(run(twice, { variables: { other: "a" } }), [[1, 4, 5], "4", "5", "a"]);
+  const counted = {
+    ids: [2],
+    collection: "",
+    name: "",
+    target: compileTarget({ collection: "TX", isCount: true, selector: { kind: "name", name: "limit" } }),
+  };
+  assert.deepEqual(run(twice, { excluded: [counted] }), [[1, 3, 4, 5], "4", "5", "21"]);
+});
+
+test("a first rule that ends or skips does so for every request", () => {
+  const rest = `SecRule &TX:none "@eq 0" "id:3,phase:1,pass,nolog,setvar:tx.sum=7"\nSecMarker END\nSecRule ARGS "@rx x" "id:4,phase:2,pass"`;
+  const found = (action: string): readonly unknown[] => {
+    const run = silently(programOf(`SecAction "id:1,phase:1,nolog,${action}"\n${rest}`));
+    const answers = [0, 1].map(() => run(withArguments(["p", "x"])));
+    assert.deepEqual(answers[0], answers[1]);
+    return answers[0]!.slice(0, 1);
+  };
+  assert.deepEqual(found("pass,skipAfter:END"), [[1, 4]]);
+  assert.deepEqual(found("pass,skip:1"), [[1, 4]]);
+  assert.deepEqual(found("allow"), [[1]]);
+  assert.deepEqual(found("deny"), [[1]]);
+  assert.deepEqual(found("pass"), [[1, 3, 4]]);
+});
+
+test("memory of a header field's value never hides a match of another rule, variable, name or request", () => {
+  const run = silently(
+    programOf(`
+SecRule REQUEST_HEADERS:User-Agent "@streq %{ARGS.want}" "id:1,phase:1,pass"
+SecRule REQUEST_HEADERS:User-Agent|REQUEST_HEADERS:Accept "@rx (?i)curl" "id:2,phase:1,pass,t:lowercase"
+SecRule REQUEST_HEADERS "!@rx ^[a-z]+$" "id:3,phase:1,pass"
+SecRule REQUEST_HEADERS:Accept "!@rx ^x" "id:4,phase:1,pass"
+SecRule REQUEST_HEADERS:User-Agent "@detectSQLi" "id:5,phase:1,pass"
+SecRule REQUEST_HEADERS:/^user/ "@rx wget" "id:6,phase:1,pass"
+SecRule REQUEST_HEADERS:User-Agent "@rx ^[0-9a-f]{40}$" "id:7,phase:1,pass,t:none,t:sha1,t:hexEncode"
+`),
+  );
+  const ids = (agent: string, accept: string, want = ""): unknown => {
+    const headers = [
+      { name: "User-Agent", value: agent },
+      { name: "accept", value: accept },
+    ];
+    return run(requestOf({ headers, queryArguments: [{ name: "want", value: want }] }))[0];
+  };
+  for (let round = 0; round < 3; round++) {
+    assert.deepEqual(ids("wget", "x"), [6, 7]);
+    assert.deepEqual(ids("x", "wget", "x"), [1, 4, 7]);
+    assert.deepEqual(ids("x", "CURL"), [2, 3, 4, 7]);
+    assert.deepEqual(ids("CURL", "x"), [2, 3, 7]);
+    assert.deepEqual(ids("1' or '1'='1", "x", "1' or '1'='1"), [1, 3, 5, 7]);
+    assert.deepEqual(ids("1' or '1'='1", "1' or '1'='1"), [3, 4, 5, 7]);
+    assert.deepEqual(ids("x", "x"), [7]);
+  }
 });

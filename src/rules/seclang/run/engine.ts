@@ -4,6 +4,7 @@ import { createPhaseFilter } from "./phase-filter.ts";
 import { createScannerBuilder } from "../prefilter/scanner.ts";
 import type { Program } from "../program/program.ts";
 import type { TransactionRequest } from "../transaction/transaction.ts";
+import { preludeRules } from "./prelude.ts";
 import { SharedTexts } from "./shared-texts.ts";
 import { compilePhases } from "./compiled-rule.ts";
 import { Evaluation } from "./evaluation.ts";
@@ -22,6 +23,9 @@ export function createEngine(program: Program, { isFiltered = true } = {}): SecL
   const builder = createScannerBuilder();
   let groups = 0;
   const filters = phases.map((rules) => (isFiltered ? createPhaseFilter(rules, builder, () => groups++) : null));
-  const compiled: CompiledProgram = { program, phases, filters, chains, scan: builder.build(), shared: new SharedTexts() };
+  const compiled: CompiledProgram = {
+    ...{ program, phases, filters, chains, scan: builder.build(), shared: new SharedTexts() },
+    ...{ prelude: preludeRules(phases[1] ?? []), preludes: new WeakMap() },
+  };
   return { program, begin: (request, options = {}) => new Evaluation(compiled, request, options) };
 }

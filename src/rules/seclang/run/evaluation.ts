@@ -10,6 +10,7 @@ import type { CompiledProgram } from "./compiled-program.ts";
 import { Exclusions } from "./exclusions.ts";
 import { type Hit, LinkHits } from "./link-hits.ts";
 import type { Interruption, Outcome, RuleMatch } from "./outcome.ts";
+import { changesPrelude, isFollowed, type Prelude } from "./prelude.ts";
 import { createStore, type Store } from "./store.ts";
 import { Variables } from "./variables.ts";
 
@@ -21,17 +22,37 @@ const SCORES = /^(?:inbound_)?anomaly_score_pl[1-4]$/;
 // Rules for responses of CRS 3 add to both.
 const RESPONSE_SCORES = /^outbound_anomaly_score_pl[1-4]$/;
 
+const NO_VARIABLES: Readonly<Record<string, string>> = {};
+
+/** The results of the first rules; null if one of them ends or skips. They read nothing of the request. */
+function preludeOf(compiled: CompiledProgram, request: TransactionRequest, variables: Readonly<Record<string, string>>): Prelude | null {
+  const known = compiled.preludes.get(variables);
+  if (known !== undefined) return known;
+  const rules = compiled.prelude;
+  const alone = new Evaluation({ ...compiled, phases: [[], rules], filters: [null, null], prelude: [] }, request, {
+    hasTexts: false,
+    variables,
+  });
+  const { matches } = alone.requestHeaders();
+  const ended =
+    compiled.program.engine === "off" || rules.some(({ rule }) => !isFollowed(rule) && matches.some(({ id }) => id === rule.id));
+  const prelude = ended ? null : alone.prelude;
+  compiled.preludes.set(variables, prelude);
+  return prelude;
+}
+
 /** The rules of a program at work on one transaction. */
 export class Evaluation implements Transaction {
   readonly #compiled: CompiledProgram;
   readonly #request: TransactionRequest;
   readonly #collections: Collections;
   readonly #candidates: Candidates;
-  readonly #store: Store = createStore();
+  readonly #store: Store;
   readonly #variables: Variables;
   readonly #exclusions: Exclusions;
   readonly #hits: LinkHits;
-  readonly #matches: RuleMatch[] = [];
+  readonly #matches: RuleMatch[];
+  readonly #prelude: Prelude | null;
   #interruption: Interruption | null = null;
   #engine: EngineMode;
   readonly #detectsOnly: boolean;
@@ -49,20 +70,35 @@ export class Evaluation implements Transaction {
   constructor(
     compiled: CompiledProgram,
     request: TransactionRequest,
-    { disabled = new Set(), excluded = [], detectsOnly = false, hasTexts = true, variables = {} }: TransactionOptions,
+    { disabled = new Set(), excluded = [], detectsOnly = false, hasTexts = true, variables = NO_VARIABLES }: TransactionOptions,
   ) {
+    const begins = !hasTexts && compiled.prelude.length > 0 && !changesPrelude(compiled.prelude, disabled, excluded);
+    this.#prelude = begins ? preludeOf(compiled, request, variables) : null;
+    this.#store = this.#prelude?.store.copy() ?? createStore();
+    this.#matches = [...(this.#prelude?.matches ?? [])];
     this.#compiled = compiled;
     this.#request = request;
     this.#collections = createCollections(request);
     this.#candidates = new Candidates(compiled);
     this.#variables = new Variables(this.#collections, this.#store);
     this.#exclusions = new Exclusions(disabled, excluded);
-    this.#hits = new LinkHits({ variables: this.#variables, store: this.#store, exclusions: this.#exclusions, hasTexts });
+    this.#hits = new LinkHits({
+      variables: this.#variables,
+      store: this.#store,
+      exclusions: this.#exclusions,
+      texts: this.#candidates,
+      hasTexts,
+    });
     this.#detectsOnly = detectsOnly;
     this.#hasTexts = hasTexts;
     this.#engine = this.#modeOf(compiled.program.engine);
     this.#processor = request.bodyProcessor;
-    for (const [name, value] of Object.entries(variables)) this.#store.set("TX", name, value);
+    if (this.#prelude === null) for (const [name, value] of Object.entries(variables)) this.#store.set("TX", name, value);
+  }
+
+  /** Results of a transaction that has the first rules alone. */
+  get prelude(): Prelude {
+    return { store: this.#store, matches: this.#matches };
   }
 
   requestHeaders(): Outcome {
@@ -99,7 +135,8 @@ export class Evaluation implements Transaction {
     const rules = this.#compiled.phases[phase]!;
     const filter = this.#compiled.filters[phase]!;
     const candidates = filter === null ? null : this.#candidates.find(filter, this.#collections);
-    for (let at = 0; at < rules.length; at++) {
+    const first = phase === 1 && this.#prelude !== null ? this.#compiled.prelude.length : 0;
+    for (let at = first; at < rules.length; at++) {
       const isFiltered = filter !== null && filter.isFiltered[at] === 1;
       const found = isFiltered ? candidates![at] : undefined;
       if (isFiltered && found === undefined) continue;

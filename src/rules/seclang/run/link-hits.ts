@@ -1,9 +1,10 @@
 import { charge } from "#rules/budget.ts";
 import type { Groups } from "../patterns/pattern.ts";
 import type { Entry } from "../transaction/collections.ts";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate, Candidates } from "./candidates.ts";
 import { type CompiledLink, type CompiledTarget, meansName } from "./compiled-rule.ts";
 import type { Exclusions } from "./exclusions.ts";
+import type { KnownText } from "./shared-texts.ts";
 import type { Store } from "./store.ts";
 import { transform, transformEach } from "./transformation-chains.ts";
 import type { Variables } from "./variables.ts";
@@ -19,6 +20,7 @@ export interface LinkHitsDeps {
   readonly variables: Variables;
   readonly store: Store;
   readonly exclusions: Exclusions;
+  readonly texts: Pick<Candidates, "shared" | "textOf">;
   /** Whether matches have messages, which may contain captures. */
   readonly hasTexts: boolean;
 }
@@ -44,10 +46,11 @@ export class LinkHits {
   ofCandidates(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
     let hits: Hit[] | null = null;
     const { expand } = this.#deps.variables;
-    for (const { collection, entry, text } of inOrder(found, link.targets)) {
+    for (const { collection, entry, pick } of inOrder(found, link.targets)) {
       if (this.#isExcluded(link, collection, entry)) continue;
-      const groups = link.operator!.test(text, expand, this.capturesIn(link));
-      if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: text, groups });
+      const groups = link.operator!.test(pick.text, expand, this.capturesIn(link));
+      if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: pick.text, groups });
+      else pick.isMiss = link.isConstant;
     }
     return hits ?? NO_HITS;
   }
@@ -71,7 +74,10 @@ export class LinkHits {
       } else if (isFirst(targets, at)) {
         for (const entry of variables.entries(collection))
           if (isMeant(targets, at, entry.lower) && !this.#isExcluded(link, collection, entry))
-            hits = this.#try(link, collection, entry, entry.value, hits);
+            hits =
+              target.isStore || link.link.isMultiMatch
+                ? this.#try(link, collection, entry, entry.value, hits)
+                : this.#tryEntry(link, collection, entry, hits);
       }
     }
     return hits ?? NO_HITS;
@@ -89,6 +95,22 @@ export class LinkHits {
     let all = hits;
     for (const text of transformEach(chain, value)) all = this.#tryText(link, shown, entry, text, all);
     return all;
+  }
+
+  /** A value of the request, which other rules and other requests may have transformed and tested. */
+  #tryEntry(link: CompiledLink, collection: string, entry: Entry, hits: Hit[] | null): Hit[] | null {
+    const { chain } = link;
+    const shared = this.#deps.texts.shared(collection, entry, chain);
+    if (shared === null) return this.#tryText(link, collection, entry, this.#deps.texts.textOf(chain, entry.value), hits);
+    if (shared.misses?.has(link) === true) return hits;
+    const before = hits?.length ?? 0;
+    const after = this.#tryText(link, collection, entry, shared.scan.value, hits);
+    if (after === null || after.length === before) this.#remember(link, shared);
+    return after;
+  }
+
+  #remember(link: CompiledLink, text: KnownText): void {
+    if (link.isConstant && text.isShared) (text.misses ??= new Set()).add(link);
   }
 
   #tryText(link: CompiledLink, shown: string, entry: Entry | null, text: string, hits: Hit[] | null): Hit[] | null {

@@ -9,14 +9,22 @@ import type { Scan, ScannerBuilder } from "../prefilter/scanner.ts";
 export interface PhaseFilter {
   /** By the number of a rule in the phase, whether the filter knows it. */
   readonly isFiltered: Uint8Array;
-  readonly groups: readonly FilterGroup[];
+  readonly collections: readonly CollectionFilter[];
 }
 
 /** The rules that inspect a collection. */
+export interface CollectionFilter {
+  readonly collection: string;
+  /** Those for all its values, or for names that a pattern selects. */
+  readonly any: FilterGroup | null;
+  /** Those for values of one name, by the name in lower case. */
+  readonly named: ReadonlyMap<string, FilterGroup>;
+}
+
+/** Rules that inspect the same values. */
 export interface FilterGroup {
   /** Among the groups of all phases. */
   readonly number: number;
-  readonly collection: string;
   readonly chains: readonly ChainGroup[];
   /** Byte classes that any of the chains changes: a value without them is scanned once for all chains. */
   readonly touches: Touches;
@@ -47,7 +55,8 @@ export interface FilteredRule {
 
 export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: ScannerBuilder, nextGroup: () => number): PhaseFilter {
   const isFiltered = new Uint8Array(rules.length);
-  const collections = new Map<string, Map<TransformationChain, FilteredRule[]>>();
+  // By the collection and the name; the empty name is for the rules that do not name their values.
+  const collections = new Map<string, Map<string, Map<TransformationChain, FilteredRule[]>>>();
   for (const [place, { links }] of rules.entries()) {
     const [link] = links;
     const needs = link === undefined ? null : needsOf(link, builder);
@@ -56,15 +65,35 @@ export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: Sc
     for (const collection of new Set(link.targets.map((target) => target.collection))) {
       const targets = link.targets.filter((target) => target.collection === collection);
       const meansAll = targets.some(({ name, fits }) => name === null && fits === null);
-      const chains = collections.get(collection) ?? new Map<TransformationChain, FilteredRule[]>();
-      collections.set(collection, chains);
-      const filtered: FilteredRule = { place, targets: meansAll ? null : targets, ...needs };
-      const known = chains.get(link.chain);
-      if (known === undefined) chains.set(link.chain, [filtered]);
-      else known.push(filtered);
+      const names = targets.map(({ name }) => name);
+      const isNamed = names.every((name) => name !== null && name !== "");
+      const filtered: FilteredRule = { place, targets: meansAll || isNamed ? null : targets, ...needs };
+      const groups = entryOf(collections, collection, () => new Map<string, Map<TransformationChain, FilteredRule[]>>());
+      for (const name of isNamed ? new Set(names as readonly string[]) : [ANY])
+        entryOf(
+          entryOf(groups, name, () => new Map<TransformationChain, FilteredRule[]>()),
+          link.chain,
+          (): FilteredRule[] => [],
+        ).push(filtered);
     }
   }
-  return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(nextGroup(), collection, chains)) };
+  return {
+    isFiltered,
+    collections: Array.from(collections, ([collection, groups]) => {
+      const made = new Map(Array.from(groups, ([name, chains]) => [name, groupOf(nextGroup(), chains)]));
+      const any = made.get(ANY) ?? null;
+      made.delete(ANY);
+      return { collection, any, named: made };
+    }),
+  };
+}
+
+const ANY = "";
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
 }
 
 /** The start of a literal is nearly as selective, and takes far fewer states. */
@@ -88,10 +117,9 @@ function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: 
   return { clauses, list: literals === null ? -1 : builder.add(literals.map(shortened)) };
 }
 
-function groupOf(number: number, collection: string, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
+function groupOf(number: number, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
   return {
     number,
-    collection,
     chains: Array.from(chains, ([chain, rules]) => ({ chain, filter: createRuleFilter(rules) })),
     touches: [...chains.keys()].reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED),
     all: createRuleFilter([...chains.values()].flat()),

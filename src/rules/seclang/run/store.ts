@@ -8,6 +8,8 @@ export interface Store {
   add(collection: string, name: string, amount: number): void;
   remove(collection: string, name: string): void;
   entries(collection: string): readonly Entry[];
+  /** A store with the same variables. */
+  copy(): Store;
 }
 
 // Values that rules store are bounded, for any request.
@@ -16,8 +18,9 @@ const VALUE_BYTES_MAX = 1 << 20;
 
 const NONE: readonly Entry[] = [];
 
-export function createStore(): Store {
-  const collections = new Map<string, Map<string, string>>();
+export const createStore = (): Store => storeOf(new Map());
+
+function storeOf(collections: Map<string, Map<string, string>>): Store {
   const of = (collection: string): Map<string, string> => {
     let names = collections.get(collection);
     if (names === undefined) collections.set(collection, (names = new Map()));
@@ -33,6 +36,7 @@ export function createStore(): Store {
     set,
     add: (collection, name, amount) => set(collection, name, String(integerOf(of(collection).get(name) ?? "0") + amount)),
     remove: (collection, name) => void collections.get(collection)?.delete(name),
+    copy: () => storeOf(new Map(Array.from(collections, ([collection, names]) => [collection, new Map(names)]))),
     entries: (collection) => {
       const names = collections.get(collection);
       return names === undefined ? NONE : Array.from(names, ([name, value]) => ({ name, lower: name, value }));

@@ -1,0 +1,44 @@
+import type { Assignment, Link, Rule, Target } from "#rules/seclang/program/program.ts";
+import type { Macro } from "../syntax/macro.ts";
+import type { CompiledSecRule } from "./compiled-rule.ts";
+import type { RuleMatch } from "./outcome.ts";
+import type { Store } from "./store.ts";
+import type { ExcludedTarget } from "./transaction.ts";
+
+/** Results of the first rules of phase 1, which are the same for every request: the Core Rule Set begins with some thirty that set its variables. */
+export interface Prelude {
+  readonly store: Store;
+  readonly matches: readonly RuleMatch[];
+}
+
+/** The first rules, as long as they read and write nothing but variables, none of which is the request's. */
+export function preludeRules(rules: readonly CompiledSecRule[]): readonly CompiledSecRule[] {
+  const end = rules.findIndex(({ rule }) => !rule.links.every(isOfVariables));
+  return end === -1 ? rules : rules.slice(0, end);
+}
+
+/** Whether a rule that applies lets the next one follow. */
+export const isFollowed = ({ disruption, skip, skipAfter }: Rule): boolean =>
+  (disruption === "pass" || disruption === "block") && skip === 0 && skipAfter === null;
+
+/** Whether a transaction excludes any of these rules, or values from them. */
+export function changesPrelude(
+  rules: readonly CompiledSecRule[],
+  disabled: ReadonlySet<number>,
+  excluded: readonly ExcludedTarget[],
+): boolean {
+  if (disabled.size + excluded.length === 0) return false;
+  return rules.some(({ rule: { id } }) => disabled.has(id) || excluded.some(({ ids }) => ids.includes(id)));
+}
+
+const isOfVariables = ({ targets, excluded, operator, captures, controls, assignments }: Link): boolean =>
+  targets.every(isVariable) &&
+  excluded.length + controls.length === 0 &&
+  !captures &&
+  (operator === null || isMacroOfVariables(operator.argument)) &&
+  assignments.every(isAssignmentOfVariables);
+
+const isVariable = ({ collection, selector }: Target): boolean => collection === "TX" && selector?.kind === "name";
+const isAssignmentOfVariables = ({ name, value }: Assignment): boolean => isMacroOfVariables(name) && isMacroOfVariables(value);
+const isMacroOfVariables = (macro: Macro): boolean =>
+  typeof macro === "string" || macro.every((part) => typeof part === "string" || part.collection === "TX");
