@@ -63,7 +63,7 @@ export function createLibModSecurity(files: readonly string[], paranoia: number)
   };
 }
 
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 1_800_000;
 
 const wordsOf = ({ method, version, uri, data, headers }: StageInput): readonly string[] => [
   method,
