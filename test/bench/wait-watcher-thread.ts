@@ -6,15 +6,33 @@ import type { LongestWaits, WaitWatcherOptions } from "./wait-watcher.ts";
 
 // The thread of wait-watcher.ts.
 
-const { dns, write } = workerData as WaitWatcherOptions;
+const { dns, api } = workerData as WaitWatcherOptions;
 const PAUSE_MS = 2;
-const WRITE_PAUSE_MS = 20;
+const API_PAUSE_MS = 20;
 /** A request that has waited for this long still waits, and counts with the time so far. */
 const LOST_MS = 60_000;
-let longest = { dns_ms: 0, api_ms: 0 };
-/** A request in progress counts too. */
-let askedAt: number | null = null;
-let wroteAt: number | null = null;
+
+/** The longest time of one client's requests. A request in progress counts too. */
+function createTimer() {
+  let longestMs = 0;
+  let sinceMs: number | null = null;
+  const look = (): number => Math.max(longestMs, sinceMs === null ? 0 : performance.now() - sinceMs);
+  return {
+    time: async (work: () => Promise<void>): Promise<void> => {
+      sinceMs = performance.now();
+      await work();
+      longestMs = look();
+      sinceMs = null;
+    },
+    take: (): number => {
+      const found = look();
+      longestMs = 0;
+      return found;
+    },
+  };
+}
+
+const timers = { dns: createTimer(), read: createTimer(), write: createTimer() };
 
 const socket = createSocket("udp4");
 async function question(id: number): Promise<void> {
@@ -24,11 +42,10 @@ async function question(id: number): Promise<void> {
   };
   socket.on("message", listener);
   const lost = setTimeout(resolve, LOST_MS);
-  askedAt = performance.now();
-  socket.send(queryFor(dns.name, 1, id), dns.port, "127.0.0.1");
-  await promise;
-  longest.dns_ms = Math.max(longest.dns_ms, performance.now() - askedAt);
-  askedAt = null;
+  await timers.dns.time(() => {
+    socket.send(queryFor(dns.name, 1, id), dns.port, "127.0.0.1");
+    return promise;
+  });
   clearTimeout(lost);
   socket.off("message", listener);
 }
@@ -40,26 +57,29 @@ async function keepAsking(): Promise<never> {
   }
 }
 
-async function keepWriting({ url, headers }: NonNullable<WaitWatcherOptions["write"]>): Promise<never> {
+async function succeed(url: string, request: RequestInit): Promise<void> {
+  const answer = await fetch(url, request);
+  await answer.arrayBuffer();
+  if (!answer.ok) throw new Error(`a bystander was answered ${answer.status}`);
+}
+
+async function keepReading({ url, record, headers }: NonNullable<WaitWatcherOptions["api"]>): Promise<never> {
+  for (;;) {
+    await timers.read.time(() => succeed(`${url}/${record}`, { headers }));
+    await delay(API_PAUSE_MS);
+  }
+}
+
+async function keepWriting({ url, headers }: NonNullable<WaitWatcherOptions["api"]>): Promise<never> {
   for (let i = 0; ; i++) {
-    wroteAt = performance.now();
     const body = JSON.stringify({ type: "TXT", name: `w${i}`, content: "bystander" });
-    const answer = await fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
-    await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`a bystander was answered ${answer.status}`);
-    longest.api_ms = Math.max(longest.api_ms, performance.now() - wroteAt);
-    wroteAt = null;
-    await delay(WRITE_PAUSE_MS);
+    await timers.write.time(() => succeed(url, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body }));
+    await delay(API_PAUSE_MS);
   }
 }
 
 parentPort?.on("message", () => {
-  const now = performance.now();
-  const waits: LongestWaits = {
-    dns_ms: Math.max(longest.dns_ms, askedAt === null ? 0 : now - askedAt),
-    api_ms: Math.max(longest.api_ms, wroteAt === null ? 0 : now - wroteAt),
-  };
-  longest = { dns_ms: 0, api_ms: 0 };
+  const waits: LongestWaits = { dns_ms: timers.dns.take(), read_ms: timers.read.take(), write_ms: timers.write.take() };
   parentPort?.postMessage(waits);
 });
-await Promise.all([keepAsking(), ...(write ? [keepWriting(write)] : [])]);
+await Promise.all([keepAsking(), ...(api ? [keepReading(api), keepWriting(api)] : [])]);

@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 /** The longest wait since the previous call, in milliseconds. */
 export interface LongestWaits {
   readonly dns_ms: number;
-  readonly api_ms: number;
+  readonly read_ms: number;
+  readonly write_ms: number;
 }
 
 /** Sends requests from a separate thread, so that the work of the benchmark itself is not measured. */
@@ -15,8 +16,8 @@ export interface WaitWatcher {
 export interface WaitWatcherOptions {
   /** Port of a nameserver on this machine, and a name that it has an address for. */
   readonly dns: { readonly port: number; readonly name: string };
-  /** Creates a record repeatedly, each with the name `{n}` in its body; absent: none. */
-  readonly write?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  /** The records of a zone in the API: one client repeatedly reads `record`, and another one creates records. Absent: neither. */
+  readonly api?: { readonly url: string; readonly record: string; readonly headers: Readonly<Record<string, string>> };
 }
 
 export function watchWaits(options: WaitWatcherOptions): WaitWatcher {
