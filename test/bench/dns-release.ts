@@ -167,8 +167,8 @@ async function startKnot(directory: string): Promise<Knot> {
   const head = (serial: number): string =>
     `$ORIGIN ${BIG}.\n@ 300 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n@ 300 NS ns1\nns1 300 A 192.0.2.53\n`;
   const [big, file] = [join(home, "big"), join(home, "big.new")];
-  await writeFile(file, [head(2), ...hostLines()]);
-  await writeFile(big, [head(2), ...hostLines()]);
+  const hosts = [...hostLines()].join("");
+  for (const path of [file, big]) await writeFile(path, head(2) + hosts);
   await writeFile(join(home, "small"), head(1));
   await writeFile(
     join(home, "bystander"),
@@ -193,7 +193,7 @@ async function startKnot(directory: string): Promise<Knot> {
       const loaded = join(home, "loaded");
       await writeFile(loaded, head(1));
       const { port, server } = await start(loaded);
-      await writeFile(loaded, [head(2), ...hostLines()]);
+      await writeFile(loaded, head(2) + hosts);
       const watcher = watchWaits({ dns: { port, name: `www.${BYSTANDER}` } });
       try {
         const started = performance.now();
