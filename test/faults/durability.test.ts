@@ -68,16 +68,19 @@ test("each commit is one fsync, and concurrent writes share one", { skip: toolOr
   const directory = mkdtempSync(join(tmpdir(), "selvedge-sync-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   let runs = 0;
-  const syncs = (units: number, concurrency: number): number => {
+  const syncs = (units: number, concurrency: number, kind = "usual", calls = /\b(?:fsync|fdatasync)\(/g): number => {
     const run = join(directory, String(++runs));
-    const program = [process.execPath, WRITER, `sqlite:${run}.db`, String(units), String(concurrency)];
+    const program = [process.execPath, WRITER, `sqlite:${run}.db`, String(units), String(concurrency), kind];
     const { status, stderr } = spawnSync("strace", ["-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", `${run}.trace`, ...program], {
       encoding: "utf8",
     });
     assert.equal(status, 0, stderr);
-    return readFileSync(`${run}.trace`, "utf8").match(/\b(?:fsync|fdatasync)\(/g)?.length ?? 0;
+    return readFileSync(`${run}.trace`, "utf8").match(calls)?.length ?? 0;
   };
   const few = syncs(5, 1);
   assert.ok(syncs(45, 1) - few >= 40);
   assert.ok(syncs(45, 40) - few < 20);
+  // Units of large changes are synced by another thread: SQLite itself calls fsync.
+  assert.equal(syncs(45, 1, "bulk", /\bfdatasync\(/g), 45);
+  assert.equal(syncs(45, 1, "usual", /\bfdatasync\(/g), 0);
 });

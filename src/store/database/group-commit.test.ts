@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { someAudit } from "../../../test/support/audit.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -335,6 +336,59 @@ test("a bulk unit has its own transaction, others that wait go between two of th
   const last = bulk("bulk 5");
   await group.close();
   await last;
+});
+
+test("the sync of a bulk unit blocks no thread, and nothing counts before it; after a failed one the log is copied first", async () => {
+  const statements: string[] = [];
+  const sync = Promise.withResolvers<void>();
+  let isBroken = false;
+  let busy = 1;
+  const group = createGroupCommit({
+    verify: () => {},
+    dialect: DIALECTS.sqlite,
+    clock: systemClock,
+    seen: createHighestPosition(systemClock),
+    committed: async () => void statements.push("told"),
+    connect: async () => ({
+      query: async (text) => {
+        if (/COMMIT|synchronous|checkpoint/.test(text)) statements.push(text);
+        return { rows: [{ value: 0, history: "h", own: 1, busy }], affected: 0 };
+      },
+      synced: async () => {
+        statements.push("sync");
+        if (isBroken) throw new Error("EIO");
+        await sync.promise;
+      },
+      close: async () => {},
+    }),
+  });
+  const bulk = () => group.write(async () => 1, { isBulk: true });
+  const first = bulk().then(() => statements.push("acknowledged"));
+  await eventually(() => statements.includes("sync"));
+  const read = group.synced().then(() => statements.push("read"));
+  await new Promise(setImmediate);
+  assert.deepEqual(statements.splice(0), ["PRAGMA synchronous = NORMAL", "COMMIT", "sync"]);
+  sync.resolve();
+  await Promise.all([first, read]);
+  assert.deepEqual(statements.splice(0).toSorted(), ["acknowledged", "read", "told"]);
+  await group.write(async () => 2);
+  assert.deepEqual(statements.splice(0), ["PRAGMA synchronous = FULL", "COMMIT", "told"]);
+
+  isBroken = true;
+  await assert.rejects(bulk(), /EIO/);
+  await assert.rejects(group.synced(), { errorName: "database_unavailable" });
+  statements.splice(0);
+  await assert.rejects(
+    group.write(async () => 3),
+    { errorName: "database_unavailable" },
+  );
+  busy = 0;
+  await group.write(async () => 4);
+  await group.synced();
+  assert.deepEqual(
+    statements.filter((text) => text !== "told"),
+    ["PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA synchronous = FULL", "COMMIT"],
+  );
 });
 
 test("a broken connection is replaced for the next group", async () => {

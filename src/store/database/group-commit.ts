@@ -1,21 +1,23 @@
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors/errors.ts";
 import { beginWriting } from "./begin.ts";
+import { createLogSyncs, SYNC } from "./log-syncs.ts";
 import { beginHistory, isContinued, lockPosition, type HighestPosition } from "./history.ts";
 import { flushUnits } from "./outbox.ts";
 import { pacedSession } from "./paced-session.ts";
 import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
 import type { Unit, WriteOptions, Written } from "./store.ts";
-import { type OpenUnit, openUnit } from "./unit.ts";
+import { type OpenUnit, openUnit, unavailable, withinTime } from "./unit.ts";
 
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
  * to disk; each of several has its own savepoint, so that a failure undoes only that unit. A bulk unit has a transaction of its
- * own, and between two of them all others that wait have theirs. No two units of an installation run at
+ * own, whose sync blocks no thread, and between two of them all others that wait have theirs. No two units of an installation run at
  * the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
   write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
+  /** Resolves when everything that other connections can read is on disk. Rejects if it cannot be written there. */
+  synced(): Promise<void>;
   /** Finishes waiting units, then closes the connection. */
   close(): Promise<void>;
 }
@@ -58,6 +60,12 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** Units of one transaction. */
+interface Group {
+  readonly units: readonly Pending[];
+  readonly isBulk: boolean;
+}
+
 /** A unit whose work is done and that waits for the commit. */
 interface Finished {
   readonly pending: Pending;
@@ -70,19 +78,20 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const bulk: Pending[] = [];
   let isBulkNext = false;
   let session: Session | null = null;
-  /** The connection's current setting for undo data. */
-  let undo: string | null = null;
+  /** The connection's current settings for undo data and syncs. */
+  let settings: readonly string[] = [];
+  const syncs = createLogSyncs();
   let running: Promise<void> | null = null;
   let closed = false;
 
   const mayBegin = ({ sinceMs }: Pending): boolean =>
     closed || (deps.hasRoom?.() ?? true) || deps.clock.monotonicMs() - sinceMs > ROOM_WAIT_MS_MAX;
   /** Empty if bulk units wait for room. */
-  const nextGroup = (): Pending[] => {
+  const nextGroup = (): Group => {
     const [first] = bulk;
     const isBulkReady = first !== undefined && (isBulkNext || queue.length === 0) && mayBegin(first);
     isBulkNext = !isBulkReady;
-    return isBulkReady ? bulk.splice(0, 1) : queue.splice(0, UNITS_PER_GROUP);
+    return isBulkReady ? { units: bulk.splice(0, 1), isBulk: true } : { units: queue.splice(0, UNITS_PER_GROUP), isBulk: false };
   };
   const resume = (): void => {
     if (running === null && queue.length + bulk.length > 0) running = drain();
@@ -92,14 +101,15 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       // Requests that arrived in the same tick join the group.
       await new Promise(setImmediate);
       const group = nextGroup();
-      if (group.length === 0) {
+      if (group.units.length === 0) {
         setTimeout(resume, ROOM_LOOK_MS);
         break;
       }
       try {
-        await runGroup(deps, await begin(isLarge(group)), group);
+        const connection = await begin(group);
+        await runGroup(deps, connection, group, () => syncs.run(connection));
       } catch (error) {
-        for (const pending of group) pending.reject(withFault(deps.dialect, error));
+        for (const pending of group.units) pending.reject(withFault(deps.dialect, error));
         // The connection's state is unknown, so the next group uses a new one.
         await discard();
       }
@@ -111,11 +121,11 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     session = null;
   };
   /** Returns a connection in a transaction. Replaces one that broke while idle, so that no unit fails because of it. */
-  const begin = async (large: boolean): Promise<Session> => {
+  const begin = async (group: Group): Promise<Session> => {
     deps.verify();
     if (session !== null) {
       try {
-        await prepareUndo(session, large);
+        await prepare(session, group);
         await beginWriting(session, deps.dialect, deps.clock);
         return session;
       } catch (error) {
@@ -124,17 +134,18 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       }
     }
     session = await deps.connect();
-    undo = null;
-    await prepareUndo(session, large);
+    settings = [];
+    await prepare(session, group);
     await beginWriting(session, deps.dialect, deps.clock);
     return session;
   };
 
-  const prepareUndo = async (connection: Session, large: boolean): Promise<void> => {
-    const wanted = deps.dialect.undo?.[large ? "large" : "usual"] ?? null;
-    if (wanted === null || wanted === undo) return;
-    await connection.query(wanted);
-    undo = wanted;
+  const prepare = async (connection: Session, { units, isBulk }: Group): Promise<void> => {
+    await syncs.settle(connection);
+    const undo = deps.dialect.undo?.[isLarge(units) ? "large" : "usual"];
+    const wanted = [undo, connection.synced && SYNC[isBulk ? "later" : "atCommit"]].filter((one) => one !== undefined);
+    for (const one of wanted) if (!settings.includes(one)) await connection.query(one);
+    settings = wanted;
   };
 
   return {
@@ -150,6 +161,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         });
         running ??= drain();
       }),
+    synced: syncs.done,
     close: async () => {
       closed = true;
       await running;
@@ -161,10 +173,10 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 }
 
-const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
+const isLarge = (units: readonly Pending[]): boolean => units.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
 
-/** Throws if the transaction fails as a whole; units that failed before keep their own error. */
-async function runGroup(deps: GroupCommitDeps, connection: Session, group: readonly Pending[]): Promise<void> {
+/** Throws if the transaction fails as a whole; units that failed before keep their own error. `sync` follows the commit of a bulk unit. */
+async function runGroup(deps: GroupCommitDeps, connection: Session, { units, isBulk }: Group, sync: () => Promise<void>): Promise<void> {
   const { dialect } = deps;
   const session = pacedSession(connection);
   const stored = await lockPosition(session, dialect);
@@ -172,8 +184,8 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
   const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));
   const finished: Finished[] = [];
   // On PostgreSQL the savepoint also shows whether the unit has ignored a failed statement.
-  const isAlone = group.length === 1 && dialect.undo !== null;
-  for (const pending of group) {
+  const isAlone = units.length === 1 && dialect.undo !== null;
+  for (const pending of units) {
     const done = await runUnit(deps, session, pending, isAlone);
     if (done) finished.push(done);
   }
@@ -190,6 +202,7 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
   const newest = revs.findLast((revision) => revision !== null) ?? rev;
   if (newest !== rev) await deps.announce?.(session);
   await session.query("COMMIT");
+  if (isBulk) await sync();
   deps.verify();
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
   deps.seen.note({ history, rev: newest });
@@ -223,19 +236,5 @@ async function runUnit(
     await savepoint("ROLLBACK TO SAVEPOINT", "RELEASE SAVEPOINT");
     pending.reject(withFault(dialect, error));
     return null;
-  }
-}
-
-const unavailable = (reason: string): PlatformError => new PlatformError("database_unavailable", { cause: new Error(reason) });
-
-async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -388,6 +388,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
         const db = kyselyOver(dialect, session.query);
         const at = await readOwnPosition(db);
         if (at === null) throw new PlatformError("database_unavailable", { cause: new Error("the database was restored just now") });
+        await writer.synced();
         return await work(db, at.rev, at.history);
       } catch (error) {
         throw withFault(dialect, error);
@@ -400,6 +401,8 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     position,
     changesSince: async (rev, limit, history) => {
       const sets = await readChangesSince(readAnyway, position, { rev, limit, history });
+      // Planes, and the last good copy, must never be further than the database after a power cut.
+      await writer.synced();
       // All nodes' commits are read here for this node's planes.
       for (const { changes } of sets ?? []) seen.noteSerials(changes);
       return sets;

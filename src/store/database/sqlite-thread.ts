@@ -1,11 +1,27 @@
 import { Worker } from "node:worker_threads";
-import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-messages.ts";
 import type { Rows } from "#store/queries/session.ts";
 
 /** Runs slow queries in a thread with its own connection, because SQLite blocks the calling thread. */
 export interface SqliteThread {
   query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
   close(): Promise<void>;
+}
+
+export interface ThreadOptions {
+  readonly name: string;
+  readonly path: string;
+  readonly mode: "write" | "read";
+}
+
+/** `errcode` is SQLite's code, which structured cloning of an error would lose. */
+export type ThreadReply =
+  | { readonly id: number; readonly rows: Rows }
+  | { readonly id: number; readonly message: string; readonly errcode: unknown };
+
+export interface ThreadRequest {
+  readonly id: number;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
 }
 
 interface Waiting {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-messages.ts";
+import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
 
 // The thread of sqlite-thread.ts.

@@ -1,5 +1,7 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { createPrivately } from "#kernel/crypto/private-file.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Rows, Session } from "#store/queries/session.ts";
 
 /**
@@ -22,6 +24,8 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
   const total = db.prepare("SELECT total_changes() AS total");
   const changes = (): number => Number(total.get()!["total"]);
   let rollbackError: unknown = null;
+  /** Another descriptor of the log, which keeps its file while a connection is open. */
+  let log: Promise<FileHandle> | null = null;
   return {
     query: async (sql, parameters = []) => {
       if (rollbackError !== null) throw rollbackError;
@@ -38,7 +42,18 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
         throw error;
       }
     },
-    close: async () => db.close(),
+    synced: async () => {
+      try {
+        log ??= open(`${path}-wal`, "r");
+        await (await log).datasync();
+      } catch (error) {
+        throw new PlatformError("database_unavailable", { cause: error });
+      }
+    },
+    close: async () => {
+      await (await log?.catch(() => null))?.close();
+      db.close();
+    },
   };
 }
 

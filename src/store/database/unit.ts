@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { RowShape } from "#store/queries/rows.ts";
 import { type Dialect, kyselyOver, type RunQuery } from "#store/queries/session.ts";
@@ -115,3 +116,18 @@ function auditDocument(value: object | null): string | null {
 }
 
 const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
+
+export const unavailable = (reason: string): PlatformError => new PlatformError("database_unavailable", { cause: new Error(reason) });
+
+/** Rejects if the work takes longer. */
+export async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

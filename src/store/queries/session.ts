@@ -18,6 +18,8 @@ import type { Tables } from "./tables.ts";
 /** One connection to the database, used by one caller at a time. */
 export interface Session {
   query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
+  /** Resolves when all commits so far are on disk, for which other threads wait; absent if COMMIT always waits for it. */
+  synced?(): Promise<void>;
   close(): Promise<void>;
 }
 
