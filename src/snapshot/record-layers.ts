@@ -32,7 +32,7 @@ export interface RecordLayers {
 }
 
 /** Entries that one tick merges: about a millisecond. */
-export const FOLDED_AT_ONCE = 1_000;
+export const FOLDED_AT_ONCE = 500;
 
 interface Layer {
   readonly id: string;

@@ -38,11 +38,13 @@ export function createSlicedQueue(sizeMax: number): SlicedQueue {
     isRunning = false;
     if (isNextTurnSet || (!current && done === 0)) return;
     isNextTurnSet = true;
-    setImmediate(() => {
-      isNextTurnSet = false;
-      done = 0;
-      run();
-    });
+    // Of immediates that network input sets, the first runs before the next input.
+    setImmediate(() => setImmediate(nextTurn));
+  };
+  const nextTurn = (): void => {
+    isNextTurnSet = false;
+    done = 0;
+    run();
   };
   return {
     add: (size, work) => {

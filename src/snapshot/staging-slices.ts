@@ -8,7 +8,7 @@ export interface StagingSlices {
 }
 
 /** Names of one slice: a few milliseconds. A record with a deep name may add more than a hundred. */
-export const NAMES_STAGED_AT_ONCE = 300;
+export const NAMES_STAGED_AT_ONCE = 100;
 
 /** `onSlice` gets the number of names that each slice has changed. */
 export function createStagingSlices(onSlice?: (names: number) => void): StagingSlices {

@@ -28,7 +28,7 @@ type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
 /** Names merged in one tick, in less than a millisecond. */
-const FOLDED_AT_ONCE = 1_000;
+const FOLDED_AT_ONCE = 500;
 
 /** Records may come before their zone: until then its name is "". */
 export function createZoneNames(name = "", foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {

@@ -45,7 +45,7 @@ export interface NameChange {
 }
 
 /** Names merged per tick: about one millisecond. */
-export const NAMES_FOLDED_AT_ONCE = 500;
+export const NAMES_FOLDED_AT_ONCE = 250;
 
 /** `splitSize` is for tests. */
 export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?: number): ZoneNodes {
