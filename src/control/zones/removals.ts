@@ -2,6 +2,7 @@ import type { Call } from "#control/call.ts";
 import { removeHostname } from "#control/hostnames/remove-hostname.ts";
 import { auditActor } from "#control/commit.ts";
 import { deleteSomeOfZone } from "#store/dns/dns-records.ts";
+import { deleteImportFilePart } from "#store/dns/dns-import-jobs.ts";
 import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts";
 import { deleteOrdersOfZone } from "#store/certificates/certificate-orders.ts";
 import { someHostnamesOfZone } from "#store/hostnames/custom-hostnames.ts";
@@ -23,7 +24,7 @@ export interface Removals {
 }
 
 /** Rows per unit: records have nine indexes, and parts of versions many kilobytes. */
-const RECORDS_AT_ONCE = 200;
+const RECORDS_AT_ONCE = 100;
 const HOSTNAMES_AT_ONCE = 20;
 const VERSIONS_AT_ONCE = 20;
 const ITEMS_AT_ONCE = 500;
@@ -82,5 +83,6 @@ const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) =
     return true;
   },
   list: ({ db }, { zone_id }) => deleteSomeItems(db, zone_id, ITEMS_AT_ONCE),
+  import_file: ({ db }, { zone_id }) => deleteImportFilePart(db, zone_id),
   parts: (unit, { zone_id, parts_key }) => deleteSomeParts(unit.db, zone_id, parts_key ?? 0, VERSIONS_AT_ONCE),
 };

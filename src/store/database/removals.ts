@@ -23,6 +23,11 @@ export async function removeListItems(db: Db, listId: string, nowMicros: number)
     .execute();
 }
 
+/** The same of the file of an import that has ended, some megabytes. */
+export async function removeImportFile(db: Db, jobId: string, created_on: string): Promise<void> {
+  await db.insertInto("removals").values({ id: newId(), kind: "import_file", zone_id: jobId, parts_key: null, created_on }).execute();
+}
+
 export async function removeParts(db: Db, zone_id: string, partsKeys: readonly number[], created_on: string): Promise<void> {
   for (const parts_key of partsKeys)
     await db.insertInto("removals").values({ id: newId(), kind: "parts", zone_id, parts_key, created_on }).execute();

@@ -18,8 +18,15 @@ export const importFilePart = async (db: Db, jobId: string, part: number): Promi
   (await db.selectFrom("dns_import_files").select("content").where("job_id", "=", jobId).where("part", "=", part).executeTakeFirst())
     ?.content;
 
-export async function deleteImportFile(db: Db, jobId: string): Promise<void> {
-  await deleteOwned(db, "dns_import_jobs", sql`id = ${jobId}`);
+/** Deletes the next part; false if none is left. SQLite goes through all pages of a part, without a pause. */
+export async function deleteImportFilePart(db: Db, jobId: string): Promise<boolean> {
+  const next = db
+    .selectFrom("dns_import_files")
+    .select((eb) => eb.fn.min("part").as("part"))
+    .where("job_id", "=", jobId);
+  // few: one part
+  const query = db.deleteFrom("dns_import_files").where("job_id", "=", jobId).where("part", "in", next);
+  return (await query.executeTakeFirst()).numDeletedRows > 0n;
 }
 
 /** False if the job is no longer in one of the states `from`. */
@@ -65,7 +72,7 @@ export async function forgetImportJobs(db: Db, zoneId: string, kept: number): Pr
     .offset(kept)
     .execute();
   for (const { id } of old) {
-    await deleteImportFile(db, id);
+    await deleteOwned(db, "dns_import_jobs", sql`id = ${id}`);
     await db.deleteFrom("dns_import_jobs").where("id", "=", id).execute();
   }
 }

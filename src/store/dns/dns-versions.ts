@@ -33,8 +33,13 @@ export async function insertVersion(db: Db, row: DnsVersionRow): Promise<void> {
   await insertValues(db, ...COLUMNS.map((column) => row[column]));
 }
 
-export async function insertVersionPart(db: Db, zoneId: string, version: number, part: number, changes: string): Promise<void> {
-  await db.insertInto("dns_version_parts").values({ zone_id: zoneId, version, part, changes }).execute();
+/** Adds the part, or replaces it. */
+export async function putVersionPart(db: Db, zoneId: string, version: number, part: number, changes: string): Promise<void> {
+  await db
+    .insertInto("dns_version_parts")
+    .values({ zone_id: zoneId, version, part, changes })
+    .onConflict((at) => at.columns(["zone_id", "version", "part"]).doUpdateSet({ changes }))
+    .execute();
 }
 
 /** Key under which a large change stores its changes, before and after it is a version. Negative, because serials begin at 1. */

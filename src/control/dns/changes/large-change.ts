@@ -20,15 +20,15 @@ import {
 } from "#store/dns/dns-imports.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
-import { CHANGES_PER_ROW, deletePart, insertVersionPart, lastPart, partsKeyOf } from "#store/dns/dns-versions.ts";
+import { CHANGES_PER_ROW, deletePart, putVersionPart, lastPart, partsKeyOf } from "#store/dns/dns-versions.ts";
 import { removeParts } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
 /** Changes of at most so many records are one unit of work; larger ones are written in chunks. */
 export const AT_ONCE_MAX = 500;
-/** Changes per chunk, exactly so many in each except the last: one part of the version. */
-export const CHUNK_CHANGES = CHANGES_PER_ROW;
+/** Changes per chunk, for which writes of others wait. Two chunks are one part of the version. */
+export const CHUNK_CHANGES = CHANGES_PER_ROW / 2;
 
 /**
  * Changes of a zone that would block every other write for too long as one unit of work. Rows, changes of the version and
@@ -71,7 +71,7 @@ export interface LargeChange {
   /** Number of the version's parts so far; the first is also stored in the version's own row. */
   parts: number;
   firstPart: string;
-  /** Changes that do not fill a part yet; for imports only. */
+  /** Changes that do not fill a part yet. They are also stored, unless it is an import. */
   waiting: VersionedChange<DnsRecordRow>[];
 }
 
@@ -100,8 +100,11 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
     }
     const part = await lastPart(unit.db, row.zone_id, partsKeyOf(row.id));
     if (part === undefined) return false;
-    await putBack(unit, row, decodeWholeChanges(part.changes, row.zone_id));
-    await deletePart(unit.db, row.zone_id, partsKeyOf(row.id), part.part);
+    const changes = decodeWholeChanges(part.changes, row.zone_id);
+    await putBack(unit, row, changes.slice(-CHUNK_CHANGES));
+    const rest = changes.slice(0, -CHUNK_CHANGES);
+    if (rest.length === 0) await deletePart(unit.db, row.zone_id, partsKeyOf(row.id), part.part);
+    else await putVersionPart(unit.db, row.zone_id, partsKeyOf(row.id), part.part, packWholeChanges(rest));
     return true;
   };
 
@@ -158,7 +161,7 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
       await assertGoesOn(unit.db, row);
       const touched = await touchZone(unit, zone.id, 0, 1);
       if (touched === undefined) throw new PlatformError("zone_not_found");
-      await keepChanges(unit.db, change, true);
+      await keepChanges(unit.db, change, kind === "import");
       const version = {
         zone_id: zone.id,
         version: touched.serial,
@@ -209,15 +212,16 @@ async function putBack(unit: Unit, row: DnsImportRow, changes: readonly Versione
 export const addedBy = (changes: readonly VersionedChange[]): number =>
   changes.reduce((sum, { before, after }) => sum + (after ? 1 : 0) - (before ? 1 : 0), 0);
 
-/** Writes the complete parts of the version, and with `last` the incomplete one. */
+/** Writes the complete parts of the version, and with `last` the incomplete one, which the next chunk completes. */
 async function keepChanges(db: Unit["db"], change: LargeChange, last: boolean): Promise<void> {
   const pack = change.kind === "import" ? packChanges : packWholeChanges;
-  while (change.waiting.length >= CHANGES_PER_ROW || (last && change.waiting.length > 0)) {
-    const packed = pack(change.waiting.splice(0, CHANGES_PER_ROW));
+  const put = async (changes: readonly VersionedChange<DnsRecordRow>[]): Promise<void> => {
+    const packed = pack(changes);
     if (change.parts === 0) change.firstPart = packed;
-    await insertVersionPart(db, change.zone.id, partsKeyOf(change.row.id), change.parts, packed);
-    change.parts += 1;
-  }
+    await putVersionPart(db, change.zone.id, partsKeyOf(change.row.id), change.parts, packed);
+  };
+  for (; change.waiting.length >= CHANGES_PER_ROW; change.parts += 1) await put(change.waiting.splice(0, CHANGES_PER_ROW));
+  if (last && change.waiting.length > 0) await put(change.waiting);
 }
 
 interface Audited {

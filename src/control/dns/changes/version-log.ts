@@ -8,7 +8,7 @@ import {
   deleteVersionsAbove,
   deleteVersionsBelow,
   insertVersion,
-  insertVersionPart,
+  putVersionPart,
   nthNewestVersion,
   versionSizes,
 } from "#store/dns/dns-versions.ts";
@@ -45,7 +45,7 @@ export async function appendVersion(db: Unit["db"], version: NewVersion, changes
   });
   for (let part = 1; part * CHANGES_PER_ROW < changes.length; part++) {
     const slice = changes.slice(part * CHANGES_PER_ROW, (part + 1) * CHANGES_PER_ROW);
-    await insertVersionPart(db, version.zone_id, version.version, part, encodeChanges(slice));
+    await putVersionPart(db, version.zone_id, version.version, part, encodeChanges(slice));
   }
   await forgetOld(db, version, changes.length);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
@@ -7,7 +8,6 @@ import { inOrder } from "./import-report.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";
 import {
-  deleteImportFile,
   type DnsImportJobRow,
   forgetImportJobs,
   importFilePart,
@@ -18,6 +18,7 @@ import {
   openImportJobs,
   updateImportJob,
 } from "#store/dns/dns-import-jobs.ts";
+import { removeImportFile } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 
@@ -78,7 +79,7 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
   const end = (row: Pick<DnsImportJobRow, "id" | "zone_id" | "status">, values: Partial<DnsImportJobRow>): Promise<unknown> =>
     store.write(async ({ db }) => {
       if (!(await updateImportJob(db, row.id, [row.status], { ...values, finished_on: now(), touched_on: now() }))) return;
-      await deleteImportFile(db, row.id);
+      await removeImportFile(db, row.id, now());
       await forgetImportJobs(db, row.zone_id, KEPT_OF_ZONE);
     });
 
@@ -195,6 +196,7 @@ async function readFile(store: Store, jobId: string): Promise<string> {
     const part = await importFilePart(store.read, jobId, parts.length);
     if (part === undefined) return parts.join("");
     parts.push(part);
+    await setImmediate();
   }
 }
 

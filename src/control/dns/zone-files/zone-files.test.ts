@@ -1,3 +1,4 @@
+import { createRemovals } from "#control/zones/removals.ts";
 import { createImportJobs, type RunImport } from "./import-jobs.ts";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -299,6 +300,21 @@ storeTest("a large file becomes a job with an ID and progress, which continues w
     (await control.zoneFiles.jobs.list(zone)).map(({ status }) => status),
     ["done", "failed", "done"],
   );
+  // Each part of a large file has its own unit, and others run in between.
+  const { job_id } = await store.read.selectFrom("dns_import_files").select("job_id").executeTakeFirstOrThrow();
+  const more = [1, 2].map((part) => ({ job_id, part, content: "x" }));
+  await store.write(({ db }) => db.insertInto("dns_import_files").values(more).execute());
+  const left: number[] = [];
+  const counting: typeof store = {
+    ...store,
+    write: async (work, ...rest) => {
+      const written = await store.write(work, ...rest);
+      left.push((await store.read.selectFrom("dns_import_files").select("part").where("job_id", "=", job_id).execute()).length);
+      return written;
+    },
+  };
+  await createRemovals({ store: counting }).run(call());
+  assert.deepEqual([...new Set([3, ...left])], [3, 2, 1, 0]);
   assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
   await assert.rejects(control.zoneFiles.jobs.get(zone, "none"), (error: Error) => /does not exist/.test(error.message));
 });
@@ -368,6 +384,7 @@ storeTest("an import whose file was not stored completely fails, and can be retr
   const [failed] = await next.list(zone);
   assert.equal(failed?.status, "failed");
   assert.match(failed?.errors[0]?.message ?? "", /before it had stored the whole file/);
+  await control.removals.run(call());
   assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
 });
 
