@@ -1,6 +1,6 @@
 /**
  * The text without its encodings, one form per removed layer: percent-encoding (`%34`, `%u0034`, a plus for a blank),
- * escapes of JSON and HTML, and digits of other scripts and widths; and what is written in base64. Texts and forms have one char per byte, in UTF-8.
+ * escapes of JSON and HTML, and digits of other scripts and widths; and what is written in base64 or hexadecimal. Texts and forms have one char per byte, in UTF-8.
  * Returns an empty list for a plain text.
  */
 export function plainForms(text: string): readonly string[] {
@@ -12,7 +12,7 @@ export function plainForms(text: string): readonly string[] {
     forms.push(next);
     form = next;
   }
-  const said = new Set([text, ...forms].map(saidInBase64));
+  const said = new Set([text, ...forms].flatMap((one) => [saidInBase64(one), saidInHex(one)]));
   said.delete("");
   return [...forms, ...said];
 }
@@ -29,6 +29,18 @@ function saidInBase64(text: string): string {
   }
   return said;
 }
+
+/** The readable text in runs of hexadecimal digits, before which a letter from a to f may stand. */
+function saidInHex(text: string): string {
+  let said = "";
+  for (const [run] of text.matchAll(HEX))
+    for (let from = run.length % 2; from >= 0; from--)
+      for (const [part] of Buffer.from(run.slice(from), "hex").toString("latin1").matchAll(READABLE)) said += `${part}\n`;
+  return said;
+}
+
+/** At least twelve bytes. */
+const HEX = /[0-9A-Fa-f]{24,}/g;
 
 /** As long as the shortest card number in base64. */
 const BASE64 = /[A-Za-z0-9]{18,}/g;
