@@ -92,6 +92,14 @@ const routes = [
     lazyRouteComponent(() => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
   ),
   page(
+    "/zones/$zone/security/page-shield",
+    lazyRouteComponent(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+  ),
+  page(
+    "/zones/$zone/security/page-shield/$list",
+    lazyRouteComponent(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+  ),
+  page(
     "/zones/$zone/hostnames",
     lazyRouteComponent(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
   ),

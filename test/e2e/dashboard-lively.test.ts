@@ -21,6 +21,7 @@ import {
   visitSite,
   ZONE,
 } from "../support/lively-account.ts";
+import { reportPages } from "../support/page-reports.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
@@ -490,6 +491,61 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
       .first()
       .click();
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+  });
+
+  test("Page Shield is turned on, lists what browsers report, and a policy is written, changed and deleted", async () => {
+    await open(`/zones/${ZONE}/security/page-shield`);
+    await page.getByText("Turn it on above").waitFor();
+    await page.getByLabel("Have browsers report what pages load").click({ force: true });
+    await page.getByText("No browser has reported a script yet").waitFor();
+    assert.equal((await call("GET", `/zones/${zoneId}/page_shield`)).enabled, true);
+    await readUntil(
+      async () => {
+        await reportPages(server);
+        return call("GET", `/zones/${zoneId}/page_shield/cookies`);
+      },
+      ({ length }: { length: number }) => length === 1,
+    );
+    await readUntil(
+      () => call("GET", `/zones/${zoneId}/page_shield/scripts`),
+      ({ length }: { length: number }) => length === 3,
+    );
+    await page.reload();
+    await page.getByRole("button", { name: "https://cdn.pay.example/v3/checkout-widget.min.js" }).click();
+    await page.getByRole("dialog").getByText("has not been fetched yet").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Find by host").fill("metrics");
+    await page.getByRole("button", { name: "https://cdn.pay.example/v3/checkout-widget.min.js" }).waitFor({ state: "detached" });
+    assert.match(page.url(), /find=metrics/);
+    const tabs = page.getByRole("navigation", { name: "Page Shield" });
+    await tabs.getByRole("link", { name: "Cookies" }).click();
+    await page.getByRole("cell", { name: "basket" }).waitFor();
+    await tabs.getByRole("link", { name: "Policies" }).click();
+    await page.getByRole("button", { name: "Add a policy" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("Checkout");
+    await form.getByLabel("Content Security Policy").fill("script-sources 'self'");
+    await form.getByRole("button", { name: "Save the policy" }).click();
+    await form.getByText("script-sources is not a directive").waitFor();
+    await form.getByLabel("Content Security Policy").fill("script-src 'self' cdn.pay.example");
+    await form.getByRole("button", { name: "Save the policy" }).click();
+    await page.getByRole("button", { name: "Edit Checkout" }).click();
+    await form.getByLabel("Then").selectOption("allow");
+    await form.getByRole("button", { name: "Save the policy" }).click();
+    await page.getByRole("cell", { name: "Enforce" }).waitFor();
+    const [policy] = await call("GET", `/zones/${zoneId}/page_shield/policies`);
+    assert.deepEqual([policy.action, policy.value], ["allow", "script-src 'self' cdn.pay.example"]);
+    await page.getByRole("button", { name: "Show this page as API calls" }).click();
+    await page.getByRole("dialog").getByText("page_shield/policies").first().waitFor();
+    await page.keyboard.press("Escape");
+    for (const list of ["", "/connections", "/cookies", "/policies"]) {
+      await open(`/zones/${ZONE}/security/page-shield${list}`);
+      await page.getByRole("table").first().waitFor();
+      assert.deepEqual(await graveViolations(page), [], list);
+    }
+    await page.getByRole("button", { name: "Delete Checkout" }).click();
+    await page.getByRole("button", { name: "Delete the policy" }).click();
+    await page.getByText("Let browsers load what you know").waitFor();
   });
 
   test("the tests above break no content security policy, load nothing external and run no injected script", () =>

@@ -91,6 +91,8 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/zones/shop.example/security/rules", "Rules"],
     ["/zones/shop.example/security/managed", "Managed rules"],
     ["/zones/shop.example/security/managed/efb7b8c949ac4650a09736fc376e9aee", "Managed Ruleset"],
+    ["/zones/shop.example/security/page-shield", "Page Shield"],
+    ["/zones/shop.example/security/page-shield/policies", "Page Shield"],
     ["/zones/shop.example/security/try", "Try a request"],
     ["/zones/shop.example/hostnames", "Custom hostnames"],
     ["/zones/shop.example/traffic", "Requests"],

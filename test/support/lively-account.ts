@@ -35,7 +35,10 @@ export async function startSurroundings(): Promise<Surroundings> {
   const origin = createServer((req, res) => {
     const status = req.url?.startsWith("/broken") === true ? 502 : req.url?.startsWith("/gone") === true ? 404 : 200;
     const cached = req.url?.startsWith("/assets/") === true ? { "cache-control": "public, max-age=600" } : {};
-    req.resume().on("end", () => res.writeHead(status, { "content-type": "text/html", ...cached }).end("<h1>shop</h1>".repeat(40)));
+    const cookie = req.url?.startsWith("/basket") === true ? { "set-cookie": "basket=3; HttpOnly; SameSite=Lax" } : {};
+    req
+      .resume()
+      .on("end", () => res.writeHead(status, { "content-type": "text/html", ...cached, ...cookie }).end("<h1>shop</h1>".repeat(40)));
   });
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
   const places = buildMmdb(Object.fromEntries(Object.entries(VISITORS).map(([ip, code]) => [`${ip}/32`, { country: { iso_code: code } }])));

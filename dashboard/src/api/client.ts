@@ -61,6 +61,8 @@ export async function api<T>(method: string, path: string, body?: unknown, optio
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
   });
   if (options.isShown !== false) note({ method, path, body: isForm ? "(a form)" : body, status: response.status });
+  // RFC 9110 §15.3.5: 204 has no content, the envelope included.
+  if (response.status === 204) return { result: null as T };
   const text = await response.text();
   const envelope = parse<T>(text);
   if (envelope === undefined || !envelope.success) {
