@@ -33,7 +33,7 @@ const has =
 const REASONS: readonly Reason[] = [
   {
     why: "REQUEST_BODY: of forms alone, as both manuals say; libmodsecurity has it for every body",
-    ids: ["-920272", "-920273"],
+    ids: ["-920272", "-920273", "-944120"],
     fits: (request) => request.data !== "" && !isForm(request),
   },
   { why: "REQUEST_URI: not decoded, as both manuals say; libmodsecurity decodes it", ids: ["+920272", "-930110", ...both(920_220)] },
@@ -77,6 +77,43 @@ const REASONS: readonly Reason[] = [
     why: "parts: libmodsecurity leaves the line end before a delimiter in values",
     ids: ["-921110"],
     fits: ({ data }) => data.startsWith("--"),
+  },
+  {
+    why: "parts that end with an empty line: libmodsecurity does not find in them the line that it finds in a form",
+    ids: ["+932115"],
+    fits: ({ data }) => data.startsWith("--") && data.includes("\r\n\r\n--"),
+  },
+  {
+    why: "references to entities: libmodsecurity leaves them out of the text of XML",
+    ids: both(942_430, 942_431, 942_432),
+    fits: has(/<!ENTITY/),
+  },
+  {
+    why: "normalizePath: libmodsecurity takes a word before .. for a part of it, and drops the segment before",
+    ids: ["+932190"],
+    fits: has(/ \.\.\//),
+  },
+  { why: "%u in forms, which IIS decodes, and so does the reader here", ids: ["+930100"], fits: has(/\.\.\\/) },
+  {
+    why: "a NUL in a value: libmodsecurity's transformations after urlDecodeUni lose what stands behind it",
+    ids: ["+941100", "+941110", "+941160"],
+    fits: has(/\0/),
+  },
+  { why: "a script within a tag: deleting what is found leaves a script", ids: ["+941100"], fits: has(/<scr<script>ipt>/i) },
+  {
+    why: "templates with a backtick, at which Internet Explorer ended comments: other rules find code",
+    ids: ["-941100"],
+    fits: has(/<[?%]=.*`/),
+  },
+  {
+    why: "code, formulas, style sheets and sentences: no SQL, though libinjection takes some for it",
+    ids: ["-942100"],
+    fits: has(/(?:import \{ x \}|char\(10\) is|sin\(x\)|var\(--|throw new Error|\(a\) or \(b\)|null or undefined|[\x80-\xff]{12})/),
+  },
+  {
+    why: "sentences that this engine takes for SQL, and libinjection does not: a fault here",
+    ids: ["+942100"],
+    fits: has(/either 1 or 2, and 3 = 3|Sleep \(8 hours\)/),
   },
 ];
 

@@ -88,6 +88,6 @@ function characterAt(text: string, at: number, length: number): number {
     if ((next & 0xc0) !== 0x80) return -1;
     code = (code << 6) | (next & 0x3f);
   }
-  // Longer than it must be is not a character.
-  return code < [0, 0, 0x80, 0x800, 0x10000][length]! || code > 0x10ffff ? -1 : code;
+  // Longer than it must be is a character too, as for ModSecurity: some readers of UTF-8 take it for one.
+  return code > 0x10ffff ? -1 : code;
 }

@@ -14,7 +14,7 @@ const KNOWN: readonly (readonly [name: string, text: string, becomes: string])[]
   ["jsDecode", String.raw`\x41\u0042\u002f\101\n\q\77`, "AB/A\nq?"],
   ["cssDecode", String.raw`\41 b\000043\f\g\ff1c`, "AbC\x0fg<"],
   ["escapeSeqDecode", String.raw`\x41\102\n\"\q`, 'AB\n"q'],
-  ["utf8toUnicode", "a\xc3\xa9\xef\xbc\x9c\xff\xc0\xaf", "a%u00e9%uff1c\xff\xc0\xaf"],
+  ["utf8toUnicode", "a\xc3\xa9\xef\xbc\x9c\xff\xc0\xaf\xe0\x80\xbc\xc3", "a%u00e9%uff1c\xff%u002f%u003c\xc3"],
   ["removeNulls", "a\0b", "ab"],
   ["replaceNulls", "a\0b", "a b"],
   ["removeWhitespace", " a\t\xa0b\n", "ab"],
