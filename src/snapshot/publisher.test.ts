@@ -56,6 +56,25 @@ test("a replica gets a full copy, then each commit as one delta with old and new
   assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
 });
 
+test("while a replica has more than two deltas to apply, the planes are behind", async (t) => {
+  const source = createTestSource();
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const seen = recorder(replicaEnd);
+  replicaEnd.send({ type: "subscribe", name: "slow", history: "history 1", rev: 0 });
+  while (seen.at(-1)?.type !== "live") await delay(5);
+  const answers: boolean[] = [];
+  for (let i = 1; i <= 3; i++) {
+    const rev = source.commit([serial("a", i)]);
+    while (publisher.position()?.rev !== rev) await delay(5);
+    answers.push(publisher.isFollowed());
+  }
+  replicaEnd.send({ type: "applied", rev: 1 });
+  await eventually(() => publisher.isFollowed());
+  assert.deepEqual(answers, [true, true, false]);
+});
+
 test("a replica that resumes gets the missing deltas, or a full copy if it is too far behind", async (t) => {
   const source = createTestSource();
   for (let i = 1; i <= 8; i++) source.commit([serial("a", i)]);

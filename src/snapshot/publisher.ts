@@ -20,6 +20,8 @@ export interface Publisher {
   position(): Position | null;
   /** `listener` is called with every delta from now on, in order; null if some are missing. */
   onPublished(listener: (delta: Delta | null) => void): void;
+  /** Whether attached replicas have applied all but the last deltas; those that are late do not count. */
+  isFollowed(): boolean;
   /** Resolves when every attached replica has applied `rev`, or after the time; names the replicas that have not. */
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
   close(): Promise<void>;
@@ -36,6 +38,8 @@ export interface PublisherDeps {
 
 const POLL_MS = 1_000;
 const RECENT_OPS_MAX = 10_000;
+/** Deltas that replicas may still have to apply, so that neither side waits for the other at each one. */
+const DELTAS_AHEAD = 2;
 
 export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood }: PublisherDeps): Publisher {
   const recent = createRecentDeltas(RECENT_OPS_MAX);
@@ -125,6 +129,10 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     },
     position: () => head,
     onPublished: (listener) => void listeners.push(listener),
+    isFollowed: () => {
+      const rev = (head?.rev ?? 0) - DELTAS_AHEAD;
+      return subscribers.values().every(({ acked, late }) => late || acked >= rev);
+    },
     settled: settlement.settled,
     close: async () => {
       stopListening?.();

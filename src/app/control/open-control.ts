@@ -124,6 +124,7 @@ export async function openPublisher(
     log: (level, message, fields) => log[level](fields ?? {}, message),
   });
   await publisher.start();
+  store.followedBy(publisher.isFollowed);
   closing.add(() => publisher.close());
   return publisher;
 }

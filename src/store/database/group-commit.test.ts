@@ -304,6 +304,7 @@ test("several units have savepoints, one that is alone in SQLite is undone with 
 test("a bulk unit has its own transaction, others that wait go between two of them, and without room only bulk units wait", async () => {
   const statements: string[] = [];
   let hasRoom = true;
+  let isFollowed = true;
   const group = createGroupCommit({
     verify: () => {},
     dialect: DIALECTS.sqlite,
@@ -311,6 +312,7 @@ test("a bulk unit has its own transaction, others that wait go between two of th
     seen: createHighestPosition(systemClock),
     committed: async () => {},
     hasRoom: () => hasRoom,
+    isFollowed: () => isFollowed,
     connect: async () => ({
       query: async (text) => {
         if (text === "COMMIT") statements.push(text);
@@ -332,6 +334,13 @@ test("a bulk unit has its own transaction, others that wait go between two of th
   hasRoom = true;
   await waiting;
   assert.equal(statements.at(-2), "bulk 4");
+  isFollowed = false;
+  const behind = bulk("bulk for planes");
+  await group.write(say("other 5"));
+  assert.equal(statements.at(-2), "other 5");
+  isFollowed = true;
+  await behind;
+  assert.equal(statements.at(-2), "bulk for planes");
   hasRoom = false;
   const last = bulk("bulk 5");
   await group.close();

@@ -35,6 +35,8 @@ export interface GroupCommitDeps {
   committed(session: Session, news: boolean): Promise<void>;
   /** Whether bulk units may begin; absent: always. */
   hasRoom?(): boolean;
+  /** Whether planes have nearly all that was committed; absent: always. Answers to other writes wait for planes. */
+  isFollowed?(): boolean;
 }
 
 /** Limits how long the first unit of a group waits for its commit. */
@@ -47,6 +49,8 @@ const WAIT_MS_MAX = 30_000;
 /** How often a bulk unit that waits for room looks for it, and for how long it does. */
 const ROOM_LOOK_MS = 5;
 const ROOM_WAIT_MS_MAX = 20_000;
+/** How long it waits for planes at most. */
+const FOLLOWED_WAIT_MS_MAX = 1_000;
 
 /** A unit with at least this timeout counts as large: it changes thousands of rows. */
 const LARGE_UNIT_MS = 15_000;
@@ -84,8 +88,11 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   let running: Promise<void> | null = null;
   let closed = false;
 
-  const mayBegin = ({ sinceMs }: Pending): boolean =>
-    closed || (deps.hasRoom?.() ?? true) || deps.clock.monotonicMs() - sinceMs > ROOM_WAIT_MS_MAX;
+  const mayBegin = ({ sinceMs }: Pending): boolean => {
+    const waitedMs = deps.clock.monotonicMs() - sinceMs;
+    const isFollowed = waitedMs > FOLLOWED_WAIT_MS_MAX || (deps.isFollowed?.() ?? true);
+    return closed || waitedMs > ROOM_WAIT_MS_MAX || ((deps.hasRoom?.() ?? true) && isFollowed);
+  };
   /** Empty if bulk units wait for room. */
   const nextGroup = (): Group => {
     const [first] = bulk;

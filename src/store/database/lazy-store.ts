@@ -22,6 +22,7 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
   let absence = first;
   let joined: Store | null = null;
   let closed = false;
+  let isFollowed = (): boolean => true;
   const absent = (): PlatformError =>
     // While the server runs, a full disk refuses only writes; before it has started, reads fail too.
     new PlatformError(absence.fault === "database_damaged" ? "database_damaged" : "database_unavailable", {
@@ -53,6 +54,9 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    followedBy: (asked) => {
+      isFollowed = asked;
+    },
     close: async () => {
       closed = true;
       await joined?.close();
@@ -63,6 +67,7 @@ export function createLazyStore(dialect: DialectName, first: Absence): LazyStore
     join: (opened) => {
       if (closed) return void opened.close();
       joined = opened;
+      opened.followedBy(() => isFollowed());
       const tell = (): void => {
         for (const listener of listeners) listener();
       };

@@ -294,6 +294,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
   const seen = createHighestPosition(clock);
   const checkpointer = backend.checkpointer();
   const files = backend.openFiles(() => onReplaced?.());
+  let isFollowed = (): boolean => true;
   const writer = createGroupCommit({
     dialect,
     clock,
@@ -306,6 +307,7 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
       await checkpointer?.committed(session);
     },
     ...(checkpointer && { hasRoom: checkpointer.hasRoom }),
+    isFollowed: () => isFollowed(),
   });
   const close = async (): Promise<void> => {
     // SQLite checkpoints the log when the last connection closes, which a read-only one cannot do, so the writer closes
@@ -410,6 +412,9 @@ async function createStore(backend: Backend, clock: Clock, { condemned, onReplac
     renewHistory: async () => {
       seen.note({ history: (await position()).history, rev: Number.MAX_SAFE_INTEGER });
       return position();
+    },
+    followedBy: (asked) => {
+      isFollowed = asked;
     },
     onCommit: (listener) => {
       listeners.add(listener);

@@ -83,6 +83,8 @@ export interface Store {
   health(): Promise<string | null>;
   /** Notifies that `changesSince` may have news; commits of other nodes are only found by polling. */
   onCommit(listener: () => void): () => void;
+  /** While it returns false, for planes that are behind, units of large changes wait: for a second each, at most. */
+  followedBy(isFollowed: () => boolean): void;
   close(): Promise<void>;
 }
 
