@@ -48,7 +48,7 @@ export async function startServer(
   { early, newInstallation, inherited, takeOver }: Pick<ComposeDeps, "early" | "newInstallation" | "inherited" | "takeOver">,
 ): Promise<void> {
   const signals = listenForSignals();
-  const log = createLog(config.log.level);
+  const log = createLog(config.log);
   for (const warning of warnings) log.warn(warning);
   const running = await compose({
     config,

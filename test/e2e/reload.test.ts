@@ -151,6 +151,32 @@ test("SIGHUP applies the settings that can change, and names those that need a r
   assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams",reason=".*"\} \d$/m);
 });
 
+test("areas of the log have levels of their own, and SIGHUP changes them", async (t) => {
+  const config = join(await directory(t), "selvedge.toml");
+  await writeFile(config, "");
+  const selvedge = await startSelvedge({ args: ["--config", config, "--log-area", "gateway=error"] });
+  t.after(() => selvedge.stop());
+  const ask = async (): Promise<void> => void (await fetch(`${selvedge.ready.api}/user/tokens/verify`));
+  await ask();
+  await writeFile(config, '[log]\nlevel = "warn"\n[log.levels]\napi = "debug"\n');
+  hangUp(selvedge);
+  await eventually(async () => {
+    await ask();
+    return /"level":20,.*"msg":"request"/.test(selvedge.log());
+  });
+  await writeFile(config, '[log]\nlevels = { api = "silent" }\n');
+  hangUp(selvedge);
+  // At warn, the first reload says nothing.
+  await logged(selvedge, /reloaded the configuration/);
+  const before = selvedge.log().match(/"msg":"request"/g)?.length;
+  await ask();
+  await writeFile(config, '[log]\nlevels = { edges = "debug" }\n');
+  hangUp(selvedge);
+  await logged(selvedge, /the configuration is invalid; nothing was changed/);
+  assert.match(selvedge.log(), /log\.levels must be areas of the log with levels, such as edge=warn; areas: api, jobs,/);
+  assert.equal(selvedge.log().match(/"msg":"request"/g)?.length, before);
+});
+
 test("SIGUSR1 does nothing, and SIGHUP during the start does not stop the server", async (t) => {
   const dataDir = await directory(t);
   const program = join(import.meta.dirname, "../../bin/selvedge.js");

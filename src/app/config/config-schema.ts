@@ -662,6 +662,13 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Level of the log on standard error: debug, info, warn, error or silent.",
   },
+  "log.levels": {
+    type: "levels",
+    default: {},
+    flag: "log-area",
+    reload: true,
+    doc: "Levels of areas that differ from log.level, as AREA=LEVEL, such as edge=warn; repeatable. Areas: api, jobs, nodes, edge, nameserver, gateway, events and detector.",
+  },
   "bootstrap.token": { type: "secret", default: "", doc: "Value of the first API token. Empty: the first start generates and prints one." },
   "bootstrap.email": { type: "text", default: "admin@selvedge.local", doc: "Email address of the first user." },
   "bootstrap.api_key": {

@@ -12,6 +12,7 @@ import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/clie
 import { parseHostname } from "#kernel/net/hostname.ts";
 
 import { parseListenHost } from "./listen-host.ts";
+import { isLogArea, LOG_AREAS, type LogArea } from "./log-areas.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -38,6 +39,7 @@ export interface ConfigTypes {
   readonly bus: string;
   readonly counters: string;
   readonly level: LogLevel;
+  readonly levels: Readonly<Partial<Record<LogArea, LogLevel>>>;
   readonly native: NativeMode;
   readonly roles: readonly Role[];
   readonly activation: OwnershipConfig["activation"];
@@ -215,6 +217,12 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     secret: true,
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
+  levels: {
+    expects: `areas of the log with levels, such as edge=warn; areas: ${LOG_AREAS.join(", ")}; levels: ${LEVELS.join(", ")}`,
+    accept: acceptLevels,
+    fromText: providersFromText,
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+  },
   native: { expects: `one of ${NATIVE_MODES.join(", ")}`, accept: (value) => NATIVE_MODES.find((mode) => mode === value) },
   activation: { expects: `one of ${ACTIVATIONS.join(", ")}`, accept: (value) => ACTIVATIONS.find((one) => one === value) },
   txt_content: { expects: `one of ${TXT_CONTENTS.join(", ")}`, accept: (value) => TXT_CONTENTS.find((one) => one === value) },
@@ -316,6 +324,14 @@ function acceptBindings(value: unknown): ConfigTypes["bindings"] | undefined {
     bindings[name as AuthorityName] = { keyId, hmacKey };
   }
   return bindings;
+}
+
+function acceptLevels(value: unknown): ConfigTypes["levels"] | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date) return undefined;
+  const entries = Object.entries(value);
+  return entries.every(([area, level]) => isLogArea(area) && LEVELS.some((known) => known === level))
+    ? (Object.fromEntries(entries) as ConfigTypes["levels"])
+    : undefined;
 }
 
 function acceptAuthorities(value: unknown): Readonly<Record<string, string>> | undefined {

@@ -1,3 +1,4 @@
+import { logOf } from "#app/log/log.ts";
 import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Server as SecureServer } from "node:https";
@@ -84,7 +85,7 @@ export function openApi(
     routes: ROUTES,
     clock,
     metrics,
-    log,
+    log: logOf(log, "api"),
     sharedLimits,
     settled: async (rev, waitMs) => {
       const {

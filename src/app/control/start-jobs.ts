@@ -23,7 +23,7 @@ import { fetchPageScripts, tellPageNews } from "#jobs/watch-pages.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import type { Store } from "#store/database/store.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
-import type { Log } from "#app/log/log.ts";
+import { type Log, logOf } from "#app/log/log.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 
 export interface ControlJobsDeps {
@@ -40,7 +40,8 @@ export interface ControlJobsDeps {
 
 /** Jobs that run by the clock. */
 export async function startControlJobs(deps: ControlJobsDeps, closing: Closing): Promise<void> {
-  const { control, live, backups, metrics, log } = deps;
+  const { control, live, backups, metrics } = deps;
+  const log = logOf(deps.log, "jobs");
   const own = startJobs(ownDuties(control, backups), { log, metrics });
   closing.add(() => own.stop());
   const shared = sharedDuties(control, live);

@@ -24,7 +24,7 @@ export function createReload({ live, log, metrics, listeners, onDone }: ReloadDe
     number++;
     try {
       const { changed, needRestart, hasNewCertificate } = live.reload();
-      log.level = live.current().log.level;
+      log.use(live.current().log);
       for (const listener of listeners) listener();
       done.value++;
       log.info({ changed, has_new_certificate: hasNewCertificate }, "reloaded the configuration");

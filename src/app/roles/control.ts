@@ -1,3 +1,4 @@
+import { logOf } from "#app/log/log.ts";
 import { readFileSync } from "node:fs";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { hashFirstToken } from "#control/access/first-token.ts";
@@ -142,7 +143,15 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       // Loaded only with a bus: the client of NATS is not small.
       const { openFleet } = await import("#app/fleet/fleet.ts");
       const opened = await openFleet({
-        ...{ config, store, sealer, clock, log, nodes: control.nodes, source: createFeedSource(store, control.access) },
+        ...{
+          config,
+          store,
+          sealer,
+          clock,
+          log: logOf(log, "nodes"),
+          nodes: control.nodes,
+          source: createFeedSource(store, control.access),
+        },
         reports: planeReports(control, log),
         ...{ nodeId: nodeIdIn(files.nodeId), writerPort: planes.writerPort },
         localRoot: readFileSync(files.localRoot, "utf8"),

@@ -1,3 +1,4 @@
+import { logOf } from "#app/log/log.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { readPlaneSealer } from "#kernel/crypto/plane-keys.ts";
 import { createHostGate, type HostGate } from "#kernel/net/host-gate.ts";
@@ -57,7 +58,8 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const feedLog = (level: "info" | "warn" | "error", message: string, fields?: object): void => log[level](fields ?? {}, message);
   const lastGood = await checkLastGood(files.lastGood, feedLog);
   const metrics = createMetrics();
-  const feed = state === null ? null : (await import("#app/fleet/node-feed.ts")).openNodeFeed({ config, state, log, metrics });
+  const feed =
+    state === null ? null : (await import("#app/fleet/node-feed.ts")).openNodeFeed({ config, state, log: logOf(log, "nodes"), metrics });
   if (feed !== null) closing.add(() => feed.close());
   if (lastGood === null && feed === null)
     throw new Error(

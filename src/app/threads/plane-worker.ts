@@ -15,7 +15,8 @@ import type {
 import type { PageSighting } from "#kernel/process/page-sighting.ts";
 import type { TunnelLink } from "#kernel/process/tunnel-link.ts";
 import type { PrestartedThreads } from "./prestart.ts";
-import type { Log } from "#app/log/log.ts";
+import { type Log, logOf } from "#app/log/log.ts";
+import { areaOfThread } from "#app/config/log-areas.ts";
 import { threadLimits } from "./thread-limits.ts";
 import type { Stalls } from "./stalls.ts";
 import { watchThread, type WatchLimits } from "./watchdog.ts";
@@ -102,7 +103,8 @@ export interface PlaneWorkerSpec {
 
 /** Runs a plane in a worker thread and restarts it if it dies after it has once listened. */
 export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
-  const { log, name } = spec;
+  const { name } = spec;
+  const log = logOf(spec.log, areaOfThread(name));
   const metricRequests = createMetricRequests();
   let bound: Bound = {};
   let fds: ListeningSockets = {};

@@ -25,7 +25,7 @@ export async function runTunnel(text: string | undefined, options: TunnelRunOpti
   const connector = createConnector({
     ...{ token, edge, ingress: options.url === undefined ? null : ingressTo(options.url), clock: systemClock },
     connections: numberIn(options.connections, "--connections", 1, 64),
-    log: createLog(options.logLevel),
+    log: createLog({ level: options.logLevel, levels: {} }),
   });
   const end = Promise.withResolvers<null>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end.resolve(null));

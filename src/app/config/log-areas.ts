@@ -1,0 +1,11 @@
+/** Parts of the server whose lines can have a level of their own. Threads that share a number have one area. */
+export const LOG_AREAS = ["api", "jobs", "nodes", "edge", "nameserver", "gateway", "events", "detector"] as const;
+export type LogArea = (typeof LOG_AREAS)[number];
+
+export const isLogArea = (name: string): name is LogArea => LOG_AREAS.some((area) => area === name);
+
+/** The area of a thread: `edge-2` is of `edge`. Undefined for a thread without one. */
+export function areaOfThread(name: string): LogArea | undefined {
+  const area = name.replace(/-\d+$/, "");
+  return isLogArea(area) ? area : undefined;
+}
