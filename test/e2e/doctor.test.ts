@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test, type TestContext } from "node:test";
 import { eventually } from "../support/eventually.ts";
-import { api, startSelvedge } from "../support/selvedge.ts";
+import { api, FREE_PORTS, startSelvedge } from "../support/selvedge.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/selvedge.js");
 const RECORDS = 40;
@@ -27,7 +27,7 @@ interface Outcome {
 const doctor = (dataDir: string, ...flags: readonly string[]): Promise<Outcome> =>
   new Promise((resolve) => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SELVEDGE_")));
-    const args = [PROGRAM, "doctor", "--data", dataDir, "--json", ...flags];
+    const args = [PROGRAM, "doctor", "--data", dataDir, "--json", ...FREE_PORTS, ...flags];
     execFile(process.execPath, args, { env, timeout: 120_000, killSignal: "SIGKILL" }, (error, out, err) => {
       const { good, findings } = JSON.parse(out || '{"good":false,"findings":[]}') as {
         good: boolean;

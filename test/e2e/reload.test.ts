@@ -151,7 +151,7 @@ test("SIGHUP applies the settings that can change, and names those that need a r
   assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams",reason=".*"\} \d$/m);
 });
 
-test("areas of the log have levels of their own, and SIGHUP changes them", async (t) => {
+test("areas of the log have different levels, and SIGHUP changes them", async (t) => {
   const config = join(await directory(t), "selvedge.toml");
   await writeFile(config, "");
   const selvedge = await startSelvedge({ args: ["--config", config, "--log-area", "gateway=error"] });

@@ -30,13 +30,15 @@ function addStart(parent: Command, finish: Finish): void {
 function addDoctor(parent: Command, finish: Finish): void {
   const command = parent
     .command("doctor")
-    .description("Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.")
+    .description(
+      "Check a stopped server: its files, and whether the machine has what it needs (ports, permissions, disk, limits, clock, certificate, resolvers, bus, backups). Says for each fault what to do. Exits 1 if something is wrong.",
+    )
     .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it")
     .option(
       "--rebuild",
       "write a new control.db from what the planes serve (the last good copy), if the present one is damaged or missing and you have no backup",
     );
-  const flags = addConfigFlags(command, ["data", "database.url", "json"]);
+  const flags = addConfigFlags(command);
   command.action(async (options: DoctorOptions) => finish(await (await import("./doctor/doctor.ts")).doctor(options, flags)));
 }
 

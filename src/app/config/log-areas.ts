@@ -1,4 +1,4 @@
-/** Parts of the server whose lines can have a level of their own. Threads that share a number have one area. */
+/** Parts of the server whose lines can have another level than the rest. */
 export const LOG_AREAS = ["api", "jobs", "nodes", "edge", "nameserver", "gateway", "events", "detector"] as const;
 export type LogArea = (typeof LOG_AREAS)[number];
 

@@ -12,6 +12,9 @@ import { wrongIn } from "#app/control/rebuild-database.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+import type { Finding } from "./findings.ts";
+import { checkBackup, checkCertificate, checkClock, checkDisk, checkOpenFiles, checkPermissions } from "./machine.ts";
+import { checkBus, checkPorts, checkResolvers } from "./network.ts";
 import { rebuild } from "./rebuild.ts";
 
 export interface DoctorOptions {
@@ -21,15 +24,9 @@ export interface DoctorOptions {
   readonly rebuild?: boolean;
 }
 
-interface Finding {
-  readonly what: string;
-  readonly finding: string;
-  readonly isGood: boolean;
-}
-
 const SQLITE = "sqlite:";
 
-/** Checks all files of the data directory, which no server may use meanwhile. Exits 1 if a check fails. */
+/** Checks the files of the data directory, which no server may use meanwhile, and the machine. Exits 1 if a check fails. */
 export async function doctor(
   { newHistory = false, rebuild: isRebuild = false }: DoctorOptions,
   flags: readonly string[],
@@ -70,15 +67,23 @@ export async function doctor(
     if (config.counters.url !== "") {
       const counting = await counterServerVersion(config.counters).then(
         (version) => ({ wrong: null, version }),
-        (error: Error) => ({ wrong: `${withoutCredentials(config.counters.url)} cannot be used: ${error.message}`, version: "" }),
+        (error: Error) => ({
+          wrong: `${withoutCredentials(config.counters.url)} cannot be used: ${error.message}. Start that server, let this machine through its firewall, or correct counters.url`,
+          version: "",
+        }),
       );
       note("counters", counting.wrong, `reachable, ${counting.version}`);
     }
-    const last = readLastBackup(config.data);
-    note(
-      "last backup",
-      null,
-      last === null ? "none: create one with selvedge backup" : `${last.created_on}, ${last.file} (${last.bytes} bytes)`,
+    findings.push(
+      checkBackup(readLastBackup(config.data), config.backup, systemClock),
+      checkPermissions(files.sealKey),
+      checkCertificate(config.tls, systemClock),
+      checkDisk(config.data),
+      checkOpenFiles(),
+      checkClock(config.data, systemClock),
+      ...(await checkPorts(config)),
+      ...(await checkResolvers(config)),
+      ...(await checkBus(config)),
     );
     const isGood = findings.every((one) => one.isGood);
     print(config.json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));

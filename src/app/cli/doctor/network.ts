@@ -1,0 +1,116 @@
+import { Resolver } from "node:dns/promises";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { connect, createServer, isIP } from "node:net";
+import type { ListenPlace } from "#kernel/net/listen-place.ts";
+import type { Config } from "#app/config/config.ts";
+import { LISTEN_PLACES } from "#app/config/listen-places.ts";
+import { listenFailure } from "#app/config/listeners.ts";
+import { type Finding, good, wrong } from "./findings.ts";
+
+// The addresses that a server listens at, and the machines that it needs.
+
+const LIMIT_MS = 3_000;
+/** Of NATS. */
+const BUS_PORT = 4222;
+
+type ListenerName = keyof typeof LISTEN_PLACES;
+const OWNERS: Readonly<Record<ListenerName, Config["roles"][number] | null>> = {
+  api: "control",
+  ops: null,
+  gateway: "gateway",
+  dns: "nameserver",
+  dot: "nameserver",
+  http: "edge",
+  https: "edge",
+};
+
+/** Binds each address of the process's roles for a moment. */
+export async function checkPorts(config: Config): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, owner] of Object.entries(OWNERS) as readonly [ListenerName, (typeof OWNERS)[ListenerName]][]) {
+    if (owner !== null && !config.roles.includes(owner)) continue;
+    for (const place of LISTEN_PLACES[name](config)) {
+      if (place.orAny === true) continue;
+      const error = (await bindTcp(place)) ?? (name === "dns" ? await bindUdp(place) : null);
+      if (error === null) continue;
+      findings.push({ what: "ports", finding: listenFailure(error, config) ?? error.message, isGood: false });
+    }
+  }
+  return findings.length === 0 ? [good("ports", "good, all addresses are free")] : findings;
+}
+
+async function bindTcp({ host, port, onlyIpv6: ipv6Only = false }: ListenPlace): Promise<Error | null> {
+  const server = createServer();
+  try {
+    await once(server.listen({ host, port, ipv6Only }), "listening");
+    return null;
+  } catch (error) {
+    return error as Error;
+  } finally {
+    server.close();
+  }
+}
+
+async function bindUdp({ host, port, onlyIpv6: ipv6Only = false }: ListenPlace): Promise<Error | null> {
+  const socket = createSocket({ type: isIP(host) === 6 ? "udp6" : "udp4", ipv6Only });
+  try {
+    const listening = once(socket, "listening");
+    socket.bind({ address: host, port });
+    await listening;
+    return null;
+  } catch (error) {
+    return error as Error;
+  } finally {
+    socket.close();
+  }
+}
+
+/** Any response will do: a resolver that refuses answers, too. */
+const DEAD: ReadonlySet<string> = new Set(["ETIMEOUT", "ECONNREFUSED", "ECANCELLED"]);
+
+/** Those of the system count only as advice: an installation without names to look up works without them. */
+export async function checkResolvers({ dns }: Config): Promise<readonly Finding[]> {
+  const isOwn = dns.resolvers.length > 0;
+  const servers = isOwn ? dns.resolvers : new Resolver().getServers();
+  const findings: Finding[] = [];
+  for (const server of servers) {
+    const resolver = new Resolver({ timeout: LIMIT_MS, tries: 1 });
+    resolver.setServers([server]);
+    const code = await resolver.resolveNs(".").then(
+      () => "",
+      (error: unknown) => (error as NodeJS.ErrnoException).code ?? "",
+    );
+    if (!DEAD.has(code)) continue;
+    const cause = `the resolver ${server} of ${isOwn ? "dns.resolvers" : "/etc/resolv.conf"} does not answer (${code}): origins, certificate authorities and providers cannot be found by name`;
+    const remedy = isOwn ? "Start it, or set dns.resolvers to others" : "Start it, correct /etc/resolv.conf, or set dns.resolvers";
+    findings.push({ ...wrong("resolver", cause, remedy), isGood: !isOwn });
+  }
+  return findings.length > 0 ? findings : [good("resolver", `good, ${servers.join(", ")}`)];
+}
+
+/** The bus, if the configuration has one. */
+export async function checkBus({ bus }: Config): Promise<readonly Finding[]> {
+  if (bus.url === "") return [];
+  const url = new URL(bus.url);
+  const port = Number(url.port || BUS_PORT);
+  const failure = await reach(url.hostname.replace(/^\[|\]$/g, ""), port);
+  if (failure === null) return [good("bus", `good, ${url.hostname}:${port} accepts connections`)];
+  const cause = `${url.hostname}:${port} of bus.url cannot be reached (${failure}): nodes get no changes`;
+  return [wrong("bus", cause, "Start that server, let this machine through its firewall, or correct bus.url")];
+}
+
+async function reach(host: string, port: number): Promise<string | null> {
+  const socket = connect({ host, port, timeout: LIMIT_MS });
+  try {
+    await once(
+      socket.once("timeout", () => socket.destroy(new Error("no answer"))),
+      "connect",
+    );
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  } finally {
+    socket.destroy();
+  }
+}
