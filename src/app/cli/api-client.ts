@@ -50,7 +50,7 @@ function adviceOf(errors: readonly ApiError[]): string {
 /** Each throws ApiFailure if the API refuses, and CliError if it cannot be reached. */
 export interface ApiClient {
   /** The `result` of a call. */
-  call(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<unknown>;
+  call(method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: object): Promise<unknown>;
   /** The `result` of an uploaded form; the server may need minutes for it. */
   upload(path: string, form: FormData): Promise<unknown>;
   /** The text of an answer without an envelope. */

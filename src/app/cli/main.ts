@@ -72,7 +72,7 @@ function createProgram(finish: Finish): Command {
   addJoin(program, finish);
   addBus(group("bus", "Configure the bus, over which nodes follow the changes."), finish);
   addTunnels(group("tunnel", "Connect services to the edge through tunnels."), finish);
-  addRules(group("rules", "Work with rule expressions."), finish);
+  addRules(group("rules", "Keep the rules of a zone in a file, and work with expressions."), finish);
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
   addWaf(group("waf", "Manage the rules of the web application firewall."), finish);

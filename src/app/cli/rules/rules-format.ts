@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { ExpressionError } from "#rules/expression/expression.ts";
 import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/expression/format.ts";
 import { phaseNamed } from "#rules/phases.ts";
-import { CliError, EXIT, type ExitCode } from "./outcome.ts";
+import { CliError, EXIT, type ExitCode } from "../outcome.ts";
 
 export interface RulesFormatOptions {
   readonly phase?: string;
