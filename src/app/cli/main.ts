@@ -5,6 +5,7 @@ import type { Finish } from "./command-parts.ts";
 import { addDeprecations } from "./deprecation-commands.ts";
 import { addEventsTail, addMatchedData } from "./event-commands.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
+import { addCertificates, addGateways, addHostnames } from "./hosted/hosted-commands.ts";
 import { addRules, addWaf } from "./rule-commands.ts";
 import { addConfig, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
@@ -67,6 +68,9 @@ function createProgram(finish: Finish): Command {
   addZones(group("zone", "Manage zones through the management API."), finish);
   addZoneList(program, finish);
   addRecords(group("records", "Manage the DNS records of a zone through the management API."), finish);
+  addHostnames(group("hostnames", "Manage the custom hostnames of a zone through the management API."), finish);
+  addCertificates(program, finish);
+  addGateways(group("gateways", "Manage AI gateways through the management API."), finish);
   addNodes(group("node", "Manage machines that run planes only, directly in the database."), finish);
   addNodeList(program, "nodes", finish);
   addJoin(program, finish);

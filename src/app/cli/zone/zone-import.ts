@@ -8,6 +8,7 @@ import { loadConfig } from "#app/config/config.ts";
 import { type ApiClient, ApiFailure } from "../api-client.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "../outcome.ts";
+import { onlyAccount } from "./only-account.ts";
 import { type ApiOptions, explained, findZone, openZoneApi, plainZoneName } from "./zone-api.ts";
 
 export interface ZoneImportOptions extends ApiOptions {
@@ -118,11 +119,3 @@ const zoneIdOf = (api: ApiClient, name: string, options: ZoneImportOptions): Pro
     const { id } = (await api.call("POST", "/zones", { name, type: "full", account })) as { id: string };
     return id;
   });
-
-async function onlyAccount(api: ApiClient): Promise<string> {
-  const accounts = (await api.call("GET", "/accounts")) as readonly { id: string }[];
-  const [account] = accounts;
-  if (account === undefined || accounts.length > 1)
-    throw new CliError(`the token can access ${accounts.length} accounts; choose one with --account`, EXIT.usage);
-  return account.id;
-}
