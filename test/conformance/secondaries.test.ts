@@ -241,7 +241,7 @@ async function fetched(zone: string, key: SharedKey): Promise<readonly string[]>
   };
   const nowSeconds = (): number => Math.floor(systemClock.nowMs() / 1000);
   const connection = await connectPrimary(
-    { limits, budget: createRecordBudget(100_000), accountId: "account", primaryAllowed: () => true, nowSeconds },
+    { limits, budget: createRecordBudget(1 << 28), accountId: "account", primaryAllowed: () => true, nowSeconds },
     primary,
     parseAbsoluteName(zone),
     AbortSignal.timeout(60_000),

@@ -68,6 +68,19 @@ test(
     const harms = new Map<string, number>();
     const harm = (name: string): void => void harms.set(name, (harms.get(name) ?? 0) + 1);
 
+    const addressAt = async (name: string, host: string): Promise<string | null> => {
+      const resolver = new Resolver({ tries: 1, timeout: 20_000 });
+      resolver.setServers([nodes.get(name)!.ready.dns]);
+      try {
+        return (await resolver.resolve4(host))[0] ?? null;
+      } catch (error) {
+        if (["ENOTFOUND", "ENODATA"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+        throw error;
+      }
+    };
+    // A node that has just joined does not have the zone yet.
+    for (const name of NODES) await eventually(async () => (await addressAt(name, `www.${ZONE}`).catch(() => null)) !== null);
+
     // Writers.
     const expected = new Expected();
     const ids = new Map<string, string>();
@@ -128,16 +141,6 @@ test(
       if (harms.get(name) !== before || (before ?? 0) % 2 === 1) return;
       counts.visits++;
       if (status !== 200) counts.unserved++;
-    };
-    const addressAt = async (name: string, host: string): Promise<string | null> => {
-      const resolver = new Resolver({ tries: 1, timeout: 20_000 });
-      resolver.setServers([nodes.get(name)!.ready.dns]);
-      try {
-        return (await resolver.resolve4(host))[0] ?? null;
-      } catch (error) {
-        if (["ENOTFOUND", "ENODATA"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
-        throw error;
-      }
     };
     const ask = async (name: string): Promise<void> => {
       const before = harms.get(name);

@@ -35,7 +35,7 @@ async function recordsAt(port: number, key?: SharedKey): Promise<readonly string
   const limits = { idleTimeoutMs: 60_000, totalTimeoutMs: 60_000, bytesMax: 1 << 26, recordsMax: 200_000 };
   const tsig = key ? createTsigKey(key.name, key.algorithm, Buffer.from(key.secret, "base64")) : null;
   const connection = await connectPrimary(
-    { limits, budget: createRecordBudget(300_000), accountId: "account", primaryAllowed: () => true, nowSeconds: seconds },
+    { limits, budget: createRecordBudget(1 << 28), accountId: "account", primaryAllowed: () => true, nowSeconds: seconds },
     { address: "127.0.0.1", port, key: tsig },
     parseAbsoluteName(ZONE),
     AbortSignal.timeout(TIMEOUT_MS),

@@ -108,6 +108,11 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     { table: "notification_silences", key: ID, by: ["policy_id"] },
     { table: "notification_spikes", key: ["policy_id", "subject"], by: ["policy_id"] },
   ],
-  users: [{ table: "sessions", key: ID, by: ["user_id"] }],
+  users: [
+    { table: "sessions", key: ID, by: ["user_id"] },
+    { table: "sign_in_challenges", key: ["hash"], by: ["user_id"] },
+    { table: "user_identities", key: ["issuer", "subject"], by: ["user_id"] },
+    { table: "user_passkeys", key: ID, by: ["user_id"] },
+  ],
   tokens: [{ table: "sessions", key: ID, by: ["token_id"] }],
 };
