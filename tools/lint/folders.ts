@@ -225,6 +225,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "config-flags.ts",
     "command-parts.ts",
     "zone",
+    "rules",
+    "hosted",
     "nodes",
     "doctor",
     "deprecations",

@@ -6,7 +6,7 @@ import type { ApiClient } from "../api-client.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "../zone/zone-api.ts";
-import { diffLines, diffRules, type PhaseDiff } from "./rules-diff.ts";
+import { ruleDiffLines, diffRules, type PhaseDiff } from "./rules-diff.ts";
 import { fileRule, readRulesFile, type RulesFile } from "./rules-file.ts";
 
 export interface RulesOptions extends ApiOptions {
@@ -38,7 +38,7 @@ export async function rulesExport(zone: string, options: ApiOptions, flags: read
 /** Shows what `rules apply` would change, and has the API check it. */
 export async function rulesDiff(file: string, options: RulesOptions, flags: readonly string[]): Promise<ExitCode> {
   const { api, json, zone, id, diff } = await compared(file, options, flags);
-  print(json, { zone, changes: machineForm(diff) }, diff.length === 0 ? ["no difference"] : diffLines(diff));
+  print(json, { zone, changes: machineForm(diff) }, diff.length === 0 ? ["no difference"] : ruleDiffLines(diff));
   await check(api, id, diff);
   return EXIT.ok;
 }
@@ -53,7 +53,7 @@ export async function rulesApply(file: string, options: RulesApplyOptions, flags
   }
   await check(api, id, diff);
   if (options.yes !== true) await confirm(diff, zone);
-  else if (!json) process.stdout.write(`${diffLines(diff).join("\n")}\n`);
+  else if (!json) process.stdout.write(`${ruleDiffLines(diff).join("\n")}\n`);
   for (const { phase, rules } of diff) await explained(phase, () => api.call("PUT", entryPoint(id, phase), { rules }));
   print(json, result, [`the rules of ${zone} are now those of the file`]);
   return EXIT.ok;
@@ -111,7 +111,7 @@ const machineForm = (diff: readonly PhaseDiff[]): readonly object[] =>
 async function confirm(diff: readonly PhaseDiff[], zone: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new CliError("nobody can be asked here: look at the changes with `selvedge rules diff`, and apply them with --yes", EXIT.usage);
-  process.stdout.write(`${diffLines(diff).join("\n")}\n`);
+  process.stdout.write(`${ruleDiffLines(diff).join("\n")}\n`);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await terminal.question(`Change the rules of ${zone}? [y/N] `).finally(() => terminal.close());
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CliError("nothing was changed");

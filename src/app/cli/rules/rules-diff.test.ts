@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
-import { diffLines, diffRules } from "./rules-diff.ts";
+import { ruleDiffLines, diffRules } from "./rules-diff.ts";
 import { type FileRule, fileRule, readRulesFile } from "./rules-file.ts";
 
 const block = (ref: string | undefined, expression: string): FileRule => ({
@@ -21,7 +21,7 @@ test("a rule keeps its place in the zone by ref, or by saying the same", () => {
     { kind: "added", rule: block(undefined, "ssl") },
   ]);
   assert.equal(changed?.isReordered, true);
-  assert.deepEqual(diffLines([changed]), [PHASE, "  - block true", "  + block ssl", "  + block ssl", "  ~ the order of the rules"]);
+  assert.deepEqual(ruleDiffLines([changed]), [PHASE, "  - block true", "  + block ssl", "  + block ssl", "  ~ the order of the rules"]);
 });
 
 test("property: a file of the zone's own rules changes nothing, and applying a diff gives the file's rules", () => {

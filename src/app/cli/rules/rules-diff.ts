@@ -56,7 +56,7 @@ function diffPhase(phase: string, current: readonly FileRule[], wanted: readonly
 }
 
 /** Lines for people: `-` for what goes, `+` for what comes. */
-export function diffLines(diff: readonly PhaseDiff[]): readonly string[] {
+export function ruleDiffLines(diff: readonly PhaseDiff[]): readonly string[] {
   return diff.flatMap(({ phase, changes, isReordered }) => [
     phase,
     ...changes.flatMap((change) => {
@@ -67,8 +67,12 @@ export function diffLines(diff: readonly PhaseDiff[]): readonly string[] {
   ]);
 }
 
-function shown({ ref: _, action, expression, description, ...rest }: FileRule): string {
-  const more = Object.keys(rest).length === 0 ? "" : ` ${JSON.stringify(rest)}`;
+const FIRST: readonly string[] = ["ref", "action", "expression", "description"];
+
+function shown(rule: FileRule): string {
+  const { action, expression, description } = rule;
+  const rest = Object.entries(rule).filter(([field]) => !FIRST.includes(field));
+  const more = rest.length === 0 ? "" : ` ${JSON.stringify(Object.fromEntries(rest))}`;
   const comment = description === undefined ? "" : `  # ${description}`;
   return printable(`${action} ${expression ?? ""}${more}${comment}`);
 }

@@ -50,9 +50,10 @@ export function readRulesFile(text: string, name: string): RulesFile {
     const wrong = rules.findIndex((rule) => typeof membersOf(rule)["action"] !== "string");
     if (wrong !== -1) throw new CliError(`${name}: rule ${wrong + 1} of ${phase} must be an object with an "action"`);
   }
-  return { zone, phases: Object.fromEntries(Object.entries(phases).map(([phase, rules]) => [phase, rules.map(fileRule)])) };
+  const lists = phases as Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  return { zone, phases: Object.fromEntries(Object.entries(lists).map(([phase, rules]) => [phase, rules.map(fileRule)])) };
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, any>> =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
