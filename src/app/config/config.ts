@@ -143,7 +143,9 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
   const outside = typeof accepted === "number" && (accepted < (row?.min ?? accepted) || accepted > (row?.max ?? accepted));
   if (accepted !== undefined && !outside) return accepted;
   const bounds = row?.max === undefined ? "" : ` from ${row.min ?? 0} to ${row.max}`;
-  const was = type.secret ? "" : `, not ${JSON.stringify(value)}`;
+  // One value is what somebody has typed, also where a list is possible.
+  const typed: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  const was = type.secret ? "" : `, not ${JSON.stringify(typed)}`;
   const subject = origin.startsWith("--") || origin.startsWith("SELVEDGE_") ? origin : `${origin}: ${key}`;
   problems.push(`${subject} must be ${type.expects}${bounds}${was}`);
   return undefined;

@@ -76,7 +76,7 @@ function Settings({ path, settings, error, onAgain }: SettingsProps) {
         <div className={tools["stack"]}>
           <Switch
             label="Have browsers report what pages load"
-            description="Pages get a field that refuses nothing. Browsers report to the page's own name."
+            description="Pages get a header field that blocks nothing. Browsers report to the name of the page."
             checked={settings.enabled}
             disabled={write.isPending}
             onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
@@ -84,7 +84,7 @@ function Settings({ path, settings, error, onAgain }: SettingsProps) {
           {settings.enabled && (
             <Switch
               label="Keep the path of connections"
-              description="Otherwise the list has their hosts alone."
+              description="Otherwise the list shows only their hosts."
               checked={settings.use_connection_url_path}
               disabled={write.isPending}
               onChange={({ currentTarget }) => change({ use_connection_url_path: currentTarget.checked })}

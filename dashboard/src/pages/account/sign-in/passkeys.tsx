@@ -34,7 +34,7 @@ export function Passkeys({ hasPassword }: { readonly hasPassword: boolean | unde
           <p>
             {hasPasskeys()
               ? "A passkey stays on your device, works for this address only, and replaces password and code."
-              : `Browsers have passkeys under names only, over HTTPS or on this machine. ${elsewhere()}`}
+              : `Passkeys need a host name, and HTTPS or a browser on this machine. ${elsewhere()}`}
           </p>
           {add}
         </Empty>
