@@ -7,8 +7,8 @@ import { type BlackBox, callApi, exchange, startBlackBox, visitPage } from "../t
 import { ROWS, type World } from "../test/support/black-box/rows.ts";
 
 /**
- * Tries every row of SPEC 9 over HTTP only, the day before its date and on it: `node tools/deprecations-black-box.ts [--by-header] [TEXT]`. The server
- * starts anew for each day; with `--by-header` one server serves all days, by the header `api-version`. TEXT: only rows whose date or title
+ * Tries every row of SPEC 9 over HTTP only, the day before its date and on it: `node tools/deprecations-black-box.ts [--by-header] [TEXT]`. A new
+ * server starts for each day; with `--by-header` one server serves all days, by the header `api-version`. TEXT: only rows whose date or title
  * has it. Prints a line for each row, and exits with 1 if one is wrong.
  */
 const args = process.argv.slice(2);

@@ -84,6 +84,14 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
     for (const needed of ["selvedge", "fastify", `node-linux-${process.arch}`]) assert.ok(modules.includes(needed), needed);
     for (const other of ["fast-check", "typescript", "esbuild", "react", "oxlint"]) assert.ok(!modules.includes(other), other);
     assert.ok(made.unpacked_mb < 240, `${made.unpacked_mb} MB`);
+    const told = /with (\d+) packages of (\d+) MB/
+      .exec(readFileSync(join(ROOT, "README.md"), "utf8"))
+      ?.slice(1)
+      .map(Number);
+    const [packages = 0, megabytes = 0] = told ?? [];
+    // Each processor has packages of its own.
+    if (process.arch === "x64") assert.equal(packages, made.packages, "the README's number of packages");
+    assert.ok(Math.abs(megabytes - made.unpacked_mb) <= 3, `the README says ${megabytes} MB, and it has ${made.unpacked_mb}`);
   });
 
   test(

@@ -70,10 +70,6 @@ export class Expected {
   allows(name: string, content: string | null): boolean {
     return this.#possible.get(name)?.has(content) ?? content === null;
   }
-
-  isKnown(name: string): boolean {
-    return this.#possible.get(name)?.size === 1;
-  }
 }
 
 /** A generator of numbers below 1 from a seed (xorshift32). */

@@ -1,16 +1,15 @@
-import { loadConfig } from "#app/config/config.ts";
 import type { CustomHostname, ValidationRecord } from "#model/hostnames/custom-hostname.ts";
 import type { ApiClient } from "../api-client.ts";
-import { configInput } from "../config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print, printable } from "../outcome.ts";
 import { allPages } from "../zone/all-pages.ts";
-import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "../zone/zone-api.ts";
+import { inZone } from "../zone/in-zone.ts";
+import type { ApiOptions } from "../zone/zone-api.ts";
 
 const PER_PAGE = 50;
 
 export const hostnameList = (zone: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  withHostnames(zone, options, flags, async (api, path, { json, name }) => {
-    const hostnames = await allPages<CustomHostname>(api, path, PER_PAGE);
+  inZone(zone, options, flags, async ({ api, path, json, name }) => {
+    const hostnames = await allPages<CustomHostname>(api, `${path}/custom_hostnames`, PER_PAGE);
     const rows = hostnames.map((one) => [
       ...[printable(one.hostname), one.status, one.ssl?.status ?? "none", one.ssl?.expires_on?.slice(0, 10) ?? ""],
       printable(faultsOf(one)[0] ?? ""),
@@ -19,7 +18,7 @@ export const hostnameList = (zone: string, options: ApiOptions, flags: readonly 
   });
 
 export const hostnameShow = (zone: string, hostname: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  withHostnames(zone, options, flags, async (api, path, { json }) => {
+  inZone(zone, options, flags, async ({ api, path, json }) => {
     const found = await findHostname(api, path, hostname);
     print(json, { hostname: found }, linesOf(found));
   });
@@ -31,35 +30,21 @@ export const hostnameAdd = (
   flags: readonly string[],
 ): Promise<ExitCode> => {
   if (method !== "http" && method !== "txt") throw new CliError("--method takes http or txt", EXIT.usage);
-  return withHostnames(zone, options, flags, async (api, path, { json }) => {
-    const created = (await api.call("POST", path, { hostname, ssl: { method, type: "dv" } })) as CustomHostname;
+  return inZone(zone, options, flags, async ({ api, path, json }) => {
+    const created = (await api.call("POST", `${path}/custom_hostnames`, { hostname, ssl: { method, type: "dv" } })) as CustomHostname;
     print(json, { hostname: created }, linesOf(created));
   });
 };
 
 export const hostnameDelete = (zone: string, hostname: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  withHostnames(zone, options, flags, async (api, path, { json }) => {
+  inZone(zone, options, flags, async ({ api, path, json }) => {
     const { id } = await findHostname(api, path, hostname);
-    await api.call("DELETE", `${path}/${id}`);
+    await api.call("DELETE", `${path}/custom_hostnames/${id}`);
     print(json, { deleted: hostname }, [`deleted ${printable(hostname)}`]);
   });
 
-async function withHostnames(
-  zone: string,
-  options: ApiOptions,
-  flags: readonly string[],
-  work: (api: ApiClient, path: string, about: { readonly json: boolean; readonly name: string }) => Promise<void>,
-): Promise<ExitCode> {
-  const { data, json } = loadConfig(configInput(flags));
-  const api = openZoneApi(options, data);
-  const name = plainZoneName(zone);
-  const path = `/zones/${await requireZone(api, name)}/custom_hostnames`;
-  await explained(`zone ${name}`, () => work(api, path, { json, name }));
-  return EXIT.ok;
-}
-
 async function findHostname(api: ApiClient, path: string, hostname: string): Promise<CustomHostname> {
-  const [found] = (await api.call("GET", `${path}?hostname=${encodeURIComponent(hostname)}`)) as readonly CustomHostname[];
+  const [found] = (await api.call("GET", `${path}/custom_hostnames?hostname=${encodeURIComponent(hostname)}`)) as readonly CustomHostname[];
   if (found === undefined) throw new CliError(`the zone has no custom hostname ${printable(hostname)}`);
   return found;
 }

@@ -1,9 +1,7 @@
-import { loadConfig } from "#app/config/config.ts";
-import type { ApiClient } from "../api-client.ts";
-import { configInput } from "../config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print, printable } from "../outcome.ts";
 import { allPages } from "./all-pages.ts";
-import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { inZone } from "./in-zone.ts";
+import type { ApiOptions } from "./zone-api.ts";
 
 /** The options that set fields of a record. */
 export interface RecordFields {
@@ -30,8 +28,8 @@ const HEAD = ["ID", "NAME", "TYPE", "TTL", "PROXIED", "CONTENT"];
 const AUTOMATIC_TTL = 1;
 
 export const recordList = (zone: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  withRecords(zone, options, flags, async (api, path, { json, name }) => {
-    const records = await allPages<ListedRecord>(api, path, PER_PAGE);
+  inZone(zone, options, flags, async ({ api, path, json, name }) => {
+    const records = await allPages<ListedRecord>(api, `${path}/dns_records`, PER_PAGE);
     print(json, { zone: name, records }, columns([HEAD, ...records.map(cells)]));
   });
 
@@ -42,8 +40,8 @@ export const recordAdd = (
   flags: readonly string[],
 ): Promise<ExitCode> => {
   const body = { ttl: AUTOMATIC_TTL, ...fieldsOf(options), ...record, type: record.type.toUpperCase() };
-  return withRecords(zone, options, flags, async (api, path, { json, name }) => {
-    const created = (await api.call("POST", path, body)) as ListedRecord;
+  return inZone(zone, options, flags, async ({ api, path, json, name }) => {
+    const created = (await api.call("POST", `${path}/dns_records`, body)) as ListedRecord;
     print(json, { zone: name, created }, columns([HEAD, cells(created)]));
   });
 };
@@ -51,31 +49,17 @@ export const recordAdd = (
 export const recordEdit = (zone: string, id: string, options: ApiOptions & RecordFields, flags: readonly string[]): Promise<ExitCode> => {
   const body = fieldsOf(options);
   if (Object.keys(body).length === 0) throw new CliError("set a field to change, such as --content", EXIT.usage);
-  return withRecords(zone, options, flags, async (api, path, { json, name }) => {
-    const updated = (await api.call("PATCH", `${path}/${encodeURIComponent(id)}`, body)) as ListedRecord;
+  return inZone(zone, options, flags, async ({ api, path, json, name }) => {
+    const updated = (await api.call("PATCH", `${path}/dns_records/${encodeURIComponent(id)}`, body)) as ListedRecord;
     print(json, { zone: name, updated }, columns([HEAD, cells(updated)]));
   });
 };
 
 export const recordDelete = (zone: string, id: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  withRecords(zone, options, flags, async (api, path, { json, name }) => {
-    await api.call("DELETE", `${path}/${encodeURIComponent(id)}`);
+  inZone(zone, options, flags, async ({ api, path, json, name }) => {
+    await api.call("DELETE", `${path}/dns_records/${encodeURIComponent(id)}`);
     print(json, { zone: name, deleted: id }, [`deleted ${printable(id)}`]);
   });
-
-async function withRecords(
-  zone: string,
-  options: ApiOptions,
-  flags: readonly string[],
-  work: (api: ApiClient, path: string, about: { readonly json: boolean; readonly name: string }) => Promise<void>,
-): Promise<ExitCode> {
-  const { data, json } = loadConfig(configInput(flags));
-  const api = openZoneApi(options, data);
-  const name = plainZoneName(zone);
-  const path = `/zones/${await requireZone(api, name)}/dns_records`;
-  await explained(`zone ${name}`, () => work(api, path, { json, name }));
-  return EXIT.ok;
-}
 
 function fieldsOf({ name, content, ttl, priority, proxied, comment }: RecordFields): Readonly<Record<string, unknown>> {
   if (proxied !== undefined && proxied !== "yes" && proxied !== "no") throw new CliError("--proxied takes yes or no", EXIT.usage);
