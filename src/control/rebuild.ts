@@ -12,19 +12,12 @@ import { listOps } from "#control/lists/list-entries.ts";
 import { allAccountSlotOps, allSlotOps } from "#control/previous-waf/entries.ts";
 import { transferOps } from "#control/transfers/entries.ts";
 import { readTokenFacts, tokenEntry } from "#control/access/token-facts.ts";
-import {
-  certificateEntry,
-  customCertificateEntry,
-  customHostnameEntry,
-  dnssecEntry,
-  gatewayEntry,
-  gatewayEntryId,
-  recordEntry,
-  rulesetEntry,
-  serialEntry,
-  stagedEntry,
-  zoneEntry,
-} from "#snapshot/compile.ts";
+import { certificateEntry, customCertificateEntry } from "#snapshot/compile/certificate-entry.ts";
+import { customHostnameEntry } from "#snapshot/compile/custom-hostname-entry.ts";
+import { dnssecEntry, serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
+import { gatewayEntry, gatewayEntryId } from "#snapshot/compile/gateway-entry.ts";
+import { recordEntry, stagedEntry } from "#snapshot/compile/record-entry.ts";
+import { rulesetEntry } from "#snapshot/compile/ruleset-entry.ts";
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
 import type { Position } from "#snapshot/feed.ts";
 import { allPurges } from "#store/zones/cache-purges.ts";

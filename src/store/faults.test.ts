@@ -9,7 +9,8 @@ import { systemClock } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { storeTest } from "../../test/support/store.ts";
-import { databaseExists, openStore } from "#store/database/open.ts";
+import { databaseExists } from "#store/database/inspect.ts";
+import { openStore } from "#store/database/open.ts";
 import { DIALECTS, withFault } from "#store/queries/session.ts";
 
 const named = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { systemClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../test/support/store.ts";
 import { MIGRATIONS, migrate } from "#store/database/migrate.ts";
-import { createPostgres } from "#store/database/postgres.ts";
+import { createPostgres } from "#store/database/backends/postgres.ts";
 import { DIALECTS } from "#store/queries/session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 
 const EVERYTHING = [
   ["686d18d5ac6c441c867cbf6771e58a0a", "API Tokens Write"],

@@ -3,7 +3,7 @@ import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
-import { zoneEntry } from "#snapshot/compile.ts";
+import { zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";

@@ -74,6 +74,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "page-shield",
     "nodes",
   ],
+  "store/database": ["backends", "."],
   model: [
     "documented.ts",
     "zones",
@@ -215,7 +216,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "docs",
     ".",
   ],
-  snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "bus", "."],
+  snapshot: ["edge-settings.ts", "entries.ts", "chosen-settings.ts", "record-layers.ts", "compile", "feed.ts", "last-good", "bus", "."],
   "app/cli": [
     "outcome.ts",
     "api-client.ts",

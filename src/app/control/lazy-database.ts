@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Absence, createLazyStore } from "#store/database/lazy-store.ts";
-import { DatabaseFault } from "#store/database/open.ts";
+import { DatabaseFault } from "#store/database/database-fault.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Log } from "#app/log/log.ts";
 import type { OpenedDatabase } from "./open-database.ts";

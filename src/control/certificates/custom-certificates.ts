@@ -14,7 +14,7 @@ import {
   type CustomCertificatePriorities,
   type CustomCertificateQuery,
 } from "#model/certificates/custom-certificate.ts";
-import { customCertificateEntry } from "#snapshot/compile.ts";
+import { customCertificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import {
   customCertificate,
   type CustomCertificateRow,

@@ -2,7 +2,7 @@ import { auditActor } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { BRANDED_COMMON_NAME } from "#model/hostnames/custom-hostname.ts";
-import { certificateEntry } from "#snapshot/compile.ts";
+import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import type { CertificateEntry, Op } from "#snapshot/entries.ts";
 import { certificatePack, type CertificatePackRow, updateCertificatePack } from "#store/certificates/certificate-packs.ts";
 import type { Store } from "#store/database/store.ts";

@@ -4,7 +4,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { zoneHosts } from "#control/certificates/zone-hosts.ts";
-import { certificateEntry } from "#snapshot/compile.ts";
+import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import { type CertificateRow, insertCertificate } from "#store/certificates/certificates.ts";
 import type { Unit } from "#store/database/store.ts";
 

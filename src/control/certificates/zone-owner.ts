@@ -2,7 +2,7 @@ import { auditActor } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { certificateEntry } from "#snapshot/compile.ts";
+import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import { certificatesOfZone, deleteCertificate, insertCertificate } from "#store/certificates/certificates.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneById } from "#store/zones/zones.ts";

@@ -20,7 +20,7 @@ import { otelContext, otelView } from "#model/gateways/gateway-otel.ts";
 import { storedSpendLimits } from "#model/gateways/spend-limits.ts";
 import { guardrailsProblem } from "#model/gateways/guardrails.ts";
 import { namedProfiles } from "#model/gateways/dlp.ts";
-import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
+import { gatewayEntry, gatewayEntryId } from "#snapshot/compile/gateway-entry.ts";
 import { findAccount } from "#store/access/accounts.ts";
 import {
   countGateways,

@@ -15,7 +15,7 @@ import {
   type HostnameSsl,
 } from "#model/hostnames/custom-hostname.ts";
 import { checkDelayMs, type HostnameStatus, nextStatus } from "#model/hostnames/custom-hostname-states.ts";
-import { customHostnameEntry } from "#snapshot/compile.ts";
+import { customHostnameEntry } from "#snapshot/compile/custom-hostname-entry.ts";
 import {
   countCustomHostnames,
   customHostnameNamed,

@@ -7,7 +7,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { HostnameSsl } from "#model/hostnames/custom-hostname.ts";
 import { sslMayBecome, type SslStatus } from "#model/hostnames/custom-hostname-states.ts";
-import { certificateEntry } from "#snapshot/compile.ts";
+import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import {
   customHostname,
   type CustomHostnameCertificateRow,

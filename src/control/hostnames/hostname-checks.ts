@@ -3,7 +3,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { checkDelayMs, CHECKS_MAX, type HostnameStatus, MOVED_RETENTION_MS, nextStatus } from "#model/hostnames/custom-hostname-states.ts";
-import { customHostnameEntry } from "#snapshot/compile.ts";
+import { customHostnameEntry } from "#snapshot/compile/custom-hostname-entry.ts";
 import {
   activeHostnames,
   customHostname,

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Unit } from "#store/database/store.ts";
 import { touchZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 

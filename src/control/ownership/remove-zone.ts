@@ -2,7 +2,7 @@ import { certificatePacksOfZone } from "#store/certificates/certificate-packs.ts
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
 import { forgetOrder } from "#control/certificates/orders.ts";
-import { serialEntry } from "#snapshot/compile.ts";
+import { serialEntry } from "#snapshot/compile/zone-entry.ts";
 import { purgesOfZone } from "#store/zones/cache-purges.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates/certificates.ts";
 import { customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";

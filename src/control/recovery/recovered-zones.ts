@@ -5,7 +5,7 @@ import { describedAs, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/dns/soa.ts";
 import { begin } from "#control/ownership/transitions.ts";
 import { chosenSettings } from "#snapshot/chosen-settings.ts";
-import { TTL_AUTOMATIC_SECONDS } from "#snapshot/compile.ts";
+import { TTL_AUTOMATIC_SECONDS } from "#snapshot/compile/record-entry.ts";
 import type { RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";

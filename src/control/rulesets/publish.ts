@@ -3,7 +3,7 @@ import { auditActor } from "#control/commit.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
-import { rulesetEntry } from "#snapshot/compile.ts";
+import { rulesetEntry } from "#snapshot/compile/ruleset-entry.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { AuditEntry, Unit } from "#store/database/store.ts";
 

@@ -8,7 +8,7 @@ import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
 import type { PrimaryCopy } from "#model/dns/primary-copy.ts";
-import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";

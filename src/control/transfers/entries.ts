@@ -1,4 +1,4 @@
-import { transferEntry } from "#snapshot/compile.ts";
+import { transferEntry } from "#snapshot/compile/transfer-entry.ts";
 import type { Op, TransferEntry } from "#snapshot/entries.ts";
 import type { Unit } from "#store/database/store.ts";
 import { transferObjectsOf, zoneTransfersOf, zoneTransfersOfAccount } from "#store/dns/transfers.ts";

@@ -10,7 +10,7 @@ import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/dns/zone-transfer.ts";
 import { primaryCopy } from "#model/dns/transferred-apex.ts";
 import { AUTO_REFRESH_SECONDS } from "#model/dns/zone-transfer.ts";
-import { serialEntry } from "#snapshot/compile.ts";
+import { serialEntry } from "#snapshot/compile/zone-entry.ts";
 import { lockAccount } from "#store/access/accounts.ts";
 import { beginIncoming, deleteIncomingState, incomingState, type IncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store, Unit } from "#store/database/store.ts";

@@ -4,7 +4,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import { issueZoneCertificate } from "#control/certificates/zone-certificate.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { certificateEntry } from "#snapshot/compile.ts";
+import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import { certificatesOfZone, deleteCertificate, dueCertificates, insertCertificate } from "#store/certificates/certificates.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneById } from "#store/zones/zones.ts";

@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { ZoneSetting } from "#model/zones/zone-settings.ts";
-import { zoneEntry } from "#snapshot/compile.ts";
+import { zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { changeSlotSettings } from "#control/previous-waf/waf-setting.ts";

@@ -23,7 +23,7 @@ import { removeZone } from "#control/ownership/remove-zone.ts";
 import { findPlan } from "#model/zones/plan.ts";
 import { zoneName } from "#model/zones/zone-name.ts";
 import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zones/zone.ts";
-import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import { findAccount } from "#store/access/accounts.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import {

@@ -3,8 +3,8 @@ import { isoMicros, systemClock } from "#kernel/clock.ts";
 import { DIALECTS, type DialectName, type Session } from "#store/queries/session.ts";
 import { databaseTest } from "../../../test/support/store.ts";
 import { type Migration, migrate, MIGRATIONS } from "./migrate.ts";
-import { createPostgres } from "./postgres.ts";
-import { openSqlite } from "./sqlite.ts";
+import { createPostgres } from "./backends/postgres.ts";
+import { openSqlite } from "./backends/sqlite.ts";
 
 const table = (version: number): Migration => ({
   version,

@@ -9,7 +9,9 @@ import { systemClock } from "#kernel/clock.ts";
 import { fc } from "../../../test/support/property.ts";
 import { someAudit } from "../../../test/support/audit.ts";
 import { databaseTest, storeTest } from "../../../test/support/store.ts";
-import { databaseExists, DatabaseFault, type DatabaseState, inspectDatabase, openStore } from "./open.ts";
+import { databaseExists, type DatabaseState, inspectDatabase } from "./inspect.ts";
+import { DatabaseFault } from "./database-fault.ts";
+import { openStore } from "./open.ts";
 import { isUniqueViolation } from "#store/queries/session.ts";
 import type { Unit } from "./store.ts";
 

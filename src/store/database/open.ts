@@ -1,33 +1,18 @@
-import { existsSync, statSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { beginWriting } from "./begin.ts";
-import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
-import { type CommitNews, createCommitNews } from "./commit-news.ts";
-import { createGroupCommit } from "./group-commit.ts";
-import { migrate } from "./migrate.ts";
-import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, readPosition } from "./history.ts";
-import type { Position, Store } from "./store.ts";
-import { readChangesSince } from "./outbox.ts";
-import { createStoreHealth, FAULT_REASONS } from "./health.ts";
-import type { Absence } from "./lazy-store.ts";
-import {
-  type Dialect,
-  type DialectName,
-  DIALECTS,
-  type Fault,
-  kyselyOver,
-  type Rows,
-  type Session,
-  withFault,
-} from "#store/queries/session.ts";
-import { fenced } from "./fence.ts";
-import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
-import { createSqliteThread } from "./sqlite-thread.ts";
-import { createOpenFiles, type OpenFiles } from "./open-files.ts";
-import { openSqlite } from "./sqlite.ts";
+import { type Dialect, kyselyOver, type Session, withFault } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
+import { type Backend, openBackend, type Reader } from "./backends/backend.ts";
+import { beginWriting } from "./begin.ts";
+import { explained } from "./database-fault.ts";
+import { fenced } from "./fence.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { createStoreHealth } from "./health.ts";
+import { beginHistory, createHighestPosition, isContinued, isPartial, lockPosition, readPosition } from "./history.ts";
+import { migrate } from "./migrate.ts";
+import { readChangesSince } from "./outbox.ts";
+import type { Position, Store } from "./store.ts";
 
 export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
@@ -77,179 +62,6 @@ async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): 
   const stored = await lockPosition(session, dialect);
   if (!stored.isOwn) await beginHistory(session, dialect, clock, stored, 0);
   await session.query("COMMIT");
-}
-
-/** The state of a database, read without changing it. */
-export interface DatabaseState {
-  /** The database exists, so its data belongs to an existing sealing key. */
-  readonly exists: boolean;
-  readonly isFile: boolean;
-  /** Null if the database does not exist; its history is null if an older program made it. */
-  readonly position: { readonly history: string | null; readonly rev: number } | null;
-}
-
-/** Throws DatabaseFault if the database cannot be read. */
-export async function inspectDatabase(url: string): Promise<DatabaseState> {
-  const none = { exists: false, isFile: isFile(url), position: null };
-  if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
-  const backend = await openBackend(url);
-  try {
-    // A read-only connection: closing a writing one would checkpoint the log of another process, even a damaged one.
-    const session = await backend.connect("read");
-    try {
-      const { rows } = await session.query(backend.dialect.hasTables);
-      if (rows.length === 0 || rows[0]?.["found"] === false) return none;
-      const [counter] = (await session.query("SELECT * FROM counters WHERE name = 'rev'")).rows;
-      const { value, history } = counter ?? {};
-      const position = typeof value === "number" ? { rev: value, history: typeof history === "string" ? history : null } : null;
-      return { ...none, exists: true, position };
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    throw explained(backend.dialect.unreadable(error), url, backend.dialect);
-  } finally {
-    await backend.close();
-  }
-}
-
-/** Whether there is a database at `url` already. */
-export const databaseExists = async (url: string): Promise<boolean> => (await inspectDatabase(url)).exists;
-
-const isFile = (url: string): boolean => url.startsWith(SQLITE);
-
-export const dialectOf = (url: string): DialectName => (isFile(url) ? "sqlite" : "postgres");
-
-/** A database that cannot be used, with a message for the operator and a reason for clients. */
-export class DatabaseFault extends Error {
-  readonly absence: Absence;
-
-  constructor(message: string, absence: Absence, cause?: unknown) {
-    super(message, { cause });
-    this.name = "DatabaseFault";
-    this.absence = absence;
-  }
-}
-
-/** Adds to the error which database it is and what the operator can do. */
-function explained(error: unknown, url: string, dialect: Dialect): unknown {
-  const fault = dialect.fault(error) ?? (error instanceof PlatformError ? (error.errorName as Fault) : null);
-  const root = error instanceof PlatformError ? error.cause : error;
-  if (fault === null || !(root instanceof Error)) return error;
-  const where = isFile(url) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
-  const remedy = REMEDIES[fault] ?? "";
-  const reason = FAULT_REASONS[fault] ?? FAULT_REASONS.database_unavailable;
-  return new DatabaseFault(`cannot use the database ${where}: ${root.message}${remedy}`, { fault, reason }, error);
-}
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  database_damaged: "; restore it from a backup",
-  storage_full: "; make room on its disk",
-};
-
-/** The differences between an SQLite file and a PostgreSQL server. */
-interface Backend {
-  readonly dialect: Dialect;
-  /** `migrate` allows longer pauses than `write`, because no other writer runs yet and the machine may be busy at start. */
-  connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
-  /** Commits of other processes. */
-  news(heard: () => void): CommitNews;
-  /** Opens the connection for `read`, once the schema exists. */
-  reader(): Promise<Reader>;
-  /** The connection for `scan`. */
-  scanner(reader: Reader): Reader;
-  /** Null if the server does this itself. */
-  checkpointer(): Checkpointer | null;
-  /** Null if the database is not a file. */
-  openFiles(onReplaced: () => void): OpenFiles | null;
-  integrityCheck(): IntegrityCheck | null;
-  close(): Promise<void>;
-}
-
-interface Reader {
-  query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
-  close(): Promise<void>;
-}
-
-const SQLITE = "sqlite:";
-const STATEMENT_TIMEOUT_MS = 15_000;
-/** Rebuilding the snapshot reads whole tables. */
-const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
-
-async function openBackend(url: string): Promise<Backend> {
-  if (url.startsWith(SQLITE)) {
-    const path = sqlitePath(url);
-    const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> => openSqlite(path, purpose);
-    return {
-      dialect: DIALECTS.sqlite,
-      // A file has one process.
-      news: () => ({ announce: async () => undefined, close: async () => undefined }),
-      connect,
-      reader: async () => {
-        const reader = await connect("read");
-        // From its first read on, a connection keeps others from removing the log when they close.
-        await reader.query(DIALECTS.sqlite.hasTables);
-        return reader;
-      },
-      scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
-      checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
-      openFiles: (onReplaced) => createOpenFiles(path, onReplaced),
-      integrityCheck: () => {
-        const bytes = bytesOf(path) + bytesOf(`${path}-wal`);
-        if (bytesOf(path) === 0) return null;
-        return createIntegrityCheck(
-          bytes <= CHECKED_HERE_BYTES_MAX
-            ? checkHere(() => connect("read"))
-            : createSqliteThread({ name: "store-check", path, mode: "read" }),
-        );
-      },
-      close: async () => {},
-    };
-  }
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
-  const { createPostgres, WRITER_IDLE_TIMEOUT_MS } = await import("./postgres.ts");
-  const server = createPostgres(url);
-  return {
-    dialect: DIALECTS.postgres,
-    connect: (purpose) =>
-      server.connect(
-        purpose === "write"
-          ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS, idleTimeoutMs: WRITER_IDLE_TIMEOUT_MS }
-          : { statementTimeoutMs: REBUILD_STATEMENT_TIMEOUT_MS },
-      ),
-    reader: async () => ({ query: server.query, close: async () => {} }),
-    // The server runs outside this process, so scans do not block it.
-    scanner: (reader) => reader,
-    checkpointer: () => null,
-    openFiles: () => null,
-    integrityCheck: () => null,
-    news: (heard) => createCommitNews(server.listen, heard),
-    close: server.close,
-  };
-}
-
-const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-/** A file of this size is checked within some milliseconds; starting a thread takes longer. */
-const CHECKED_HERE_BYTES_MAX = 4 * 1024 * 1024;
-
-/** Answers in this thread, on a connection for one check. */
-function checkHere(connect: () => Promise<Session>): Reader {
-  let session: Session | undefined;
-  return {
-    query: async (sql, parameters) => (session = await connect()).query(sql, parameters),
-    close: async () => {
-      const opened = session;
-      session = undefined;
-      await opened?.close();
-    },
-  };
-}
-
-function sqlitePath(url: string): string {
-  const path = url.slice(SQLITE.length);
-  if (path === "" || path.startsWith(":memory:")) throw new Error("database.url needs a file: several connections share it");
-  return path;
 }
 
 const READS = /^(?:select|with)\b/i;

@@ -8,7 +8,7 @@ import type { DnsRecordRow } from "./record-row.ts";
 import { recordsByIds, recordsNamed, writeRecords } from "./dns-record-rows.ts";
 import { migrate } from "#store/database/migrate.ts";
 import { DIALECTS, kyselyOver } from "#store/queries/session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 
 test("many records are read, written and deleted by their keys, without reading their zone", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-rows-"));

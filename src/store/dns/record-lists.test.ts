@@ -9,14 +9,14 @@ import { systemClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../../test/support/store.ts";
 import { MIGRATIONS, migrate } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
-import { createPostgres } from "#store/database/postgres.ts";
+import { createPostgres } from "#store/database/backends/postgres.ts";
 import type { RecordTest } from "./record-conditions.ts";
 import { sourceOf } from "./record-sources.ts";
 import { afterPrefix, keyTail } from "./record-keys.ts";
 import { reversed } from "#store/queries/reversed.ts";
 import { listRecordIds, listRecords } from "./record-lists.ts";
 import { DIALECTS, kyselyOver } from "#store/queries/session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 import type { Store } from "#store/database/store.ts";
 
 /** A filter, the index that serves it, and whether that tells all without a row. */

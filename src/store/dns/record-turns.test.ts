@@ -9,7 +9,7 @@ import { createGroupCommit } from "#store/database/group-commit.ts";
 import { createHighestPosition } from "#store/database/history.ts";
 import { openStore } from "#store/database/open.ts";
 import { VALUES_AT_ONCE, VALUES_PER_ROW } from "#store/database/paced-session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 import { DIALECTS } from "#store/queries/session.ts";
 import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { type RecordChange, writeRecords } from "./dns-record-rows.ts";

@@ -3,9 +3,9 @@ import { systemClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../../test/support/store.ts";
 import { MIGRATIONS, migrate } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
-import { createPostgres } from "#store/database/postgres.ts";
+import { createPostgres } from "#store/database/backends/postgres.ts";
 import { DIALECTS } from "#store/queries/session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 import { dnssecKeysOfZone, dnssecChecksDue, dnssecOfZone } from "./zone-dnssec.ts";
 
 databaseTest("a zone's single DNSSEC key becomes the first of several, and its parent is checked soon", async (url, name) => {

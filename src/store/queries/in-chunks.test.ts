@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { migrate } from "#store/database/migrate.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 import { deleteOwned, OWNED, CHUNK_ROWS } from "./in-chunks.ts";
 import { DIALECTS, kyselyOver, type Session } from "./session.ts";
 import type { Tables } from "./tables.ts";

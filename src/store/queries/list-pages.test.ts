@@ -11,7 +11,7 @@ import { listGateways } from "#store/gateways/gateways.ts";
 import type { ListPart, RowKey } from "./list-pages.ts";
 import { migrate } from "#store/database/migrate.ts";
 import { DIALECTS, kyselyOver } from "./session.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
+import { openSqlite } from "#store/database/backends/sqlite.ts";
 import type { Tables } from "./tables.ts";
 import { listZones } from "#store/zones/zones.ts";
 

@@ -7,7 +7,8 @@ import { decodeWholeChanges, packChanges, packWholeChanges, type VersionedChange
 import { appendStagedVersion } from "./version-log.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
-import { serialEntry, stagedEntry } from "#snapshot/compile.ts";
+import { serialEntry } from "#snapshot/compile/zone-entry.ts";
+import { stagedEntry } from "#snapshot/compile/record-entry.ts";
 import {
   beginImport,
   type DnsImportRow,

@@ -1,4 +1,4 @@
-import { serialEntry } from "#snapshot/compile.ts";
+import { serialEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Unit } from "#store/database/store.ts";
 import { type ZoneTransferRow, zoneTransfer } from "#store/dns/transfers.ts";
 import type { ZoneDnssecRow } from "#store/dns/zone-dnssec.ts";

@@ -5,7 +5,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { DnssecStatus } from "#model/dns/dnssec-status.ts";
 import { type DnssecLife, newLife, type RolloverStage } from "#model/dns/dnssec-life.ts";
-import { dnssecEntry, serialEntry } from "#snapshot/compile.ts";
+import { dnssecEntry, serialEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Unit } from "#store/database/store.ts";
 import {
   deleteDnssecKey,

@@ -11,7 +11,7 @@ import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";
-import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import { zoneFileRows } from "#store/dns/zone-file-rows.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 

@@ -44,7 +44,7 @@ export function createSqliteThread(options: ThreadOptions): SqliteThread {
     if (waiting.size === 0) worker?.unref();
   };
   const start = (): Worker => {
-    const thread = new Worker(new URL(import.meta.resolve("#store/database/sqlite-worker.ts")), {
+    const thread = new Worker(new URL(import.meta.resolve("#store/database/backends/sqlite-worker.ts")), {
       name: options.name,
       workerData: options,
     });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sql } from "kysely";
-import { storeTest } from "../../../test/support/store.ts";
+import { storeTest } from "../../../../test/support/store.ts";
 
 storeTest("a scan sees committed data, cannot write, and fails like a read", async ({ store, dialect }) => {
   await store.write(({ db }) => db.insertInto("secrets").values({ name: "ü", value: "v", created_on: "2026" }).execute());

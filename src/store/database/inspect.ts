@@ -1,0 +1,40 @@
+import { existsSync, statSync } from "node:fs";
+import { isFile, openBackend, sqlitePath } from "./backends/backend.ts";
+import { explained } from "./database-fault.ts";
+
+/** The state of a database, read without changing it. */
+export interface DatabaseState {
+  /** The database exists, so its data belongs to an existing sealing key. */
+  readonly exists: boolean;
+  readonly isFile: boolean;
+  /** Null if the database does not exist; its history is null if an older program made it. */
+  readonly position: { readonly history: string | null; readonly rev: number } | null;
+}
+
+/** Throws DatabaseFault if the database cannot be read. */
+export async function inspectDatabase(url: string): Promise<DatabaseState> {
+  const none = { exists: false, isFile: isFile(url), position: null };
+  if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
+  const backend = await openBackend(url);
+  try {
+    // A read-only connection: closing a writing one would checkpoint the log of another process, even a damaged one.
+    const session = await backend.connect("read");
+    try {
+      const { rows } = await session.query(backend.dialect.hasTables);
+      if (rows.length === 0 || rows[0]?.["found"] === false) return none;
+      const [counter] = (await session.query("SELECT * FROM counters WHERE name = 'rev'")).rows;
+      const { value, history } = counter ?? {};
+      const position = typeof value === "number" ? { rev: value, history: typeof history === "string" ? history : null } : null;
+      return { ...none, exists: true, position };
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    throw explained(backend.dialect.unreadable(error), url, backend.dialect);
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Whether there is a database at `url` already. */
+export const databaseExists = async (url: string): Promise<boolean> => (await inspectDatabase(url)).exists;
