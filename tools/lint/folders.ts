@@ -57,6 +57,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   app: ["config", "log", "threads", "waf", "handover", "planes", "operations", "control", "backup", "fleet", "roles", ".", "tunnel", "cli"],
   events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "spool", "write"],
   store: [
+    "tables",
     "queries",
     "migrations",
     "database",

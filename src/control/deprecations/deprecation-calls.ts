@@ -3,7 +3,7 @@ import type { DeprecationCall } from "#model/access/deprecation-call.ts";
 import { type Clock, isoDate } from "#kernel/clock.ts";
 import { addDeprecationCalls, deleteDeprecationCalls, deprecationCallsOfAccount } from "#store/access/deprecation-calls.ts";
 import type { Store } from "#store/database/store.ts";
-import type { DeprecationCallsTable } from "#store/queries/tables.ts";
+import type { DeprecationCallsTable } from "#store/tables/deprecations.ts";
 
 /** Calls of deprecated features: counts by account, day, row, caller and route. */
 export interface DeprecationCalls {

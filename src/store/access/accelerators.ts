@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { AcceleratorsTable, Tables } from "#store/queries/tables.ts";
+import type { AcceleratorsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type AcceleratorRow = Selectable<AcceleratorsTable>;
 

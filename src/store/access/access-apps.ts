@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { AccessAppsTable, Tables } from "#store/queries/tables.ts";
+import type { AccessAppsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type AccessAppRow = Selectable<AccessAppsTable>;
 

@@ -1,7 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { removeListItems } from "#store/database/removals.ts";
 import { deleteOwned } from "#store/queries/in-chunks.ts";
-import type { AccountsTable, Tables } from "#store/queries/tables.ts";
+import type { AccountsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type AccountRow = Selectable<AccountsTable>;
 

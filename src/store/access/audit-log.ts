@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
 import { type ListPart, partOf } from "#store/queries/list-pages.ts";
-import type { AuditLogTable, Tables } from "#store/queries/tables.ts";
+import type { AuditLogTable } from "#store/tables/changes.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 /** Returns objects before and after only for kinds that can have an API date. */
 export type AuditRow = Selectable<AuditLogTable>;

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { DeprecationCallsTable, DeprecationNoticesTable, Tables } from "#store/queries/tables.ts";
+import type { DeprecationCallsTable, DeprecationNoticesTable } from "#store/tables/deprecations.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 /** Adds to the stored counts. */
 export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly DeprecationCallsTable[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { Tables, UserIdentitiesTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { UserIdentitiesTable } from "#store/tables/access.ts";
 
 export type IdentityRow = Selectable<UserIdentitiesTable>;
 

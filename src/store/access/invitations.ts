@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { InvitationsTable, Tables } from "#store/queries/tables.ts";
+import type { InvitationsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type InvitationRow = Selectable<InvitationsTable>;
 

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { AccountsTable, MembershipsTable, Tables } from "#store/queries/tables.ts";
+import type { AccountsTable, MembershipsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type MembershipRow = Selectable<MembershipsTable>;
 

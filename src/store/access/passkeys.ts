@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { Tables, UserPasskeysTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { UserPasskeysTable } from "#store/tables/access.ts";
 
 export type PasskeyRow = Selectable<UserPasskeysTable>;
 

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { findAccount } from "./accounts.ts";
-import type { RecordedCallsTable, Tables } from "#store/queries/tables.ts";
+import type { RecordedCallsTable } from "#store/tables/deprecations.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 /** Adds to the counts; a form that is new on its day is dropped once the account has `formsMax` of that day. */
 export async function addRecordedCalls(db: Kysely<Tables>, rows: readonly RecordedCallsTable[], formsMax: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { SessionsTable, Tables } from "#store/queries/tables.ts";
+import type { SessionsTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type SessionRow = Selectable<SessionsTable>;
 

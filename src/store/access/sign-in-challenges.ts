@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { SignInChallengesTable, Tables } from "#store/queries/tables.ts";
+import type { SignInChallengesTable } from "#store/tables/access.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type SignInChallengeRow = Selectable<SignInChallengesTable>;
 

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { deleteOwned } from "#store/queries/in-chunks.ts";
-import type { Tables, TokensTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { TokensTable } from "#store/tables/access.ts";
 
 export type TokenRow = Selectable<TokensTable>;
 

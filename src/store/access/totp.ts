@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { Tables, UserTotpTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { UserTotpTable } from "#store/tables/access.ts";
 
 export type TotpRow = Selectable<UserTotpTable>;
 

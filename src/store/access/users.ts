@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { Tables, UsersTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { UsersTable } from "#store/tables/access.ts";
 
 export type UserRow = Selectable<UsersTable>;
 

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { CertificateOrdersTable, CertificateRenewalsTable, Tables } from "#store/queries/tables.ts";
+import type { CertificateOrdersTable, CertificateRenewalsTable } from "#store/tables/certificates.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
 export type CertificateRenewalRow = Selectable<CertificateRenewalsTable>;

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { CertificatePacksTable, Tables } from "#store/queries/tables.ts";
+import type { CertificatePacksTable } from "#store/tables/certificates.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CertificatePackRow = Selectable<CertificatePacksTable>;
 

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { CertificatesTable, Tables } from "#store/queries/tables.ts";
+import type { CertificatesTable } from "#store/tables/certificates.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CertificateRow = Selectable<CertificatesTable>;
 

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { CustomCertificatesTable, Tables } from "#store/queries/tables.ts";
+import type { CustomCertificatesTable } from "#store/tables/certificates.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CustomCertificateRow = Selectable<CustomCertificatesTable>;
 

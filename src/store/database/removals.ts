@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from "kysely";
 import { isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
-import type { RemovalsTable, Tables } from "#store/queries/tables.ts";
+import type { RemovalsTable } from "#store/tables/changes.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type RemovalRow = Selectable<RemovalsTable>;
 

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { AccountSensitiveDataObjectsTable, SensitiveDataObjectsTable, Tables } from "#store/queries/tables.ts";
+import type { AccountSensitiveDataObjectsTable, SensitiveDataObjectsTable } from "#store/tables/detection.ts";
+import type { Tables } from "#store/queries/tables.ts";
 import { lockAccount } from "#store/access/accounts.ts";
 import { lockZone } from "#store/zones/zones.ts";
 

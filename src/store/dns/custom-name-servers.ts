@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { CustomNameServersTable, Tables } from "#store/queries/tables.ts";
+import type { CustomNameServersTable } from "#store/tables/zones.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CustomNameServerRow = Selectable<CustomNameServersTable>;
 

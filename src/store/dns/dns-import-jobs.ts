@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { deleteOwned } from "#store/queries/in-chunks.ts";
-import type { DnsImportJobsTable, Tables } from "#store/queries/tables.ts";
+import type { DnsImportJobsTable } from "#store/tables/dns.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type DnsImportJobRow = Selectable<DnsImportJobsTable>;
 

@@ -2,7 +2,8 @@ import type { Kysely, Selectable } from "kysely";
 import { isUniqueViolation } from "#store/queries/session.ts";
 import { RECORD_COLUMNS } from "./dns-records.ts";
 import type { DnsRecordRow } from "./record-row.ts";
-import type { DnsImportsTable, Tables } from "#store/queries/tables.ts";
+import type { DnsImportsTable } from "#store/tables/dns.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 /**
  * A large change in progress. Its chunks are already in the zone's rows but belong to no version yet. Records of an

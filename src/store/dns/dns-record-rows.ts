@@ -4,7 +4,8 @@ import type { DnsRecordRow } from "./record-row.ts";
 import { countRecords } from "./record-counts.ts";
 import { recordKeys, tagKeys } from "./record-keys.ts";
 import { prepareSetQuery } from "#store/queries/in-query.ts";
-import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/queries/tables.ts";
+import type { DnsRecordsTable, DnsRecordTagsTable } from "#store/tables/dns.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 // Reads and writes many records at once; a single record is a set of one.
 

@@ -2,7 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { prepareQuery } from "#store/queries/prepared-query.ts";
-import type { DnsVersionsTable, Tables } from "#store/queries/tables.ts";
+import type { DnsVersionsTable } from "#store/tables/dns.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type DnsVersionRow = Selectable<DnsVersionsTable>;
 /** A version without its changes. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { updateInChunks } from "#store/queries/in-chunks.ts";
-import type { IncomingTransferStatesTable, Tables } from "#store/queries/tables.ts";
+import type { IncomingTransferStatesTable } from "#store/tables/dns.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
 

@@ -1,4 +1,4 @@
-import type { DnsRecordsTable } from "#store/queries/tables.ts";
+import type { DnsRecordsTable } from "#store/tables/dns.ts";
 import type { Selectable } from "kysely";
 
 /** A record without the columns that only filters read. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { Tables, TransferObjectsTable, ZoneTransfersTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { TransferObjectsTable, ZoneTransfersTable } from "#store/tables/dns.ts";
 
 export type TransferObjectRow = Selectable<TransferObjectsTable>;
 export type TransferKind = "acl" | "peer" | "tsig";

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { Tables, ZoneDnssecKeysTable, ZoneDnssecTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { ZoneDnssecKeysTable, ZoneDnssecTable } from "#store/tables/dns.ts";
 
 export type ZoneDnssecRow = Selectable<ZoneDnssecTable>;
 export type DnssecKeyRow = Selectable<ZoneDnssecKeysTable>;

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { EventCountNodesTable, EventCountsTable, Tables } from "#store/queries/tables.ts";
+import type { EventCountNodesTable, EventCountsTable } from "#store/tables/events.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type EventCountRow = Selectable<EventCountsTable>;
 export type EventCountNode = Selectable<EventCountNodesTable>;

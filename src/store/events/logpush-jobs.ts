@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { LogpushJobsTable, Tables } from "#store/queries/tables.ts";
+import type { LogpushJobsTable } from "#store/tables/events.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type LogpushJobRow = Selectable<LogpushJobsTable>;
 

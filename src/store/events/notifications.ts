@@ -6,8 +6,8 @@ import type {
   NotificationSilencesTable,
   NotificationSpikesTable,
   NotificationWebhooksTable,
-  Tables,
-} from "#store/queries/tables.ts";
+} from "#store/tables/events.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type WebhookRow = Selectable<NotificationWebhooksTable>;
 export type PolicyRow = Selectable<NotificationPoliciesTable>;

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { textTest } from "#store/queries/like.ts";
-import type { GatewayDatasetsTable, GatewayEvaluationsTable, Tables } from "#store/queries/tables.ts";
+import type { GatewayDatasetsTable, GatewayEvaluationsTable } from "#store/tables/gateways.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type GatewayDatasetRow = Selectable<GatewayDatasetsTable>;
 export type GatewayEvaluationRow = Selectable<GatewayEvaluationsTable>;

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { GatewayDomainsTable, Tables } from "#store/queries/tables.ts";
+import type { GatewayDomainsTable } from "#store/tables/gateways.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type GatewayDomainRow = Selectable<GatewayDomainsTable>;
 /** With the status of the zone that contains the name. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { GatewayObjectsTable, Tables } from "#store/queries/tables.ts";
+import type { GatewayObjectsTable } from "#store/tables/gateways.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type GatewayObjectRow = Selectable<GatewayObjectsTable>;
 export type GatewayObjectKind =

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { deleteOwned } from "#store/queries/in-chunks.ts";
 import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
-import type { GatewaysTable, Tables } from "#store/queries/tables.ts";
+import type { GatewaysTable } from "#store/tables/gateways.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type GatewayRow = Selectable<GatewaysTable>;
 

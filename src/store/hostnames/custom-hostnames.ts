@@ -3,7 +3,8 @@ import { namesUp } from "#store/zones/local-names.ts";
 import { updateInChunks } from "#store/queries/in-chunks.ts";
 import { type ListPart, listState, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
-import type { CustomHostnameCertificatesTable, CustomHostnamesTable, Tables } from "#store/queries/tables.ts";
+import type { CustomHostnameCertificatesTable, CustomHostnamesTable } from "#store/tables/hostnames.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CustomHostnameRow = Selectable<CustomHostnamesTable>;
 export type CustomHostnameCertificateRow = Selectable<CustomHostnameCertificatesTable>;

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { FallbackOriginsTable, Tables } from "#store/queries/tables.ts";
+import type { FallbackOriginsTable } from "#store/tables/hostnames.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type FallbackOriginRow = Selectable<FallbackOriginsTable>;
 

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { HostnameIssuancesTable, Tables } from "#store/queries/tables.ts";
+import type { HostnameIssuancesTable } from "#store/tables/hostnames.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
 

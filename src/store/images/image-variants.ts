@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { ImageKeysTable, ImageVariantsTable, Tables } from "#store/queries/tables.ts";
+import type { ImageKeysTable, ImageVariantsTable } from "#store/tables/images.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type ImageVariantRow = Selectable<ImageVariantsTable>;
 type Db = Kysely<Tables>;

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { ImagesTable, Tables } from "#store/queries/tables.ts";
+import type { ImagesTable } from "#store/tables/images.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type ImageRow = Selectable<ImagesTable>;
 type Db = Kysely<Tables>;

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { NodeEventPlacesTable, Tables } from "#store/queries/tables.ts";
+import type { NodeEventPlacesTable } from "#store/tables/nodes.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type EventPlaceRow = Selectable<NodeEventPlacesTable>;
 

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
-import type { NodesTable, Tables } from "#store/queries/tables.ts";
+import type { NodesTable } from "#store/tables/nodes.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type NodeRow = Selectable<NodesTable>;
 

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { PageResourcesTable, Tables } from "#store/queries/tables.ts";
+import type { PageResourcesTable } from "#store/tables/detection.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
 export type PageResourceRow = Selectable<PageResourcesTable>;

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import type { AccountFirewallObjectsTable, Tables } from "#store/queries/tables.ts";
+import type { AccountFirewallObjectsTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type AccountFirewallObjectRow = Selectable<AccountFirewallObjectsTable>;
 

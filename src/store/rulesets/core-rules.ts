@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { CoreRulesTable, Tables } from "#store/queries/tables.ts";
+import type { CoreRulesTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CoreRulesRow = Omit<Selectable<CoreRulesTable>, "id">;
 

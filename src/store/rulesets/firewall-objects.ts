@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
-import type { FirewallObjectsTable, Tables } from "#store/queries/tables.ts";
+import type { FirewallObjectsTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type FirewallObjectRow = Selectable<FirewallObjectsTable>;
 

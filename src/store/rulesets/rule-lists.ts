@@ -2,7 +2,8 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import { removeListItems } from "#store/database/removals.ts";
 import { deleteInChunks } from "#store/queries/in-chunks.ts";
 import { escapeLike } from "#store/queries/like.ts";
-import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable, Tables } from "#store/queries/tables.ts";
+import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type RuleListRow = Selectable<RuleListsTable>;
 export type RuleListItemRow = Selectable<RuleListItemsTable>;

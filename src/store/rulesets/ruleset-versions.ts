@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import type { RulesetRow } from "./rulesets.ts";
-import type { RulesetVersionsTable, Tables } from "#store/queries/tables.ts";
+import type { RulesetVersionsTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type RulesetVersionRow = Selectable<RulesetVersionsTable>;
 

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
 import { deleteInChunks, deleteOwned } from "#store/queries/in-chunks.ts";
-import type { RulesetsTable, Tables } from "#store/queries/tables.ts";
+import type { RulesetsTable } from "#store/tables/rulesets.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type RulesetRow = Selectable<RulesetsTable>;
 export type RulesetLevel = "account" | "zone";

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Updateable } from "kysely";
-import type { Tables, TunnelsTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { TunnelsTable } from "#store/tables/nodes.ts";
 
 export type TunnelRow = Selectable<TunnelsTable>;
 /** Without the configuration, which may be long. */

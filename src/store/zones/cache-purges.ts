@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { CachePurgesTable, Tables } from "#store/queries/tables.ts";
+import type { CachePurgesTable } from "#store/tables/zones.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type CachePurgesRow = Selectable<CachePurgesTable>;
 

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { FormerZonesTable, Tables } from "#store/queries/tables.ts";
+import type { FormerZonesTable } from "#store/tables/zones.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 export type FormerZoneRow = Selectable<FormerZonesTable>;
 

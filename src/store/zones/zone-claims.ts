@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { Tables, ZoneClaimsTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { ZoneClaimsTable } from "#store/tables/zones.ts";
 
 export type ZoneClaimRow = Selectable<ZoneClaimsTable>;
 

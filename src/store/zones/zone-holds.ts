@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { Tables, ZoneHoldsTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { ZoneHoldsTable } from "#store/tables/zones.ts";
 
 export type ZoneHoldRow = Selectable<ZoneHoldsTable>;
 

@@ -15,7 +15,8 @@ import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts
 import { prepareQuery } from "#store/queries/prepared-query.ts";
 import { reversed } from "#store/queries/reversed.ts";
 import type { Unit } from "#store/database/store.ts";
-import type { Tables, ZonesTable } from "#store/queries/tables.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { ZonesTable } from "#store/tables/zones.ts";
 
 export type ZoneRow = Omit<Selectable<ZonesTable>, "name_reversed">;
 /** A zone with the name of its account, which responses show. */
