@@ -1,6 +1,4 @@
-import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
 import { createCallCounter, type DeprecatedCalls, type ShapedCalls } from "#deprecations/call-counter.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
@@ -11,30 +9,17 @@ import { createClientAddresses, type TrustedProxies } from "#kernel/net/client-a
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { requestedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
-import {
-  admitConnection,
-  alwaysBusy,
-  type ConnectionLimits,
-  type ConnectionPlaces,
-  createConnectionPlaces,
-} from "#kernel/process/connection-places.ts";
+import { type ConnectionLimits, createConnectionPlaces } from "#kernel/process/connection-places.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { createIdleConnections } from "./connection/idle-connections.ts";
-import { requestBytes } from "./connection/request-bytes.ts";
-import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, type ApiDay, createApiDate } from "./api-date.ts";
-import { badHeader } from "./auth.ts";
-import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
 import { createDashboardFiles } from "#api/dashboard/dashboard-files.ts";
 import { DOCS_PATH } from "./docs/doc-layout.ts";
 import { addDocs } from "./docs/doc-routes.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
-import { isForm, readForm } from "./form-body.ts";
-import { readJsonBody } from "./json-body.ts";
-import { addPublicDocuments } from "./public-documents.ts";
+import { addPublicDocuments } from "./openapi/public-documents.ts";
 import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
 import { IMAGE_UPLOAD_LIMIT } from "./images/image-uploads.ts";
@@ -43,6 +28,8 @@ import type { Route } from "./route.ts";
 import { addProviderSignIn } from "./sign-in/provider-sign-in.ts";
 import { addSignIn } from "./sign-in/sign-in.ts";
 import { standardHeaders } from "./standard-headers.ts";
+import { createHttp } from "./http-server.ts";
+import { addRequestMetrics } from "./request-metrics.ts";
 
 /** The log of the API: identifiers and outcomes, never a body, a header or a query. */
 export interface ApiLog {
@@ -94,18 +81,10 @@ export interface ApiDeps {
 
 export const BASE_PATH = "/client/v4";
 
-const BODY_BYTES_MAX = 5 * 1024 * 1024;
 /** A client needs few connections: browsers open six, and follow events on some more. */
 export const API_CONNECTIONS: ConnectionLimits = { connectionsMax: 10_000, connectionsPerAddressMax: 500 };
-const HEADER_BYTES_MAX = 16 * 1024;
-/** Limit of a whole request; slow requests end long before (connection/slow-bodies.ts). */
-const REQUEST_TIMEOUT_MS = 60 * 60_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** Node's default interval is 30 s, which would add as much to each limit. */
-const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-const UNREAD_TIMEOUT_MS = 60_000;
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
+const JSON_TYPE = "application/json";
 /** dns.md, "Import". */
 const CONTENT_TOO_LARGE = 413;
 const LIMITS: RouteLimits = {
@@ -264,92 +243,4 @@ function describe(thrown: unknown): readonly string[] {
   const stacks: string[] = [];
   for (let error = thrown; error instanceof Error && stacks.length < 5; error = error.cause) stacks.push(error.stack ?? error.message);
   return stacks;
-}
-
-/** By class of status: enough for an alert, and at most five series. */
-function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock: Clock): void {
-  const classes = [1, 2, 3, 4, 5].map((first) =>
-    metrics.counter("selvedge_api_requests_total", "Management API requests answered", { status: `${first}xx` }),
-  );
-  const seconds = metrics.counter("selvedge_api_request_seconds_total", "Time spent answering management API requests");
-  app.addHook("onResponse", async (request, reply) => {
-    const counter = classes[Math.floor(reply.statusCode / 100) - 1];
-    if (counter) counter.value++;
-    const state = request.getDecorator<RequestState | null>("state");
-    if (state) seconds.value += (clock.monotonicMs() - state.startedMs) / 1000;
-  });
-}
-
-const JSON_TYPE = "application/json";
-
-type FrameworkErrors = (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
-
-const withoutSchemas = (): never => {
-  throw new Error("no route is given to the framework with a schema");
-};
-
-function createHttp(config: ApiConfig, clock: Clock, places: ConnectionPlaces, frameworkErrors: FrameworkErrors): FastifyInstance {
-  // Node would answer a missing Host without the envelope.
-  const http = {
-    maxHeaderSize: HEADER_BYTES_MAX,
-    requireHostHeader: false,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
-  };
-  const bodyLimit = config.bodyBytesMax ?? BODY_BYTES_MAX;
-  const app = Fastify({
-    logger: false,
-    bodyLimit,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    forceCloseConnections: "idle",
-    // RFC 9110 §9.1: HEAD wherever GET is.
-    exposeHeadRoutes: true,
-    frameworkErrors,
-    return503OnClosing: false,
-    // Routes are checked by our own validators; the framework's are large and would be loaded nevertheless.
-    schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
-    clientErrorHandler: answerBrokenRequest,
-    // Clients append slashes to paths and double them (contract.md §3, "Input tolerance").
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    ...(config.tls
-      ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key, handshakeTimeout: HEADERS_TIMEOUT_MS } }
-      : { http }),
-  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
-  app.server.prependListener("connection", (socket: Socket) => {
-    const { remoteAddress = "" } = socket;
-    if (!admitConnection(places, remoteAddress, alwaysBusy(socket), (closed) => socket.once("close", closed))) socket.destroy();
-  });
-  // Nothing can be sent before the handshake, so a response would never end the connection.
-  app.server.prependListener("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
-  app.server.on("checkExpectation", answerExpectation);
-  app.server.on("request", watchAnswer);
-  const bodies = createSlowBodies(clock);
-  app.server.on("request", bodies.watch);
-  const connections = createIdleConnections(clock, { idleMs: KEEP_ALIVE_TIMEOUT_MS, unreadMs: UNREAD_TIMEOUT_MS });
-  app.server.on(config.tls ? "secureConnection" : "connection", connections.opened);
-  app.server.on("request", connections.requested);
-  const sweeping = setInterval(() => {
-    bodies.sweep();
-    connections.sweep();
-  }, TIMEOUTS_CHECKED_EVERY_MS).unref();
-  app.addHook("onClose", async () => clearInterval(sweeping));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
-    const bytesMax = bodyOf(request)?.bytesMax ?? bodyLimit;
-    return readBody(request, await requestBytes(payload, request.headers["content-length"], bytesMax));
-  });
-  return app;
-}
-
-const bodyOf = (request: FastifyRequest) => request.getDecorator<RequestState | null>("state")?.endpoint?.body;
-
-function readBody(request: FastifyRequest, bytes: Buffer): unknown {
-  const { headers } = request;
-  const { formFieldBytesMax = null, fileField } = bodyOf(request) ?? {};
-  if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
-  if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax, fileField);
-  // A body that is not JSON either is reported as such first, as everywhere.
-  if (readJsonBody(bytes, headers) === undefined) return undefined;
-  throw badHeader(6105, "Invalid Content-Type header, valid values are multipart/form-data");
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { publicSchema } from "#api/public-schema.ts";
+import { publicSchema } from "#api/openapi/public-schema.ts";
 import { RESOURCES } from "#api/routes/table.ts";
 import type { Route } from "#api/route.ts";
 import { code, type Page, page, pathTemplate, table } from "./page.ts";

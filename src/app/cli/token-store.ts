@@ -6,7 +6,7 @@ import { MIGRATIONS } from "#store/database/migrate.ts";
 import { databaseExists } from "#store/database/inspect.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
-import { withoutCredentials } from "#app/config/config-values.ts";
+import { withoutCredentials } from "#app/config/config-formats.ts";
 import { type Config, databaseUrl } from "#app/config/config.ts";
 import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
 import { CliError } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import type { ConfigTypes } from "./config-values.ts";
+import type { ConfigTypes } from "./config-types.ts";
 
 /** One key: its type, its default, its purpose, and limits if the type alone is too wide. */
 type Key = {

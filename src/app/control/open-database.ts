@@ -17,7 +17,7 @@ import { hasBootstrapToken } from "#store/access/tokens.ts";
 import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl, type Config } from "#app/config/config.ts";
-import { withoutCredentials } from "#app/config/config-values.ts";
+import { withoutCredentials } from "#app/config/config-formats.ts";
 import { presets } from "./control-config.ts";
 import { openLocalAuthority } from "./local-authority.ts";
 import type { PlaneFiles } from "#app/planes/plane-files.ts";

@@ -15,7 +15,7 @@ import { inspectDatabase } from "#store/database/inspect.ts";
 import { openStore } from "#store/database/open.ts";
 import { openSqlite } from "#store/database/backends/sqlite.ts";
 import { type Config, databaseUrl } from "#app/config/config.ts";
-import { withoutCredentials } from "#app/config/config-values.ts";
+import { withoutCredentials } from "#app/config/config-formats.ts";
 import { presets } from "./control-config.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 

@@ -3,7 +3,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { type LeasedLimits, leasedLimits } from "#wire/redis/leases.ts";
 import type { Config } from "#app/config/config.ts";
-import { withoutCredentials } from "#app/config/config-values.ts";
+import { withoutCredentials } from "#app/config/config-formats.ts";
 import type { Log } from "#app/log/log.ts";
 import { sharedCounters } from "#app/planes/plane-configs.ts";
 import { localDuty } from "./local-duties.ts";

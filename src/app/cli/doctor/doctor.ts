@@ -3,7 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { openStore } from "#store/database/open.ts";
 import { counterServerVersion } from "#wire/redis/counter-server.ts";
-import { withoutCredentials } from "#app/config/config-values.ts";
+import { withoutCredentials } from "#app/config/config-formats.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";
 import { readLastBackup } from "#app/backup/last-backup.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from "typebox";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { publicSchema } from "./public-schema.ts";
-import { PER_PAGE_DEFAULT, PER_PAGE_MAX } from "./paging.ts";
-import type { Route } from "./route.ts";
+import { PER_PAGE_DEFAULT, PER_PAGE_MAX } from "#api/paging.ts";
+import type { Route } from "#api/route.ts";
 
 export interface OpenApiInput {
   readonly basePath: string;

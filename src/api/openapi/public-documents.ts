@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { addDeprecationFeeds } from "./deprecations/deprecation-feeds.ts";
-import { successEnvelope } from "./envelope.ts";
+import { addDeprecationFeeds } from "#api/deprecations/deprecation-feeds.ts";
+import { successEnvelope } from "#api/envelope.ts";
 import { openApiDocument } from "./openapi.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "#api/route.ts";
 
 export interface PublicDocumentsDeps {
   readonly basePath: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { openApiDocument } from "./openapi.ts";
-import { ROUTES } from "./routes/table.ts";
+import { ROUTES } from "#api/routes/table.ts";
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
