@@ -77,6 +77,8 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly recordedCalls: RecordedCalls;
   /** The machines that run planes only. */
   readonly nodes: Nodes;
+  /** Names the addresses of nodes' edges: names and records that point to them point to this installation. */
+  knowEdgeAddresses(ofNodes: readonly string[]): void;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
   readonly ownership: Ownership;

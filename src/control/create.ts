@@ -4,6 +4,7 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { type AccessDeps, createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
+import { canonicalAddresses } from "#control/nodes/edge-addresses.ts";
 import { createNodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import { createDeprecationNotices } from "#control/deprecations/notices.ts";
@@ -89,7 +90,7 @@ import type { RetentionLimits } from "#events/retention/retention.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { isGlobalAddress } from "#kernel/net/ip-class.ts";
-import { canonicalIp, type IpAddress } from "#kernel/net/ip.ts";
+import type { IpAddress } from "#kernel/net/ip.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
 import { planOf } from "#model/zones/plan.ts";
@@ -195,7 +196,7 @@ const NO_IMAGES: ImagesConfig = { directory: "", url: () => "", perAccountMax: 0
 
 export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
-  const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
+  const edgeAddresses = new Set(canonicalAddresses(deps.edgeAddresses));
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
   const recordPolicy = { ...origins, names: "letter_first" as const, txtContent: "quoted" as const, ...deps.records };
   const view = createRecordView({ origins, vendorPrefix });
@@ -257,6 +258,10 @@ export function createControl(deps: ControlDeps): Control {
     access,
     ...createMembers({ store, clock, access, mailServer: deps.mailServer, dashboardUrl: deps.dashboardUrl ?? "" }),
     analytics,
+    knowEdgeAddresses: (ofNodes) => {
+      edgeAddresses.clear();
+      for (const address of canonicalAddresses([...deps.edgeAddresses, ...ofNodes])) edgeAddresses.add(address);
+    },
     nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { placementOf, proofOps } from "#control/certificates/placement.ts";
+import { EDGE_ADDRESSES_ID, edgeAddressesEntry } from "#control/nodes/edge-addresses.ts";
 import { CORE_RULES_ID, coreRulesEntry } from "#control/rulesets/core-rules.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
@@ -93,6 +94,8 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield await tokenOps(db);
   const core = await coreRulesEntry(db);
   if (core !== null) yield [{ kind: "core_rules", id: CORE_RULES_ID, value: core }];
+  const edge = await edgeAddressesEntry(db);
+  if (edge !== null) yield [{ kind: "edge_addresses", id: EDGE_ADDRESSES_ID, value: edge }];
 }
 
 const hostnameOps = (rows: readonly CustomHostnameRow[]): Op[] =>

@@ -5,6 +5,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import { createApexWatch } from "#nameserver/transfers/flattening-refresh.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import type { FeedLog, Replica, Rest } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 import { createAnswerCache } from "#nameserver/responder/answer-cache.ts";
 import { createClientOptions } from "#nameserver/message/client-options.ts";
 import type { NameserverConfig } from "./config.ts";
@@ -12,7 +13,7 @@ import { createCookies } from "#nameserver/message/cookies.ts";
 import { createCounters } from "#nameserver/message/counters.ts";
 import { createBackgroundSigner } from "./dnssec/background-signer.ts";
 import { createSigner } from "./dnssec/signer.ts";
-import { createEdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { createLiveEdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { type Listeners, createListeners, type NameserverPorts } from "#nameserver/listen/listeners.ts";
 import { createNotifications } from "#nameserver/transfers/notify-receiver.ts";
 import { createExternalLookups } from "#nameserver/external/external.ts";
@@ -65,7 +66,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const { limits } = config;
   const partners = createTransferPartners(replica.snapshot, sealer);
   const journal = createZoneJournal({ wants: (zoneId) => partners.outgoing(zoneId) !== undefined, weightMax: limits.journalWeightMax });
-  const edge = createEdgeFront(config.edgeAddresses, config.edgeProtocols);
+  const { front: edge, use: useEdges } = createLiveEdgeFront(config.edgeAddresses, config.edgeProtocols);
   const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
   const backgroundSigner = createBackgroundSigner({ zones: () => zones, edge, signatures: zoneSignatures, clock });
   const zones = createZones([journal, backgroundSigner]);
@@ -133,6 +134,21 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     zoneGauge.value = zones.zoneCount;
     rejectedGauge.value = zones.rejected;
   };
+  let edgeAddresses: readonly string[] | null = null;
+  const turnToEdges = (): void => {
+    if (!useEdges(edgeAddresses)) return;
+    cache.clear();
+    journal.outdate();
+    backgroundSigner.sweep();
+  };
+  // Before the zones: a delta that raises serials may have the addresses too.
+  followKind(replica, "edge_addresses", {
+    clear: () => void (edgeAddresses = null),
+    put: (_id, { addresses }) => void (edgeAddresses = addresses),
+    remove: () => void (edgeAddresses = null),
+    changed: turnToEdges,
+  });
+  turnToEdges();
   zones.rebuild(replica.snapshot);
   backgroundSigner.sweep();
   outside.prepare(replica.snapshot, null);

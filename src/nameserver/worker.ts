@@ -50,7 +50,7 @@ async function run(
   const replica = await openReplica({
     port: createMessagePortFeed(feed),
     name,
-    kinds: ["zone", "serial", "record", "staged", "release", "dnssec", "transfer", "certificate"],
+    kinds: ["zone", "serial", "record", "staged", "release", "dnssec", "transfer", "certificate", "edge_addresses"],
     trim: (record) => {
       // Answers use only the target of a CNAME, and the RDATA of all other types.
       if (record.type !== "CNAME") record.content = "";

@@ -37,6 +37,7 @@ export interface EntryTypes {
   readonly dlp_profile: DlpProfileEntry;
   readonly token: TokenEntry;
   readonly core_rules: CoreRulesEntry;
+  readonly edge_addresses: EdgeAddressesEntry;
 }
 
 export type EntryKind = keyof EntryTypes;
@@ -531,6 +532,11 @@ export interface CoreRulesEntry {
   readonly format: number;
   /** Base64 of zstd of the compiled form. */
   readonly program: string;
+}
+
+/** id = `edge`. What nameservers answer for proxied names. Without the entry each has the addresses of its configuration. */
+export interface EdgeAddressesEntry {
+  readonly addresses: readonly string[];
 }
 
 /** One put (`value`) or delete (`null`). */

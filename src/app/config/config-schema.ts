@@ -329,7 +329,7 @@ export const CONFIG_KEYS = {
   "edge.addresses": {
     type: "addresses",
     default: [],
-    doc: "Addresses that the nameserver returns for proxied names. Empty: those of edge.host.",
+    doc: "Addresses that the nameserver returns for proxied names, beside those of healthy nodes. Empty: those of edge.host. With addresses of nodes, only control's setting counts.",
   },
   "edge.origin_port": { type: "port", default: 0, doc: "Port that the edge uses for origins. 0: the default port of the scheme." },
   "edge.origin_allow": {

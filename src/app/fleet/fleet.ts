@@ -5,7 +5,8 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { openBusAuthority } from "#control/nodes/bus-authority.ts";
 import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
-import type { Nodes, SeenReport } from "#control/nodes/nodes.ts";
+import { createEdgeAddresses } from "#control/nodes/edge-addresses.ts";
+import { AWAY_AFTER_MS, type Nodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
 import type { FeedSource } from "#snapshot/feed.ts";
 import { releaseLeases, takeLease } from "#store/nodes/leases.ts";
@@ -40,6 +41,10 @@ export interface FleetDeps {
   readonly log: Log;
   readonly source: FeedSource;
   readonly nodes: Nodes;
+  /** Addresses of edges beside those of nodes. */
+  readonly edgeAddresses: readonly string[];
+  /** Called with the addresses of all nodes' edges when they change. */
+  onEdgeAddresses(addresses: readonly string[]): void;
   /** Takes what planes of nodes report. */
   readonly reports: PlaneReports;
   /** A new port to the writer of events. */
@@ -61,6 +66,10 @@ const TURN_MS = 1_000;
 const CLAIMS_EVERY_TURNS = 60;
 const REPORTS_KEPT_EVERY_TURNS = 5;
 const CLAIMS_TIMEOUT_MS = 3_000;
+/** A server that answers no ping within this time brings no reports either. */
+const PING_TIMEOUT_MS = 1_000;
+/** How problems of an edge's threads begin. */
+const OF_EDGE = /^edge\b/;
 
 /** Publishes the changes while this process leads, admits nodes and disconnects removed ones, and receives reports of nodes. */
 export async function openFleet(deps: FleetDeps): Promise<Fleet> {
@@ -118,6 +127,22 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     },
   });
 
+  const edges = createEdgeAddresses({
+    ...{ store, clock, fixed: deps.edgeAddresses, onKnown: deps.onEdgeAddresses },
+    isWell: (name) => {
+      const report = remote.heard.get(name);
+      return report !== undefined && clock.nowMs() - report.seenMs <= AWAY_AFTER_MS && !report.problems.some((text) => OF_EDGE.test(text));
+    },
+    onChanged: (addresses) => log.info({ addresses }, "nameservers answer with these addresses for proxied names"),
+  });
+  const lookAtEdges = async (): Promise<void> => {
+    const ping = control
+      .current()
+      ?.rtt()
+      .then(() => false);
+    const isDeaf = await Promise.race([ping ?? true, delay(PING_TIMEOUT_MS, true)]).catch(() => true);
+    await edges.look({ mayWrite: isLeading(), isDeaf });
+  };
   const lead = async (): Promise<void> => {
     const asked = clock.monotonicMs();
     if (await takeLease(store, DUTY, nodeId, LEASE_MS)) leadsUntil = asked + LEADS_MS;
@@ -136,6 +161,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ["taking the lease of the bus", lead],
     ["looking at the nodes", async () => remote.look((await store.position()).history)],
     ["looking at the nodes' tunnels", async () => notices.look()],
+    ["looking at the addresses of edges", lookAtEdges],
     ["shutting removed nodes out", shutOut],
     [
       "keeping the nodes' reports",

@@ -8,6 +8,7 @@ import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts"
 import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { AllowedHosts } from "#kernel/net/host-gate.ts";
 import { type ListenPlace, socketName } from "#kernel/net/listen-place.ts";
+import { canonicalAddresses } from "#control/nodes/edge-addresses.ts";
 import type { Config } from "#app/config/config.ts";
 import { addressesOf, LISTEN_PLACES } from "#app/config/listen-places.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
@@ -162,6 +163,10 @@ export const allowedHosts = (live: LiveConfig, hosts: readonly string[]): Allowe
 /** The nameserver's answer for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>
   config.edge.addresses.length > 0 ? config.edge.addresses : config.edge.host;
+
+/** Addresses of edges that are no nodes: those that the operator names, or those of this process's own edge. */
+export const fixedEdgeAddresses = (config: Config): readonly string[] =>
+  canonicalAddresses(config.edge.addresses.length === 0 && !config.roles.includes("edge") ? [] : edgeAddresses(config));
 
 const DAY_MS = 86_400_000;
 

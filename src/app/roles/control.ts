@@ -19,6 +19,7 @@ import type { Fleet } from "#app/fleet/fleet.ts";
 import { openImageServer } from "#app/control/image-server.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
+import { fixedEdgeAddresses } from "#app/planes/plane-configs.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
 import { startPlanes } from "./planes.ts";
@@ -33,6 +34,7 @@ import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
 import { systemCall } from "#control/call.ts";
+import { forgetEdgeAddresses } from "#control/nodes/edge-addresses.ts";
 import { shareCoreRules } from "#control/rulesets/core-rules.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
@@ -150,6 +152,8 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
           clock,
           log: logOf(log, "nodes"),
           nodes: control.nodes,
+          edgeAddresses: fixedEdgeAddresses(config),
+          onEdgeAddresses: control.knowEdgeAddresses,
           source: createFeedSource(store, control.access),
         },
         reports: planeReports(control, log),
@@ -160,6 +164,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       closing.add(() => opened.close());
       fleet = opened;
     });
+  else await state.withDatabase(() => forgetEdgeAddresses({ store, clock }));
   const backups = createScheduledBackups({ clock, metrics, config: live.current });
   await state.withDatabase(async () => {
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log, operatorPorts });

@@ -1,16 +1,25 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { parseIp } from "#kernel/net/ip.ts";
 import type { NodePlane, PlaneNode } from "#model/access/node.ts";
 import { NODE_NAME, type NodeReport } from "#snapshot/bus/node-subjects.ts";
 import type { Store } from "#store/database/store.ts";
+import { canonicalAddresses, edgeAddressesEntry } from "./edge-addresses.ts";
 import { allNodes, deleteNode, findNode, findNodeByToken, insertNode, type NodeRow, updateNode } from "#store/nodes/nodes.ts";
 
 /** The machines with planes only. */
 export interface Nodes {
   /** Creates a node and its join token, which is shown once. Throws an Error if the name is taken or invalid. */
-  create(name: string, planes: readonly NodePlane[], validMs: number): Promise<{ readonly token: string; readonly expires_on: string }>;
+  create(
+    name: string,
+    planes: readonly NodePlane[],
+    validMs: number,
+    addresses?: readonly string[],
+  ): Promise<{ readonly token: string; readonly expires_on: string }>;
   /** Uses the token up: one caller alone gets the node. Null if it is unknown, used or too old. */
   join(token: string, publicKey: string): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
+  /** Says where the node's edge has visitors; false if the node does not exist. Throws an Error if it has no edge. */
+  setAddresses(name: string, addresses: readonly string[]): Promise<boolean>;
   list(): Promise<readonly PlaneNode[]>;
   /** Removes the node and revokes its credentials; false if it does not exist. */
   remove(name: string): Promise<boolean>;
@@ -33,13 +42,16 @@ const SECRET_BYTES = 24;
 const TOKEN = /^sn1\.[A-Za-z0-9_-]{32}$/;
 /** A node reports once a second. */
 export const AWAY_AFTER_MS = 5_000;
+/** All are in each answer for a proxied name. */
+const ADDRESSES_MAX = 8;
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps): Nodes {
   const now = (): string => isoMicros(clock.nowMicros());
   return {
-    create: async (name, planes, validMs) => {
+    create: async (name, planes, validMs, addresses = []) => {
+      checkAddresses(name, planes, addresses);
       if (!NODE_NAME.test(name)) throw new Error("a node's name has 1 to 63 letters a to z, digits and hyphens");
       const token = `sn1.${randomBytes(SECRET_BYTES).toString("base64url")}`;
       const expires = clock.nowMs() + validMs;
@@ -50,6 +62,7 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
         if (before !== undefined) await deleteNode(db, before, now());
         await insertNode(db, {
           ...{ name, planes: JSON.stringify(planes), token_hash: hashOf(token), token_expires_ms: expires, created_on: now() },
+          addresses: JSON.stringify(canonicalAddresses(addresses)),
           ...{ public_key: null, joined_on: null, report: null, seen_ms: null },
         });
       });
@@ -67,11 +80,22 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
       });
       return result;
     },
+    setAddresses: async (name, addresses) => {
+      const { result } = await store.write(async ({ db }) => {
+        const row = await findNode(db, name);
+        if (row === undefined) return false;
+        checkAddresses(name, JSON.parse(row.planes) as NodePlane[], addresses);
+        await updateNode(db, name, { addresses: JSON.stringify(canonicalAddresses(addresses)) });
+        return true;
+      });
+      return result;
+    },
     list: async () => {
+      const answered = new Set((await edgeAddressesEntry(store.read))?.addresses);
       const rows = await allNodes(store.read);
       const { rev } = await store.position();
       const own = heard();
-      return rows.map((row) => described(row, own.get(row.name) ?? stored(row), { rev, nowMs: clock.nowMs() }));
+      return rows.map((row) => described(row, own.get(row.name) ?? stored(row), { rev, nowMs: clock.nowMs(), answered }));
     },
     remove: async (name) => {
       const { result } = await store.write(async ({ db }) => {
@@ -93,7 +117,23 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
 const stored = ({ report, seen_ms }: NodeRow): SeenReport | null =>
   report === null || seen_ms === null ? null : { ...(JSON.parse(report) as NodeReport), seenMs: seen_ms };
 
-function described(row: NodeRow, seen: SeenReport | null, { rev, nowMs }: { readonly rev: number; readonly nowMs: number }): PlaneNode {
+function checkAddresses(name: string, planes: readonly NodePlane[], addresses: readonly string[]): void {
+  if (addresses.length > 0 && !planes.includes("edge"))
+    throw new Error(`the node ${name} has no edge, so it has no addresses for visitors`);
+  if (addresses.length > ADDRESSES_MAX) throw new Error(`a node has at most ${ADDRESSES_MAX} addresses for visitors`);
+  const wrong = addresses.find((address) => parseIp(address) === undefined);
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is not an IP address`);
+}
+
+interface Now {
+  readonly rev: number;
+  readonly nowMs: number;
+  /** Addresses in the answers of nameservers. */
+  readonly answered: ReadonlySet<string>;
+}
+
+function described(row: NodeRow, seen: SeenReport | null, { rev, nowMs, answered }: Now): PlaneNode {
+  const edge_addresses = JSON.parse(row.addresses) as string[];
   const isHere = seen !== null && nowMs - seen.seenMs < AWAY_AFTER_MS;
   return {
     name: row.name,
@@ -106,6 +146,8 @@ function described(row: NodeRow, seen: SeenReport | null, { rev, nowMs }: { read
     version: seen && seen.version,
     format: seen && seen.format,
     addresses: { ...seen?.addresses },
+    edge_addresses,
+    in_answers: edge_addresses.length > 0 && edge_addresses.every((address) => answered.has(address)),
     problems: [...(seen?.problems ?? [])],
     refused: seen?.refused ?? null,
   };

@@ -110,6 +110,7 @@ const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
     [id("e")]: { ...record, zone_id: id("3"), name: "three.example" },
   },
   core_rules: { owasp: { digest: "ab", version: "OWASP_CRS/1", format: 2, program: "AA==" } },
+  edge_addresses: { edge: { addresses: ["203.0.113.7", "2001:db8::7"] } },
   staged: {},
   release: {},
   dnssec: {

@@ -3,6 +3,7 @@ import type { Position } from "#snapshot/feed.ts";
 import { streamSnapshot } from "#control/rebuild.ts";
 import { continueFrom } from "#store/database/history.ts";
 import { isoMicros } from "#kernel/clock.ts";
+import { putEdgeAddresses } from "#store/nodes/edge-addresses.ts";
 import { putCoreRules } from "#store/rulesets/core-rules.ts";
 import { putPurges } from "#store/zones/cache-purges.ts";
 import { recoverAccounts, type RecoveredOwner, recoverTokens } from "./recovered-access.ts";
@@ -70,6 +71,12 @@ const RECOVERIES: { readonly [K in EntryKind]: { readonly what: string; readonly
     what: "Core Rule Sets",
     recover: each("core_rules", ({ db }, _id, entry, { clock }) =>
       putCoreRules(db, { ...entry, modified_on: isoMicros(clock.nowMicros()) }),
+    ),
+  },
+  edge_addresses: {
+    what: "sets of the edges' addresses",
+    recover: each("edge_addresses", ({ db }, _id, { addresses }, { clock }) =>
+      putEdgeAddresses(db, { addresses: JSON.stringify(addresses), serials_after: "", modified_on: isoMicros(clock.nowMicros()) }),
     ),
   },
 };

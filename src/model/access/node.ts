@@ -17,6 +17,8 @@ export const PlaneNode = Type.Object({
   version: Type.Union([Type.String(), Type.Null()]),
   format: Type.Union([Type.Integer(), Type.Null()], { description: "The newest format of changes that it reads." }),
   addresses: Type.Record(Type.String(), Type.String(), { description: "Where its planes listen, by listener." }),
+  edge_addresses: Type.Array(Type.String(), { description: "Where its edge has visitors, as the operator has said." }),
+  in_answers: Type.Boolean({ description: "Whether nameservers answer with all of these addresses for proxied names." }),
   problems: Type.Array(Type.String(), { description: "Why its planes do not all serve; empty if they do." }),
   refused: Type.Union([Type.Object({ rev: Type.Integer(), reason: Type.String() }), Type.Null()], {
     description: "The last change that it refused, and why; it keeps its last good copy meanwhile.",

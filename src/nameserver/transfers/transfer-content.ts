@@ -41,14 +41,16 @@ export interface TransferContentDeps {
 
 /** Decides how to answer a transfer request. Throws WireError if the request is malformed. */
 export function createTransferContent(deps: TransferContentDeps): (zone: ZoneIndex, packet: Buffer, query: Query) => TransferContent {
-  const { zones, edge, journal, zoneSignatures, findOutside } = deps;
-  const addresses: ApexAddresses = ({ name }) =>
-    [TYPE.A, TYPE.AAAA].flatMap((type) =>
-      answer(zones, edge, { name, type }, findOutside)
-        .answers.filter((set) => set.type === type)
-        .map(({ ttl, rdatas }) => ({ type, ttl, rdatas, proxied: false })),
-    );
+  const { zones, journal, zoneSignatures, findOutside } = deps;
   return (zone, packet, query) => {
+    // One state of the addresses for the whole transfer.
+    const edge: EdgeFront = { ...deps.edge };
+    const addresses: ApexAddresses = ({ name }) =>
+      [TYPE.A, TYPE.AAAA].flatMap((type) =>
+        answer(zones, edge, { name, type }, findOutside)
+          .answers.filter((set) => set.type === type)
+          .map(({ ttl, rdatas }) => ({ type, ttl, rdatas, proxied: false })),
+      );
     const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
     if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
     // A change in a signed zone also changes its NSEC chain, so the zone is always sent as a whole.

@@ -9,7 +9,7 @@ export interface EdgeFront {
   readonly ipv4: readonly Uint8Array[];
   readonly ipv6: readonly Uint8Array[];
   /** Absent if the edge uses the defaults of clients: HTTP/1.1 on port 443. */
-  readonly https?: HttpsSets;
+  readonly https?: HttpsSets | undefined;
 }
 
 /** HTTPS sets (RFC 9460), by the edge addresses that a name shows. */
@@ -40,6 +40,39 @@ export function createEdgeFront(addresses: readonly string[], protocols: EdgePro
   if (alpn.length === 0 || protocols.port === 0) return front;
   const set = (families: readonly IpAddress[][]): RRset => httpsSet(alpn, protocols.port, families);
   return { ...front, https: { all: set([ipv4, ipv6]), ipv4: set([ipv4, []]), ipv6: set([[], ipv6]) } };
+}
+
+/** The front by the operator's configuration, or by the installation's addresses while control says them. */
+export interface LiveEdgeFront {
+  /** The same object for ever. What needs one state of it for a time copies it. */
+  readonly front: EdgeFront;
+  /** Null: the addresses of the configuration. Returns whether the answers change. */
+  use(addresses: readonly string[] | null): boolean;
+}
+
+export function createLiveEdgeFront(configured: readonly string[], protocols: EdgeProtocols): LiveEdgeFront {
+  let used = configured;
+  let current = createEdgeFront(configured, protocols);
+  return {
+    front: {
+      get ipv4() {
+        return current.ipv4;
+      },
+      get ipv6() {
+        return current.ipv6;
+      },
+      get https() {
+        return current.https;
+      },
+    },
+    use: (addresses) => {
+      const next = addresses?.filter((address) => parseIp(address) !== undefined) ?? configured;
+      if (next.join() === used.join()) return false;
+      used = next;
+      current = createEdgeFront(next, protocols);
+      return true;
+    },
+  };
 }
 
 /** One record in service mode for the name itself (RFC 9460 §2.4.3). */

@@ -21,6 +21,8 @@ export interface ZoneJournal extends ZoneObserver {
   since(zone: ZoneIndex, serial: number): readonly ZoneVersion[] | undefined;
   /** Forgets all versions, because anything may have changed. */
   clear(): void;
+  /** Names without a change have other records now: differences from the current serials say too little. */
+  outdate(): void;
 }
 
 export interface ZoneJournalDeps {
@@ -43,6 +45,9 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
   /** Versions that are still incomplete, oldest first. */
   const filling = new Map<string, Kept[]>();
   let weight = 0;
+  let era = 0;
+  /** The last `era` in which the serial of a zone changed. */
+  const eras = new Map<string, number>();
 
   const forgetOldest = (): void => {
     for (const oldest of kept) {
@@ -63,9 +68,15 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
       const version = before && after && versionOf(before, after, [...names]);
       if (version === undefined || !wants(id)) {
         byZone.delete(id);
+        if (after === undefined) eras.delete(id);
         return;
       }
       if (version === null) return;
+      if ((eras.get(id) ?? 0) !== era) {
+        eras.set(id, era);
+        byZone.delete(id);
+        return;
+      }
       const versions = byZone.get(id);
       if (versions?.at(-1)?.to === version.from) versions.push(version);
       else byZone.set(id, [version]);
@@ -102,6 +113,9 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
       kept.clear();
       filling.clear();
       weight = 0;
+    },
+    outdate: () => {
+      era += 1;
     },
   };
 }

@@ -50,6 +50,7 @@ import { latestRenewals } from "#store/migrations/0282-latest-renewals.ts";
 import { passkeys } from "#store/migrations/0286-passkeys.ts";
 import { userIdentities } from "#store/migrations/0287-user-identities.ts";
 import { nodeEventPlaces } from "#store/migrations/0290-node-event-places.ts";
+import { edgeAddresses } from "#store/migrations/0300-edge-addresses.ts";
 import { unitsOfLargeChanges } from "#store/migrations/0274-units-of-large-changes.ts";
 import { images } from "#store/migrations/0271-images.ts";
 import { invitations } from "#store/migrations/0248-invitations.ts";
@@ -125,6 +126,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 286, name: "passkeys", statements: passkeys },
   { version: 287, name: "user-identities", statements: userIdentities },
   { version: 290, name: "node-event-places", statements: nodeEventPlaces },
+  { version: 300, name: "edge-addresses", statements: edgeAddresses },
 ];
 
 /**

@@ -67,6 +67,19 @@ export const zoneTransfersOfAccount = (
     .$if(accountId !== null, (query) => query.where("zones.account_id", "=", accountId ?? ""))
     .execute();
 
+/** Ids of zones that other servers may transfer, in order. */
+export const transferredZonesAfter = async (db: Kysely<Tables>, after: string, limit: number): Promise<string[]> =>
+  (
+    await db
+      .selectFrom("zone_transfers")
+      .select("zone_id")
+      .where("direction", "=", "outgoing")
+      .where("zone_id", ">", after)
+      .orderBy("zone_id")
+      .limit(limit)
+      .execute()
+  ).map(({ zone_id }) => zone_id);
+
 /** Inserts the configuration or replaces its settings. */
 export async function putZoneTransfer(db: Kysely<Tables>, row: ZoneTransferRow): Promise<void> {
   await db

@@ -63,7 +63,14 @@ import type {
   HostnameIssuanceTimesTable,
 } from "#store/tables/hostnames.ts";
 import type { ImagesTable, ImageVariantsTable, ImageKeysTable } from "#store/tables/images.ts";
-import type { TunnelsTable, NodeEventPlacesTable, NodesTable, RevokedNodeKeysTable, LeasesTable } from "#store/tables/nodes.ts";
+import type {
+  TunnelsTable,
+  EdgeAddressesTable,
+  NodeEventPlacesTable,
+  NodesTable,
+  RevokedNodeKeysTable,
+  LeasesTable,
+} from "#store/tables/nodes.ts";
 import type {
   RulesetsTable,
   RulesetVersionsTable,
@@ -91,6 +98,7 @@ import type {
 export interface Tables {
   nodes: NodesTable;
   node_event_places: NodeEventPlacesTable;
+  edge_addresses: EdgeAddressesTable;
   revoked_node_keys: RevokedNodeKeysTable;
   leases: LeasesTable;
   core_rules: CoreRulesTable;

@@ -45,6 +45,18 @@ export interface NodesTable {
   /** JSON, `NodeReport` of snapshot/bus/node-subjects.ts: the last one that was stored. */
   report: string | null;
   seen_ms: number | null;
+  /** JSON list of the addresses at which its edge has visitors. */
+  addresses: string;
+}
+/** The addresses in answers for proxied names: at most one row. */
+export interface EdgeAddressesTable {
+  /** 1 */
+  id: number;
+  /** JSON list; null while no node has addresses. */
+  addresses: string | null;
+  /** Of zones that other servers transfer, those up to this id have a new serial since the last change; null: all have. */
+  serials_after: string | null;
+  modified_on: string;
 }
 
 export interface RevokedNodeKeysTable {

@@ -9,10 +9,21 @@ export function addNodes(parent: Command, finish: Finish): void {
     .description("Make a node and print the token with which one machine joins as this node. The token is shown once.")
     .requiredOption("--name <name>", "name of the node: letters a to z, digits and hyphens")
     .requiredOption("--planes <planes>", "what the node runs: edge, nameserver, gateway, separated by commas")
+    .option(
+      "--addresses <addresses>",
+      "public addresses of the node's edge, separated by commas, with which nameservers answer for proxied names",
+    )
     .option("--expires-in <time>", "how long the token can be used: 24h, 30m or 600s", "1h");
   const tokenFlags = addConfigFlags(token, DATABASE_KEYS);
   token.action(async (options) => finish(await (await import("./node-token.ts")).nodeToken(options, tokenFlags)));
   addNodeList(parent, "list", finish);
+  const set = parent
+    .command("set")
+    .argument("<name>", "the node's name, as shown by node list")
+    .description("Change a node.")
+    .requiredOption("--addresses <addresses>", "public addresses of its edge, separated by commas; none: visitors are not sent to it");
+  const setFlags = addConfigFlags(set, DATABASE_KEYS);
+  set.action(async (name: string, options) => finish(await (await import("./node-set.ts")).nodeSet(name, options, setFlags)));
   const remove = parent
     .command("remove")
     .argument("<name>", "the node's name, as shown by node list")

@@ -5,21 +5,24 @@ import { configInput } from "#app/cli/config-input.ts";
 import { columns, EXIT, type ExitCode, print, printable } from "#app/cli/outcome.ts";
 import { withTokens } from "#app/cli/token-store.ts";
 
-const HEAD = ["NAME", "PLANES", "STATUS", "REVISION", "BEHIND", "VERSION", "SEEN", "PROBLEMS"];
+const HEAD = ["NAME", "PLANES", "STATUS", "REVISION", "BEHIND", "VERSION", "SEEN", "ADDRESSES", "PROBLEMS"];
 
 /** Prints the nodes, as the newest stored reports say: these are a few seconds old. */
 export async function nodeList(flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store }) => {
     const nodes = await createNodes({ store, clock: systemClock }).list();
-    const rows = nodes.map(({ name, planes, status, revision, behind, version, seen_on, problems, refused }) => [
-      name,
-      planes.join(","),
-      status,
-      ...[revision, behind, version].map((value) => printable(String(value ?? ""))),
-      seen_on?.slice(0, 19) ?? "never",
-      printable([...problems, ...(refused === null ? [] : [`refused ${refused.rev}: ${refused.reason}`])].join("; ")),
-    ]);
+    const rows = nodes.map(
+      ({ name, planes, status, revision, behind, version, seen_on, edge_addresses, in_answers, problems, refused }) => [
+        name,
+        planes.join(","),
+        status,
+        ...[revision, behind, version].map((value) => printable(String(value ?? ""))),
+        seen_on?.slice(0, 19) ?? "never",
+        edge_addresses.length === 0 || in_answers ? edge_addresses.join(",") : `not answered: ${edge_addresses.join(",")}`,
+        printable([...problems, ...(refused === null ? [] : [`refused ${refused.rev}: ${refused.reason}`])].join("; ")),
+      ],
+    );
     print(config.json, { nodes }, columns([HEAD, ...rows]));
     return EXIT.ok;
   });

@@ -9,15 +9,16 @@ import { withTokens } from "#app/cli/token-store.ts";
 export interface NodeTokenOptions {
   readonly name: string;
   readonly planes: string;
+  readonly addresses?: string;
   readonly expiresIn: string;
 }
 
 /** Makes a node and prints its join token. */
-export async function nodeToken({ name, planes, expiresIn }: NodeTokenOptions, flags: readonly string[]): Promise<ExitCode> {
+export async function nodeToken({ name, planes, addresses, expiresIn }: NodeTokenOptions, flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   const [chosen, validMs] = [planesOf(planes), timeOf(expiresIn)];
   return withTokens(config, async ({ store }) => {
-    const { token, expires_on } = await createNodes({ store, clock: systemClock }).create(name, chosen, validMs);
+    const { token, expires_on } = await createNodes({ store, clock: systemClock }).create(name, chosen, validMs, addressList(addresses));
     print(config.json, { name, planes: chosen, token, expires_on }, [
       token,
       `for the node ${name} (${chosen.join(", ")}), once, until ${expires_on}; on its machine: selvedge join URL TOKEN`,
@@ -25,6 +26,9 @@ export async function nodeToken({ name, planes, expiresIn }: NodeTokenOptions, f
     return EXIT.ok;
   });
 }
+
+/** `none`, or without the option: no address. */
+export const addressList = (text = "none"): readonly string[] => (text === "none" ? [] : text.split(",").map((address) => address.trim()));
 
 function planesOf(text: string): readonly NodePlane[] {
   const names = text.split(",").map((name) => name.trim());

@@ -1,6 +1,6 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call } from "#control/call.ts";
-import type { Store } from "#store/database/store.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { raiseServedSerial } from "./signature-serial.ts";
 
@@ -23,18 +23,21 @@ export function createApexAddresses({ store }: { readonly store: Store }): ApexA
       if (told.get(zoneId) === addresses) return false;
       if (told.size >= ZONES_MAX) told.clear();
       told.set(zoneId, addresses);
-      return commit({ store }, call, async (unit) => {
-        const zone = await zoneRowById(unit.db, zoneId);
-        if (!zone || !(await raiseServedSerial(unit, zoneId))) return false;
-        unit.audit({
-          action: "zone.refetch",
-          actor: auditActor(call),
-          account_id: zone.account_id,
-          zone_id: zoneId,
-          resource: { type: "zone", id: zoneId },
-        });
-        return true;
-      });
+      return commit({ store }, call, (unit) => refetchZone(unit, call, zoneId));
     },
   };
+}
+
+/** Raises the serial of a zone that other servers transfer, although its records are unchanged; returns whether it did. */
+export async function refetchZone(unit: Unit, call: Call, zoneId: string): Promise<boolean> {
+  const zone = await zoneRowById(unit.db, zoneId);
+  if (!zone || !(await raiseServedSerial(unit, zoneId))) return false;
+  unit.audit({
+    action: "zone.refetch",
+    actor: auditActor(call),
+    account_id: zone.account_id,
+    zone_id: zoneId,
+    resource: { type: "zone", id: zoneId },
+  });
+  return true;
 }
