@@ -1,15 +1,13 @@
-import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { createSlices } from "#kernel/process/slices.ts";
-import type { LocalCa } from "#acme/local-ca.ts";
-import { type AccessDeps, createAccess } from "#control/access/access.ts";
+import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { canonicalAddresses } from "#control/nodes/edge-addresses.ts";
-import { createNodes, type SeenReport } from "#control/nodes/nodes.ts";
+import { createNodes } from "#control/nodes/nodes.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import { createDeprecationNotices } from "#control/deprecations/notices.ts";
 import { createRecordedCalls } from "#control/deprecations/recorded-calls.ts";
-import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
+import { createCertificateOrdering, LOCAL_ORDERING } from "#control/certificates/create.ts";
 import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
 import { createOrderedPacks } from "#control/certificates/ordered-packs.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
@@ -34,7 +32,7 @@ import { createZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import { createAccessApps } from "#control/access/apps.ts";
 import { createAttentionReads } from "#control/access/attention.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
-import { createTunnels, type TunnelEndpoint } from "./tunnels/tunnels.ts";
+import { createTunnels } from "./tunnels/tunnels.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
 import { retentionSeconds } from "#control/events/retention-seconds.ts";
@@ -51,12 +49,10 @@ import { createGatewayLogs } from "#control/gateways/logs.ts";
 import { createNotifications } from "#control/notifications/notifications.ts";
 import { createImageControl, type ImagesConfig } from "#control/images/image-control.ts";
 import { createMembers } from "#control/members/members.ts";
-import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import { createFirewallTools } from "#control/firewall-tools/firewall-tools.ts";
 import { createPreviousWaf } from "#control/previous-waf/previous-waf.ts";
 import { createRuleListItems } from "#control/lists/list-items.ts";
-import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
-import type { RulesetLimits } from "#control/rulesets/limits.ts";
+import { createRuleLists } from "#control/lists/lists.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createRuleExpressions } from "#control/rulesets/expressions.ts";
 import { createEventExceptions } from "#control/rulesets/event-exceptions.ts";
@@ -65,128 +61,27 @@ import { createRecentMatches } from "#control/rulesets/recent-matches.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
 import { createServiceCertificate } from "#control/service-certificate.ts";
-import type { CheckReport } from "#control/secondary/outcomes.ts";
-import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
+import { createSecondaries } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createWafMigration } from "#control/waf-migration/migration.ts";
 import { createLookUpTexts } from "./ownership/check-zone-ownership.ts";
 import { createOwnership } from "./ownership/ownership.ts";
 import { pairsOf } from "./ownership/pairs.ts";
-import { createQueryParentServers, type ParentViewDeps } from "./ownership/parent-view.ts";
-import { createOwnershipPolicy, OWNERSHIP_DEFAULTS, type OwnershipConfig } from "./ownership/policy.ts";
+import { createQueryParentServers } from "./ownership/parent-view.ts";
+import { createOwnershipPolicy, OWNERSHIP_DEFAULTS } from "./ownership/policy.ts";
 import { createZoneSettling } from "./ownership/settling.ts";
 import { createPageShieldControl } from "#control/page-shield/page-shield.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createRemovals } from "#control/zones/removals.ts";
 import { createZones } from "#control/zones/zones.ts";
 import { createCustomHostnameControl } from "./hostnames/create.ts";
-import type { ReadOrderedBatch } from "#control/logpush/batch-order.ts";
 import { createLogpushJobs } from "#control/logpush/jobs.ts";
 import { createLogPusher } from "#control/logpush/pusher.ts";
-import type { GatewayLogStore } from "#events/read/store.ts";
-import type { EventQueries } from "#events/read/queries.ts";
-import { type EventReads, localReads } from "#events/read/read-client.ts";
-import type { RetentionLimits } from "#events/retention/retention.ts";
+import { localReads } from "#events/read/read-client.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
-import type { Clock } from "#kernel/clock.ts";
 import { isGlobalAddress } from "#kernel/net/ip-class.ts";
-import type { IpAddress } from "#kernel/net/ip.ts";
-import type { Sealer } from "#kernel/crypto/seal.ts";
-import type { ServerHealth } from "#model/access/server-health.ts";
 import { planOf } from "#model/zones/plan.ts";
-import type { RecordPolicy } from "#model/dns/prepared-record.ts";
-import type { Store } from "#store/database/store.ts";
-
-export interface ControlDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-  /** Queries over the planes' logs. */
-  readonly events: EventQueries;
-  /** Distinguishes nodes with the same database; kept as long as the events. */
-  readonly nodeId: string;
-  readonly gatewayLogStore: GatewayLogStore;
-  /** Directory of the segments of gateway logs. */
-  readonly logSegments: string;
-  /** Reads segments for jobs that push logs; by default in this thread. */
-  readonly readLogBatch?: ReadOrderedBatch;
-  /** For queries that may be slow; by default in this thread. */
-  readonly eventReads?: EventReads;
-  /** The operator's limits of retention, if configured. */
-  readonly eventRetention?: RetentionLimits;
-  /** Issues a certificate for each new zone; null if the installation has no local authority. */
-  readonly ca: LocalCa | null;
-  /** Addresses in the nameserver's answers for proxied names. */
-  readonly edgeAddresses: readonly string[];
-  /** Whether the edge may use this loopback or private address as an origin; public addresses are always allowed. */
-  localOriginAllowed(address: IpAddress): boolean;
-  /** Prefix in the names of vendor-specific fields: `managed_by_<vendor>_tunnel`. */
-  readonly vendorPrefix: string;
-  /** Whether the edge has a database of the places of addresses; default true. */
-  readonly hasPlaces?: boolean;
-  /** Whether the gateways have a safety model for guardrails; default false. */
-  readonly hasGuardrailModel?: boolean;
-  /**
-   * Host names of the installation's name servers; by default names that do not exist, so that no server is queried by
-   * mistake.
-   */
-  readonly nameServers?: readonly string[];
-  /**
-   * Settings of ownership checks; by default the first account's zones need no proof, and other accounts' zones become
-   * active at once.
-   */
-  readonly ownership?: Partial<OwnershipConfig>;
-  /** Which parent servers may be queried; by default public addresses and port 53. */
-  readonly parentServers?: Partial<Pick<ParentViewDeps, "isAllowed" | "port">>;
-  /** Resolvers for records hosted elsewhere, with or without a port; default: the system's. */
-  readonly scanResolvers?: readonly string[];
-  /** Days after which a zone's key is replaced; 0 or absent: never. */
-  readonly dnssecRolloverDays?: number;
-  /** Rules for names of address records and the form of TXT content; default SPEC 2.2. */
-  readonly records?: Partial<Pick<RecordPolicy, "names" | "txtContent">>;
-  /** Limits of records per zone, in general and on the free plan. */
-  readonly recordsPerZoneMax?: number;
-  readonly recordsPerFreeZoneMax?: number;
-  /** Limits of custom hostnames per zone, and of certificates for new ones per account and minute (SPEC 8). */
-  readonly customHostnamesPerZoneMax?: number;
-  readonly hostnameIssuancesPerMinute?: number;
-  /** Limits of time and bytes of transfers from primaries; absent: defaults. */
-  readonly secondaryLimits?: Partial<SecondaryLimits>;
-  /** Limits of lists; absent: defaults. */
-  readonly ruleListLimits?: Partial<RuleListLimits>;
-  /** Limits of rulesets; absent: defaults. */
-  readonly rulesetLimits?: Partial<RulesetLimits>;
-  /** Limits of the audit log; absent: defaults. */
-  readonly auditRetention?: NonNullable<AccessDeps["auditRetention"]>;
-  /** Sends e-mail; absent: none is sent. */
-  readonly mailServer?: MailServer | undefined;
-  /** Address of the dashboard for links in e-mails; absent: they have none. */
-  readonly dashboardUrl?: string;
-  /** A company's provider of sign-in; absent: none. */
-  readonly signInProvider?: AccessDeps["provider"];
-  /** Where images are, and what an account may have; absent: nowhere, so that none can be uploaded. */
-  readonly images?: ImagesConfig;
-  /** Whether a primary may have this address; default: public addresses only. */
-  readonly primaryAllowed?: AddressPolicy;
-  /** Whether webhooks and log destinations may have this address; default: public addresses only. */
-  readonly webhookAllowed?: AddressPolicy;
-  /** URL of the gateway plane, such as `https://gateway.example`. */
-  readonly urlOfGateways?: () => string;
-  /** Where connectors of tunnels dial. */
-  readonly tunnelEndpoint?: TunnelEndpoint;
-  /** Address of this installation's nameserver; undefined until it listens. */
-  readonly nameserver?: () => string | undefined;
-  /** State of this server's threads and database; default: empty. */
-  readonly serverHealth?: () => Promise<ServerHealth>;
-  /** The newest report of each node that this process receives. */
-  readonly heardNodes?: () => ReadonlyMap<string, SeenReport>;
-  /** Configuration of certificate authorities; default: the local authority only. */
-  readonly ordering?: OrderingConfig;
-  /** Called for internal failures of orders. */
-  readonly onOrderError?: (error: unknown) => void;
-  /** Called with the result of each check of a secondary zone. */
-  readonly onSecondaryChecked?: (report: CheckReport) => void;
-}
+import type { ControlDeps } from "#control/control-deps.ts";
 
 /** `internal` never exists in the public DNS (ICANN, 2024), and no zone of a customer lies below it. */
 const NAME_SERVERS = ["ns1.selvedge.internal", "ns2.selvedge.internal"] as const;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Zone } from "#model/zones/zone.ts";
 import type { Call } from "#control/call.ts";
-import type { ControlDeps } from "#control/create.ts";
+import type { ControlDeps } from "#control/control-deps.ts";
 import { type FixedClock, fixedClock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { insertAccount } from "#store/access/accounts.ts";
