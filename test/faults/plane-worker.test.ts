@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import type { SinkName } from "#kernel/process/worker-protocol.ts";
 import type { Log } from "#app/log/log.ts";
-import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { type Bound, channel } from "#app/threads/thread-ports.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Behaviour of a thread; each of its starts finds the number of the start in `start`, beginning with 1. */

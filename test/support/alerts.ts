@@ -1,7 +1,7 @@
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { AlertTypeName } from "#model/events/notification.ts";
-import { deliveriesOf } from "#store/events/notifications.ts";
+import { deliveriesOf } from "#store/events/notification-deliveries.ts";
 import type { Store } from "#store/database/store.ts";
 
 /** Subscribes the account to these alerts. */

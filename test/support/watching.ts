@@ -2,7 +2,7 @@ import type { Call } from "#control/call.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import type { SpikeKind } from "#model/events/notification.ts";
-import { deliveriesOf } from "#store/events/notifications.ts";
+import { deliveriesOf } from "#store/events/notification-deliveries.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "./control.ts";
 import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";

@@ -1,7 +1,8 @@
 import { createThreadReads, type EventReads, type ThreadReads } from "#events/read/read-client.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { Log } from "#app/log/log.ts";
-import { handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { handOver } from "#app/threads/thread-ports.ts";
 
 export interface EventReader {
   readonly reads: EventReads;

@@ -2,7 +2,8 @@ import type { ReadOrderedBatch } from "#control/logpush/batch-order.ts";
 import { createThreadBatches, type ThreadBatches } from "#control/logpush/thread-batches.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { Log } from "#app/log/log.ts";
-import { handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { handOver } from "#app/threads/thread-ports.ts";
 
 export interface LogBatches {
   readonly read: ReadOrderedBatch;

@@ -3,7 +3,7 @@ import { type ListenPlace, socketName, socketOf } from "#kernel/net/listen-place
 import type { ListeningSockets } from "#kernel/process/worker-protocol.ts";
 import type { Config } from "#app/config/config.ts";
 import { LISTEN_PLACES } from "#app/config/listen-places.ts";
-import type { Bound } from "#app/threads/plane-worker.ts";
+import type { Bound } from "#app/threads/thread-ports.ts";
 
 /** A listening socket that one process passes to the next. */
 export interface PassedSocket {

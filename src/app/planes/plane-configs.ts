@@ -15,7 +15,7 @@ import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import type { GatewayFront, PeerName } from "#kernel/process/worker-protocol.ts";
-import type { Bound } from "#app/threads/plane-worker.ts";
+import type { Bound } from "#app/threads/thread-ports.ts";
 import { certificateNames } from "#app/config/tls-files.ts";
 
 // The operator's configuration for each plane. `bound`: the ports of an earlier start.

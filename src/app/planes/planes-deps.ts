@@ -1,6 +1,7 @@
 import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import type { MessagePort } from "node:worker_threads";
-import type { Bound, PlaneWorker } from "#app/threads/plane-worker.ts";
+import type { PlaneWorker } from "#app/threads/plane-worker.ts";
+import type { Bound } from "#app/threads/thread-ports.ts";
 import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import type { Stalls } from "#app/threads/stalls.ts";
 import type { Config } from "#app/config/config.ts";

@@ -1,7 +1,8 @@
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createLazyWorker, type LazyWorker } from "#app/threads/lazy-worker.ts";
 import { retentionOf } from "./plane-configs.ts";
-import { channel, handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import { channel, handOver } from "#app/threads/thread-ports.ts";
 import type { PlanesDeps } from "./planes-deps.ts";
 import { WATCH_LIMITS } from "#app/threads/watchdog.ts";
 

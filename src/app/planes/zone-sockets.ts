@@ -9,7 +9,7 @@ import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import type { Config } from "#app/config/config.ts";
 import { addressesOf, LISTEN_PLACES } from "#app/config/listen-places.ts";
 import type { Log } from "#app/log/log.ts";
-import type { Bound } from "#app/threads/plane-worker.ts";
+import type { Bound } from "#app/threads/thread-ports.ts";
 
 /**
  * The sockets of nameserver and edge before these have started: visitors wait in them and are served by the threads,

@@ -4,7 +4,7 @@ import { nameserverConfig } from "#app/planes/plane-configs.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
 import type { ZoneSockets } from "#app/planes/zone-sockets.ts";
-import { type Bound, handOver, isFirst, startSharing } from "#app/threads/plane-worker.ts";
+import { type Bound, handOver, isFirst, startSharing } from "#app/threads/thread-ports.ts";
 
 const SOCKETS = ["udp", "tcp", "dot"] as const;
 

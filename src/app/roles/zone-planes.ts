@@ -1,6 +1,7 @@
 import { createEdgeWorkers, type EdgeWorkers } from "./edge.ts";
 import { createLazyPlanes, type LazyPlanes, mayContainZone } from "#app/planes/lazy-planes.ts";
-import { type Bound, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
+import { type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { type Bound, portOf, startSharing } from "#app/threads/thread-ports.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
 import { type OpenSocket, openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";

@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
 import { createLazyWorker, type LazyWorker } from "./lazy-worker.ts";
 import type { Log } from "#app/log/log.ts";
-import { channel, startPlaneWorker } from "./plane-worker.ts";
+import { startPlaneWorker } from "./plane-worker.ts";
+import { channel } from "./thread-ports.ts";
 
 /** A thread that answers each word that comes through its ports with the same word. `before`: what it does at its start. */
 const thread = (before = ""): string =>

@@ -1,4 +1,4 @@
-import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import { Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { closeOpenDescriptors } from "#kernel/process/fd-registry.ts";
@@ -20,6 +20,9 @@ import { areaOfThread } from "#app/config/log-areas.ts";
 import { threadLimits } from "./thread-limits.ts";
 import type { Stalls } from "./stalls.ts";
 import { watchThread, type WatchLimits } from "./watchdog.ts";
+import type { Bound } from "./thread-ports.ts";
+import { createMetricRequests } from "./metric-requests.ts";
+import { drained, within } from "./drain-thread.ts";
 
 /** Time limit of a start: a million records take a minute on a slow and busy machine. */
 const START_LIMIT_MS = 300_000;
@@ -31,9 +34,6 @@ const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
 /** A thread that lives this long after a restart has recovered: its next crash counts as a first one. */
 const RECOVERED_MS = 30_000;
-
-/** Ports by transport. */
-export type Bound = Readonly<Record<string, number>>;
 
 export interface PlaneWorker {
   readonly name: string;
@@ -246,73 +246,3 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     },
   };
 }
-
-/** Undefined if it takes longer. */
-function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const limit = setTimeout(() => resolve(undefined), limitMs);
-  return Promise.race([promise, late]).finally(() => clearTimeout(limit));
-}
-
-function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const limit = setTimeout(resolve, limitMs);
-  worker.on("message", (message: FromWorker) => message.type === "drained" && resolve());
-  worker.on("exit", () => resolve());
-  ask();
-  return promise.finally(() => clearTimeout(limit));
-}
-
-/** Requests for a thread's metrics in progress; undefined if the thread takes too long or has ended. */
-function createMetricRequests() {
-  const waiting = new Map<number, (samples: readonly MetricSample[] | undefined) => void>();
-  let last = 0;
-  const answer = (request: number, samples: readonly MetricSample[] | undefined): void => {
-    waiting.get(request)?.(samples);
-    waiting.delete(request);
-  };
-  return {
-    answer,
-    answerAll: () => {
-      for (const request of [...waiting.keys()]) answer(request, undefined);
-    },
-    ask: (limitMs: number, post: (request: number) => void): Promise<readonly MetricSample[] | undefined> => {
-      const request = ++last;
-      const limit = setTimeout(() => answer(request, undefined), limitMs);
-      const { promise, resolve } = Promise.withResolvers<readonly MetricSample[] | undefined>();
-      waiting.set(request, resolve);
-      post(request);
-      return promise.finally(() => clearTimeout(limit));
-    },
-  };
-}
-
-/** A new channel; the first port stays with the caller, the second goes to the thread. */
-export const channel = (): { readonly near: MessagePort; readonly far: MessagePort } => {
-  const { port1, port2 } = new MessageChannel();
-  return { near: port1, far: port2 };
-};
-
-/** One end of a new channel goes to `taker`, the other one to the sending thread. */
-export function handOver(taker: PlaneWorker): MessagePort {
-  const { near, far } = channel();
-  taker.attach(near);
-  return far;
-}
-
-/** Several threads on one port: the first finds the port, the others join it. */
-export async function startSharing(name: string, count: number, start: (name: string, siblings: Bound) => PlaneWorker): Promise<Bound> {
-  const bound = await start(`${name}-1`, {}).listening;
-  await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
-  return bound;
-}
-
-/** Throws if the plane has not reported it. */
-export function portOf(bound: Bound, transport: string): number {
-  const port = bound[transport];
-  if (port === undefined) throw new Error(`a plane did not report its port for ${transport}`);
-  return port;
-}
-
-/** Whether no other thread has the port yet, and this one had none before a crash. */
-export const isFirst = (siblings: Bound, bound: Bound): boolean => Object.keys(siblings).length + Object.keys(bound).length === 0;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { deliveriesOf } from "#store/events/notifications.ts";
+import { deliveriesOf } from "#store/events/notification-deliveries.ts";
 import type { Store } from "#store/database/store.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { events, MINUTE_MS, watching } from "../../../test/support/watching.ts";

@@ -10,7 +10,7 @@ import { packed, testSecurityRow } from "#events/testing/rows.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/events/notification.ts";
-import { deliveriesOf } from "#store/events/notifications.ts";
+import { deliveriesOf } from "#store/events/notification-deliveries.ts";
 import { openStore } from "#store/database/open.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";

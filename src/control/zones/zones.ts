@@ -1,11 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { parseHostname } from "#kernel/net/hostname.ts";
-import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
 import { type Call, type Page, type PageRequest, systemCall } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
@@ -13,16 +9,13 @@ import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
 import { accountDefaults } from "#control/zones/account-defaults.ts";
 import { changeZoneType, newZoneSettings } from "#control/zones/change-type.ts";
-import { serialAfter } from "#wire/dns/serial.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { addCertificate, issueZoneCertificate } from "#control/certificates/zone-certificate.ts";
 import type { Ownership } from "#control/ownership/ownership.ts";
-import type { Admission } from "#control/ownership/admission.ts";
 import type { Removals } from "#control/zones/removals.ts";
 import { removeZone } from "#control/ownership/remove-zone.ts";
-import { findPlan } from "#model/zones/plan.ts";
 import { zoneName } from "#model/zones/zone-name.ts";
-import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zones/zone.ts";
+import type { Zone, ZoneCreate, ZoneEdit } from "#model/zones/zone.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import { findAccount } from "#store/access/accounts.ts";
 import type { Store, Unit } from "#store/database/store.ts";
@@ -38,6 +31,7 @@ import {
 } from "#store/zones/zones.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import { createPages, isQuick } from "#control/pages.ts";
+import { accountFor, checkType, columnsOf, editedColumns, newZone } from "./new-zone.ts";
 
 export interface Zones {
   /**
@@ -68,9 +62,6 @@ export interface ZonesDeps {
   readonly removals: Removals;
   readonly ownership: Ownership;
 }
-
-/** Zones of type internal are for views, which are not supported. */
-const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial", "secondary"]);
 
 export function createZones(deps: ZonesDeps): Zones {
   const { store, clock, ownership } = deps;
@@ -196,84 +187,4 @@ export function createZones(deps: ZonesDeps): Zones {
       return { id };
     },
   };
-}
-
-/** The given account, or the only one in which the credential has permissions. */
-function accountFor(call: Call, named: string | undefined): string {
-  const reached = named === undefined || named === "" ? touchedAccounts(call.actor) : [named];
-  const id = reached[0];
-  if (id === undefined || reached.length > 1)
-    throw new PlatformError("invalid_input", { message: "account.id is required", source: "/account/id" });
-  if (!touchesAccount(call.actor, id)) throw new PlatformError("unauthorized_resource");
-  if (!holdsInEveryZone(call.actor, id, ["Zone Write"])) throw new PlatformError("authentication_error");
-  return id;
-}
-
-function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneType): ZoneRow {
-  const now = isoMicros(deps.clock.nowMicros());
-  return {
-    id: newId(),
-    account_id: accountId,
-    name,
-    status: "pending",
-    type,
-    paused: 0,
-    plan: "free",
-    name_servers: "[]",
-    settings: "{}",
-    edge_settings: "{}",
-    waf_migration: "start",
-    serial: Math.floor(deps.clock.nowMs() / 1000),
-    record_count: 0,
-    dns_version_count: 0,
-    vanity_name_servers: "[]",
-    proof: "none",
-    verification_key: "",
-    original_name_servers: null,
-    pair: "[]",
-    activated_on: null,
-    created_on: now,
-    modified_on: now,
-  };
-}
-
-/** The columns that admission determines. */
-function columnsOf(admission: Admission, { serial, created_on }: ZoneRow): Partial<ZoneRow> {
-  const { status, proof, pair, shown, serialSeen, asksParent } = admission;
-  return {
-    ...{ status, proof, pair: JSON.stringify(pair ?? []), name_servers: JSON.stringify(shown) },
-    activated_on: status === "active" ? created_on : null,
-    verification_key: status === "pending" && asksParent ? newId() : "",
-    // Secondaries of an earlier zone of this name must see a later serial (RFC 1982).
-    serial: serialAfter(serialSeen, serial),
-  };
-}
-
-function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
-  checkType(body.type);
-  const plan = body.plan && findPlan(body.plan.id);
-  if (body.plan && plan === undefined)
-    throw new PlatformError("invalid_input", {
-      message: `the plan ${JSON.stringify(body.plan.id)} does not exist`,
-      source: "/plan/id",
-    });
-  return {
-    ...(body.paused === undefined ? {} : { paused: body.paused ? 1 : 0 }),
-    ...(plan === undefined ? {} : { plan: plan.name }),
-    ...(body.vanity_name_servers === undefined ? {} : { vanity_name_servers: JSON.stringify(body.vanity_name_servers.map(nameServer)) }),
-  };
-}
-
-function nameServer(text: string, index: number): string {
-  const name = parseHostname(text);
-  if (name === undefined)
-    throw new PlatformError("invalid_input", {
-      message: `${JSON.stringify(text)} is not a valid host name`,
-      source: `/vanity_name_servers/${index}`,
-    });
-  return name;
-}
-
-function checkType(type: ZoneType | undefined): void {
-  if (type !== undefined && !TYPES.has(type)) throw new PlatformError("zone_type_unavailable", { source: "/type" });
 }

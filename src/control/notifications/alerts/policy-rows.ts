@@ -1,5 +1,6 @@
 import type { NotificationPolicy, NotificationPolicyCreate } from "#model/events/notification.ts";
-import type { Destination, PolicyRow } from "#store/events/notifications.ts";
+import type { PolicyRow } from "#store/events/notifications.ts";
+import type { Destination } from "#store/events/notification-deliveries.ts";
 
 /** The policy's fields that the row stores as JSON. */
 export type PolicyValue = Pick<NotificationPolicyCreate, "name" | "description" | "alert_interval" | "filters" | "mechanisms">;

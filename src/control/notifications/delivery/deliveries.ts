@@ -1,5 +1,6 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import { type PolicyRow, updateWebhook, webhookById } from "#store/events/notifications.ts";
 import {
   markSent,
   attemptFailed,
@@ -10,10 +11,7 @@ import {
   dueDeliveries,
   insertDeliveries,
   pendingDeliveries,
-  type PolicyRow,
-  updateWebhook,
-  webhookById,
-} from "#store/events/notifications.ts";
+} from "#store/events/notification-deliveries.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 import { DeliveryError } from "./delivery-error.ts";

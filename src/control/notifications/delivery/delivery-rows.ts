@@ -1,5 +1,6 @@
 import { newId } from "#kernel/crypto/ids.ts";
-import type { DeliveryRow, PolicyRow } from "#store/events/notifications.ts";
+import type { PolicyRow } from "#store/events/notifications.ts";
+import type { DeliveryRow } from "#store/events/notification-deliveries.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 import { destinationsOf, policyValue } from "#control/notifications/alerts/policy-rows.ts";
 

@@ -2,7 +2,7 @@ import type { Page, PageRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { NotificationHistoryEntry, NotificationHistoryQuery } from "#model/events/notification.ts";
 import { parseTimestamp } from "#kernel/timestamp.ts";
-import { countDeliveries, deliveriesOf, type DeliveryRow } from "#store/events/notifications.ts";
+import { countDeliveries, deliveriesOf, type DeliveryRow } from "#store/events/notification-deliveries.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 

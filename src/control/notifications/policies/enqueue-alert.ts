@@ -1,6 +1,7 @@
 import { type AlertTypeName, alertType } from "#model/events/notification.ts";
 import { planOf } from "#model/zones/plan.ts";
-import { insertDeliveries, isSilenced, policiesOf, type PolicyRow } from "#store/events/notifications.ts";
+import { isSilenced, policiesOf, type PolicyRow } from "#store/events/notifications.ts";
+import { insertDeliveries } from "#store/events/notification-deliveries.ts";
 import type { Unit } from "#store/database/store.ts";
 import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";

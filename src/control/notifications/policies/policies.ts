@@ -7,7 +7,6 @@ import type { NotificationPolicy, NotificationPolicyCreate, NotificationPolicyUp
 import {
   deletePolicy,
   endSpikes,
-  failPending,
   forgetSpikes,
   insertPolicy,
   policiesOf,
@@ -15,6 +14,7 @@ import {
   type PolicyRow,
   updatePolicy,
 } from "#store/events/notifications.ts";
+import { failPending } from "#store/events/notification-deliveries.ts";
 import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
 import { testAlert } from "#control/notifications/alerts/alert.ts";
 import { checkPolicy, type MechanismsReady } from "./check-policy.ts";
