@@ -74,5 +74,5 @@ test("in the sources the clock reaches hundreds of tests, a thread program or gu
   assert.ok(reachedTests(["src/kernel/clock.ts"], all, sources).length > 100);
   assert.ok(reachedTests(["src/edge/worker.ts"], all, sources).includes("src/edge/worker.test.ts"));
   assert.ok(reachedTests(["docs/guides/rules.md"], all, sources).includes("src/rules/managed/body-rules.test.ts"));
-  assert.ok(reachedTests(["test/golden/zones/new.zone"], all, sources).includes("src/wire/dns/zonefile.test.ts"));
+  assert.ok(reachedTests(["test/golden/zones/new.zone"], all, sources).includes("src/wire/zone-files/zonefile.test.ts"));
 });

@@ -74,3 +74,10 @@ test("property: any input is parsed or refused", async () => {
     { numRuns: 500 },
   );
 });
+
+test("a zone file need not be UTF-8, but other fields must be", () => {
+  const form = (head: string): Buffer =>
+    Buffer.from(`--x\r\ncontent-disposition: form-data; ${head}\r\n\r\na A 192.0.2.1 ; B\xfcro\r\n--x--`, "latin1");
+  assert.deepEqual(readForm(form('name="file"; filename="zone.db"'), TYPE, 1000), { file: "a A 192.0.2.1 ; B\xfcro" });
+  assert.throws(() => readForm(form('name="proxied"'), TYPE, 1000), refused("invalid_input"));
+});

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { zoneFileText } from "#model/dns/zone-file-text.ts";
 
 /** Forms of this interface have two fields; some more are ignored, many are an attack. */
 const PARTS_MAX = 16;
@@ -41,12 +42,18 @@ export function readForm(
     if (value.length > fieldBytesMax)
       throw new PlatformError("body_too_large", { message: `The field ${name.slice(0, 32)} is larger than ${fieldBytesMax} bytes.` });
     if (name === binary) file = { name: fileNameOf(head), bytes: value };
-    else if (!isUtf8(value)) throw unreadable("it is not UTF-8");
-    fields.set(name, name === binary ? fileNameOf(head) : value.toString("utf8"));
+    fields.set(name, name === binary ? fileNameOf(head) : textOf(head, value, binary === undefined));
   }
   const all = Object.fromEntries(fields);
   if (file !== undefined) FILES.set(all, file);
   return all;
+}
+
+/** Text files of this interface are zone files, which have many encodings; other fields are UTF-8. */
+function textOf(head: string, value: Buffer, isZoneFile: boolean): string {
+  if (isUtf8(value)) return value.toString("utf8");
+  if (!isZoneFile || fileNameOf(head) === "") throw unreadable("it is not UTF-8");
+  return zoneFileText(value);
 }
 
 interface FormPart {

@@ -79,14 +79,19 @@ test("a body that cannot be stored exactly is refused", async () => {
   };
   const messages = async (body: string | Uint8Array): Promise<unknown> => {
     const { status, errors } = failureOf(await post(body));
-    return [status, errors[0]?.code, errors[0]?.message];
+    const [error] = errors as readonly {
+      readonly code: number;
+      readonly message: string;
+      readonly source?: { readonly pointer: string };
+    }[];
+    return [status, error?.code, error?.message, ...(error?.source === undefined ? [] : [error.source.pointer])];
   };
   const notUtf8 = Buffer.concat([Buffer.from('{"name":"a'), Buffer.from([0xff, 0xfe]), Buffer.from('.com"}')]);
   assert.deepEqual(await messages(notUtf8), [400, 6007, "The body is not UTF-8"]);
   const nul = [400, 6007, "A string in the body contains the character U+0000"];
-  assert.deepEqual(await messages('{"name":"a\\u0000.com"}'), nul);
-  assert.deepEqual(await messages('{"account":{"\\u0000":1}}'), nul);
-  assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A string in the body contains an unpaired surrogate"]);
+  assert.deepEqual(await messages('{"name":"a\\u0000.com"}'), [...nul, "/name"]);
+  assert.deepEqual(await messages('{"account":{"\\u0000":1}}'), [...nul, "/account"]);
+  assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A string in the body contains an unpaired surrogate", "/list/0"]);
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   assert.deepEqual(await messages(deep), [400, 6007, "The body is nested more than 64 levels deep"]);
   const many = (count: number): string => `{"name":"-","list":[${"1,".repeat(count - 1)}1]}`;

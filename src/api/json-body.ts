@@ -28,7 +28,8 @@ export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unkno
   if (text.trim() === "") return undefined;
   if (!isJson(headers["content-type"])) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
   const value = parse(text);
-  checkValue(value, DEPTH_MAX, { values: 0 });
+  const problem = checkValue(value, DEPTH_MAX, { values: 0 });
+  if (problem !== undefined) throw new PlatformError("malformed_json", { message: problem, source: pointerOf(value) ?? "" });
   return value;
 }
 
@@ -52,27 +53,40 @@ function isJson(contentType: string | undefined): boolean {
   return type === "" || type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
 }
 
-/** Refuses values that delay other requests, and values that could not be stored exactly. */
-function checkValue(value: unknown, levels: number, seen: { values: number }): void {
+/** Refuses values that delay other requests; returns why a string could not be stored exactly. */
+function checkValue(value: unknown, levels: number, seen: { values: number }): string | undefined {
   if (++seen.values > VALUES_MAX) throw tooLarge(`The body has more than ${VALUES_MAX} values`);
-  if (typeof value === "string") return checkText(value);
-  if (typeof value !== "object" || value === null) return;
+  if (typeof value === "string") return textProblem(value);
+  if (typeof value !== "object" || value === null) return undefined;
   if (levels === 0) throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
-  if (Array.isArray(value)) for (const item of value) checkValue(item, levels - 1, seen);
-  else checkMembers(value as Readonly<Record<string, unknown>>, levels, seen);
+  if (!Array.isArray(value)) return checkMembers(value as Readonly<Record<string, unknown>>, levels, seen);
+  let problem: string | undefined;
+  for (const item of value) problem = checkValue(item, levels - 1, seen) ?? problem;
+  return problem;
 }
 
-function checkMembers(object: Readonly<Record<string, unknown>>, levels: number, seen: { values: number }): void {
+function checkMembers(object: Readonly<Record<string, unknown>>, levels: number, seen: { values: number }): string | undefined {
   const names = Object.keys(object);
   if (names.length > MEMBERS_MAX) throw tooLarge(`An object in the body has more than ${MEMBERS_MAX} members`);
-  for (const name of names) {
-    checkText(name);
-    checkValue(object[name], levels - 1, seen);
-  }
+  let problem: string | undefined;
+  for (const name of names) problem = textProblem(name) ?? checkValue(object[name], levels - 1, seen) ?? problem;
+  return problem;
 }
 
 /** PostgreSQL does not store U+0000, and half a surrogate pair has no UTF-8 form. */
-function checkText(text: string): void {
-  if (text.includes("\0")) throw malformed("A string in the body contains the character U+0000");
-  if (!text.isWellFormed()) throw malformed("A string in the body contains an unpaired surrogate");
+function textProblem(text: string): string | undefined {
+  if (text.includes("\0")) return "A string in the body contains the character U+0000";
+  return text.isWellFormed() ? undefined : "A string in the body contains an unpaired surrogate";
+}
+
+/** The JSON pointer of the first string that has a problem; its own name is not shown. */
+function pointerOf(value: unknown): string | undefined {
+  if (typeof value === "string") return textProblem(value) === undefined ? undefined : "";
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    if (textProblem(name) !== undefined) return "";
+    const below = pointerOf(item);
+    if (below !== undefined) return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}${below}`;
+  }
+  return undefined;
 }

@@ -78,10 +78,30 @@ const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.A
   [codecOf("NSEC", "types"), types],
 ]);
 
+const sized = (lengths: Readonly<Record<number, number>>, before: number): fc.Arbitrary<Buffer> =>
+  fc
+    .tuple(number(before), fc.oneof(fc.constantFrom(...Object.keys(lengths).map(Number)), fc.integer({ min: 5, max: 255 })))
+    .chain(([start, kind]) => {
+      const [min, max] = lengths[kind] === undefined ? [1, 60] : [lengths[kind], lengths[kind]];
+      return bytes(min, max).map((end) => Buffer.concat([start, Buffer.of(kind), end]));
+    });
+const substitution = fc.constantFrom("", "!^.*$!sip:info@example.com!", "/(a)(b\\/)/\\2/i", "!x!!ii").map((regex) => Buffer.from(regex));
+const service = fc.tuple(number(4), counted(letters), counted(letters), counted(substitution), name).map((parts) => Buffer.concat(parts));
+
+/** Types whose values depend on each other. */
+const WHOLE: Readonly<Record<string, fc.Arbitrary<Buffer>>> = {
+  DS: sized({ 1: 20, 2: 32, 3: 32, 4: 48 }, 3),
+  SSHFP: sized({ 1: 20, 2: 32 }, 1),
+  NAPTR: service,
+  X25: counted(fc.stringMatching(/^[0-9]{4,15}$/).map((digits) => Buffer.from(digits))),
+};
+
 /** RDATA of a type, in all the forms that it may have. */
 export function rdataOf(type: string): fc.Arbitrary<Buffer> {
   const row = RECORD_TYPES[type];
   if (!row) throw new Error(`no row for ${type}`);
+  const whole = WHOLE[type];
+  if (whole) return whole;
   const fields = row.fields.map(({ key, codec }) => {
     const arbitrary = FIELDS.get(codec);
     if (!arbitrary) throw new Error(`test/support/rdata.ts makes no ${type} ${key}`);

@@ -104,6 +104,28 @@ test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses tha
   );
 });
 
+test("errors about a priority name the field that has it", () => {
+  const pointer = (write: DnsRecordWrite): string | undefined => {
+    try {
+      prepareRecord({ name: "_x._tcp", ...write }, FREE, OPEN);
+    } catch (error) {
+      return (error as PlatformError).source;
+    }
+    return undefined;
+  };
+  const srv = { weight: 1, port: 1, target: "x.example" };
+  assert.equal(pointer({ type: "MX", content: "mail.example.net" }), "/priority");
+  assert.equal(pointer({ type: "MX", content: "mail.example.net", priority: -1 }), "/priority");
+  assert.equal(pointer({ type: "MX", content: "ten mail.example.net" }), "/content");
+  assert.equal(pointer({ type: "URI", data: { weight: 1, target: "https://x.example/" } }), "/priority");
+  assert.equal(pointer({ type: "SRV", content: "1 2 s.example.net" }), "/priority");
+  assert.equal(pointer({ type: "SRV", data: { ...srv, priority: 70_000 } }), "/data/priority");
+  assert.equal(pointer({ type: "SRV", data: srv }), "/data/priority");
+  assert.equal(pointer({ type: "SRV", data: srv, priority: 70_000 }), "/priority");
+  assert.equal(pointer({ type: "HTTPS", data: { priority: -1, target: "." } }), "/data/priority");
+  assert.equal(pointer({ type: "DS", data: { key_tag: 1, algorithm: 13, digest_type: 2, digest: "ab" } }), "/data/digest");
+});
+
 test("SPEC 2.2: SRV accepts data and shows its summary, priority and data", () => {
   const srv = prepareRecord(
     { type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } },

@@ -169,10 +169,21 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
       return { ...withFinalDot(shown), priority: shown.priority, rdata };
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
-    if (error instanceof RdataError)
-      throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);
+    if (error instanceof RdataError) throw contentError(type, faultyMember(descriptor, write, error, source), error.message);
     throw error;
   }
+}
+
+/** The member of the write at fault. A priority stands beside the content, or is its first word. */
+function faultyMember(
+  type: RecordType,
+  { content, priority }: DnsRecordWrite,
+  { field }: RdataError,
+  source: "/content" | "/data",
+): string {
+  const isApart = source === "/data" ? type.priority === "apart" : (content ?? "").trim().split(/\s+/).length < type.fields.length;
+  if (field === "priority" && type.priority !== undefined && (isApart || typeof priority === "number")) return "/priority";
+  return source === "/data" && field !== undefined ? `/data/${field}` : source;
 }
 
 const SERVICE_TYPES: ReadonlySet<string> = new Set(["SVCB", "HTTPS"]);

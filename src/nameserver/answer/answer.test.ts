@@ -160,7 +160,7 @@ const CUT: readonly Op[] = [
   recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
   recordOp(Z, "child.example.com", "NS", "mail.example.com"),
   recordOp(Z, "child.example.com", "NS", "ns.other.example"),
-  recordOp(Z, "child.example.com", "DS", "1 13 2 abcd"),
+  recordOp(Z, "child.example.com", "DS", "1 13 9 abcd"),
   recordOp(Z, "child.example.com", "TXT", '"occluded"'),
   recordOp(Z, "ns.child.example.com", "A", "192.0.2.99"),
   recordOp(Z, "deeper.child.example.com", "NS", "ns.other.example"),
@@ -183,9 +183,9 @@ test("queries below a zone cut get a referral with glue, without the AA flag", (
 });
 
 test("RFC 4035 §3.1.4.1: the parent zone answers queries for DS", () => {
-  assert.deepEqual(ask(CUT, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 2 abcd"]);
+  assert.deepEqual(ask(CUT, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 9 abcd"]);
   const both = [...CUT, zoneOp("zone2", "child.example.com"), recordOp("zone2", "child.example.com", "TXT", '"child"')];
-  assert.deepEqual(ask(both, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 2 abcd"]);
+  assert.deepEqual(ask(both, "child.example.com", "DS"), ["NOERROR aa", "an child.example.com 600 DS 1 13 9 abcd"]);
   assert.deepEqual(ask(both, "child.example.com", "TXT"), ["NOERROR aa", 'an child.example.com 600 TXT "child"']);
   assert.deepEqual(ask(CUT, "example.com", "DS"), ["NOERROR aa", SOA]);
 });

@@ -5,7 +5,7 @@ import { RdataError, WireError } from "./errors.ts";
 import { LABEL_BYTES_MAX } from "./name.ts";
 import { RECORD_TYPES, describe, encodeContent, encodeData, presentationText, readRdata, recordTypeOf, typeCode } from "./record-types.ts";
 import { WireReader } from "./wire-reader.ts";
-import { parseZoneFile } from "./zonefile.ts";
+import { parseZoneFile } from "#wire/zone-files/zonefile.ts";
 import { rdataOf } from "../../../test/support/rdata.ts";
 
 const origin = "example.com";
@@ -38,11 +38,13 @@ test("content becomes RDATA and is formatted as in contract.md §3", () => {
       "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800",
       "ns1.example.com host\\.master.example.com 1 10000 2400 604800 1800",
     ],
-    ["DS", "60485 13 2 D4B7 D520", "60485 13 2 d4b7d520"],
+    ["DS", `60485 13 2 D4B7 ${"0a".repeat(30)}`, `60485 13 2 d4b7${"0a".repeat(30)}`],
     ["TLSA", "3 1 1 abcd", "3 1 1 abcd"],
-    ["SSHFP", "4 2 00ff", "4 2 00ff"],
+    ["SSHFP", "4 7 00ff", "4 7 00ff"],
+    ["SPF", "v=spf1 mx -all", '"v=spf1 mx -all"'],
+    ["SPF", '"v=spf1 mx" " -all"', '"v=spf1 mx" " -all"'],
     ["URI", '10 "https://example.com/a b"', '10 "https://example.com/a b"', 1],
-    ["NAPTR", '100 10 "u" "E2U+sip" "!^.*$!sip:\\\\1@x!" .', '100 10 "u" "E2U+sip" "!^.*$!sip:\\\\1@x!" .'],
+    ["NAPTR", '100 10 "u" "E2U+sip" "!^(.*)$!sip:\\\\1@x!" .', '100 10 "u" "E2U+sip" "!^(.*)$!sip:\\\\1@x!" .'],
     ["DNSKEY", "257 3 13 aGVs bG8=", "257 3 13 aGVsbG8="],
     ["HTTPS", "1 . alpn=h3,h2 ipv4hint=192.0.2.1", '1 . alpn="h3,h2" ipv4hint="192.0.2.1"'],
     ["HTTPS", "0 other.example", "0 other.example"],
@@ -167,6 +169,95 @@ test("invalid values are refused with a message that names the error", () => {
       typeof value === "string" ? encodeContent(type, value, { origin }) : encodeData(type, value, { origin });
     assert.throws(encode, (error) => error instanceof RdataError && message.test(error.message), `${type} ${JSON.stringify(value)}`);
   }
+});
+
+test("values that other name servers refuse to read, with the zone around them, are refused", () => {
+  const rows: [type: string, content: string, field?: string][] = [
+    ["DS", "1 13 2 abcd", "digest"],
+    ["DS", `1 13 4 ${"ab".repeat(32)}`, "digest"],
+    ["SSHFP", `4 2 ${"ab".repeat(20)}`, "fingerprint"],
+    ["SSHFP", `1 1 ${"ab".repeat(32)}`, "fingerprint"],
+    ["X25", '"123"'],
+    ["X25", '"12a4"'],
+    ...[
+      "!^.*$",
+      "!^.*$!x",
+      "1a1b1",
+      "!(a!b!",
+      "!a)!b!",
+      "!a!\\\\1!",
+      "!(a)!\\\\0!",
+      "!(a)!\\\\2!",
+      "!a!b!x",
+      "!a!b!!",
+      "!!b!",
+      "![a!b!",
+    ].map((regex): [string, string, string] => ["NAPTR", `1 1 "u" "E2U+sip" "${regex}" .`, "regex"]),
+  ];
+  for (const [type, content, field] of rows)
+    assert.throws(() => encodeContent(type, content, { origin }), { name: "RdataError", field }, `${type} ${content}`);
+  for (const regex of ["", "!^.*$!sip:info@example.com!", "/(a(b))[)(]/\\\\2\\\\1/i", "!a\\\\!b!!"])
+    encodeContent("NAPTR", `1 1 "u" "E2U+sip" "${regex}" .`, { origin });
+});
+
+test("bytes of known types that can only be written by number have the structure of their type", () => {
+  const name = "03777777076578616d706c6500";
+  const good: [number, string][] = [
+    [11, "c0000201060102"],
+    [22, "47"],
+    [23, name],
+    [25, "0100030501"],
+    [25, "c0000300"],
+    [27, "013101320133"],
+    [38, `7801${name}`],
+    [38, `00${"01".repeat(16)}`],
+    [42, ""],
+    [42, "00011504c0a8200100011c84c0a82601"],
+    [45, "0a000201"],
+    [45, "0a0102c0000226010203"],
+    [45, `0a0302${name}01`],
+    [55, `0202000201020304${name}`],
+    [56, "0131"],
+    [57, "0100030501"],
+    [58, name + name],
+    [62, "000000420003000460000008"],
+    [104, "000a00144fffff20ee64"],
+    [106, "000a20010db811401000"],
+    [259, "0000000000000001020068"],
+    [260, "0a01cb00710f"],
+    [260, "0a80"],
+    [65_280, "0102"],
+    [10, ""],
+  ];
+  const bad: [number, string][] = [
+    [11, "c000"],
+    [22, ""],
+    [23, "0377"],
+    [25, "01000305"],
+    [27, "0131"],
+    [38, "81"],
+    [42, "000130"],
+    [42, "00012101c0"],
+    [42, "0001080100"],
+    [45, "0102"],
+    [45, "0a0402"],
+    [55, "0102"],
+    [55, "0002000101"],
+    [56, ""],
+    [57, "0100"],
+    [58, name],
+    [62, "0102"],
+    [62, "00000042000300"],
+    [104, "0102"],
+    [106, "000a20010db8114010"],
+    [259, "0102"],
+    [260, "0a02c0000201"],
+    [260, "0a04"],
+  ];
+  const encode = (code: number, hex: string): Uint8Array => encodeContent(`TYPE${code}`, `\\# ${hex.length / 2} ${hex}`, { origin });
+  for (const [code, hex] of good) assert.equal(hexOf(encode(code, hex)), hex, `TYPE${code}`);
+  for (const [code, hex] of bad)
+    assert.throws(() => encode(code, hex), { name: "RdataError", message: /not RDATA of this type/ }, `TYPE${code} ${hex}`);
 });
 
 test("errors in data name the wrong field", () => {

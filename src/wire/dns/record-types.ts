@@ -2,6 +2,7 @@ import { RdataError, WireError } from "./errors.ts";
 import { type DnsName, type NameContext, formatName, parseAbsoluteName } from "./name.ts";
 import { type Token, tokenize } from "./presentation.ts";
 import { RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
+import { checkShape } from "./rdata-shapes.ts";
 import { serviceParams } from "./service-params.ts";
 import { WireReader } from "./wire-reader.ts";
 
@@ -172,9 +173,11 @@ function contextOf({ origin, style = "api" }: EncodeOptions): NameContext {
   return { origin: lastOrigin.name, style };
 }
 
-/** TXT content without quotes is one string, including spaces (SPEC 2.2). */
+/** Types of which content without quotes is one string, including spaces (SPEC 2.2; RFC 7208 §3.1 for SPF). */
+const TEXT_TYPES: ReadonlySet<string> = new Set(["TXT", "SPF"]);
+
 function contentTokens(type: RecordType, content: string, names: NameContext): Token[] {
-  const bare = type.name === "TXT" && names.style === "api" && !/(?:^|[^\\])"/.test(content) && !content.startsWith("\\#");
+  const bare = TEXT_TYPES.has(type.name) && names.style === "api" && !/(?:^|[^\\])"/.test(content) && !content.startsWith("\\#");
   if (!bare) return tokenize(content);
   return content.trim() === "" ? [] : [{ raw: content, quoted: true }];
 }
@@ -191,9 +194,10 @@ function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
   const invalid = `Content for ${type.name} record is invalid: it must be \\# with the number of bytes and the bytes in hexadecimal.`;
   if (!valid || digits.length > 2 * RDATA_BYTES_MAX) throw new RdataError(invalid);
   const rdata = Buffer.from(digits, "hex");
-  if (type.fields.length === 0) return rdata;
+  const reader = new WireReader(rdata, { pointers: false });
   try {
-    checkTogether(type, readFields(type, new WireReader(rdata, { pointers: false })));
+    if (type.fields.length === 0) checkShape(type.code, reader);
+    else checkTogether(type, readFields(type, reader));
   } catch (error) {
     if (error instanceof WireError)
       throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);
@@ -213,8 +217,9 @@ function encodeFields(type: RecordType, read: (field: RdataField, index: number,
 }
 
 function checkTogether(type: RecordType, values: readonly unknown[]): void {
-  const reason = type.conflict?.(values);
-  if (reason !== undefined) throw new RdataError(`Content for ${type.name} record is invalid: it ${reason}.`);
+  const conflict = type.conflict?.(values);
+  if (conflict === undefined) return;
+  throw new RdataError(`Content for ${type.name} record is invalid: ${conflict.field ?? "it"} ${conflict.reason}.`, conflict.field);
 }
 
 /** Converts a codec's reason to a sentence with the record type and, if it has several fields, the field. */

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
 import type { ImportLine } from "#model/dns/dns-import.ts";
-import { parseZoneFile, type ZoneFileError } from "#wire/dns/zonefile.ts";
+import { parseZoneFile, type ZoneFileError } from "#wire/zone-files/zonefile.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { type ApiClient, ApiFailure } from "../api-client.ts";
 import { configInput } from "../config-input.ts";

@@ -8,7 +8,7 @@ import { limitedRecord } from "#model/dns/limited-record.ts";
 import { planOf } from "#model/zones/plan.ts";
 import { readAttributes } from "#model/dns/record-attributes.ts";
 import { recordTypeOf } from "#wire/dns/record-types.ts";
-import { type ZoneFileRecord, zoneFileItems } from "#wire/dns/zonefile.ts";
+import { type ZoneFileRecord, zoneFileItems } from "#wire/zone-files/zonefile.ts";
 
 /** One record of a zone file. */
 export interface ImportEntry {

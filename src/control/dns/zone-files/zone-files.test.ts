@@ -241,7 +241,7 @@ storeTest("a file with errors is not imported, and each error has its line", asy
       return true;
     });
   await refused(
-    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\n@ DS 1 13 2 aabb\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
+    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\n@ DS 1 13 9 aabb\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
     [9310, /^Line 2: \$INCLUDE directive not allowed\.$/],
     [9310, /^Line 3: .*IPv4/],
     [9000, /^Line 4: DNS name is invalid/],

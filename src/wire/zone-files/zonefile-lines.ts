@@ -1,5 +1,5 @@
-import { RdataError } from "./errors.ts";
-import type { Token } from "./presentation.ts";
+import { RdataError } from "#wire/dns/errors.ts";
+import type { Token } from "#wire/dns/presentation.ts";
 
 /** One entry of a master file: a line, or several joined by parentheses (RFC 1035 §5.1). */
 export interface ZoneFileLine {

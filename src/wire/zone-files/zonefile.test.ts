@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 import { fc } from "../../../test/support/property.ts";
 import { checkedZone, type WireRecord } from "../../../test/support/checked-zone.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
-import { RdataError } from "./errors.ts";
-import { keyOf, parseAbsoluteName } from "./name.ts";
-import { unescapeText } from "./presentation.ts";
-import { encodeContent, typeCode } from "./record-types.ts";
+import { RdataError } from "#wire/dns/errors.ts";
+import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { unescapeText } from "#wire/dns/presentation.ts";
+import { encodeContent, typeCode } from "#wire/dns/record-types.ts";
 import { parseZoneFile, type ZoneFileRecord, zoneFileItems } from "./zonefile.ts";
 
 const FILE = `; a comment alone

@@ -1,5 +1,5 @@
-import { RdataError } from "./errors.ts";
-import { type Token, tokenize } from "./presentation.ts";
+import { RdataError } from "#wire/dns/errors.ts";
+import { type Token, tokenize } from "#wire/dns/presentation.ts";
 
 /**
  * The entries of `$GENERATE range owner [ttl] [class] type rdata`, as defined by BIND: `$` is the number,

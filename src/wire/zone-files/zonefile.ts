@@ -1,8 +1,8 @@
-import { RdataError } from "./errors.ts";
-import { type DnsName, formatName, isWithin, keyOf, parseAbsoluteName, parseName } from "./name.ts";
-import type { Token } from "./presentation.ts";
-import { UNREAD_TYPES } from "./record-type-rows.ts";
-import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from "./record-types.ts";
+import { RdataError } from "#wire/dns/errors.ts";
+import { type DnsName, formatName, isWithin, keyOf, parseAbsoluteName, parseName } from "#wire/dns/name.ts";
+import type { Token } from "#wire/dns/presentation.ts";
+import { UNREAD_TYPES } from "#wire/dns/record-type-rows.ts";
+import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from "#wire/dns/record-types.ts";
 import { generatedCount, generatedEntries } from "./zonefile-generate.ts";
 import { type ZoneFileLine, zoneFileLines } from "./zonefile-lines.ts";
 
