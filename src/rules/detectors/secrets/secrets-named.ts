@@ -1,5 +1,5 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
-import { valueAtEnd } from "#rules/detectors/engine/value-range.ts";
+import { valueAtEnd, valueBehind } from "#rules/detectors/engine/value-range.ts";
 import { looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
@@ -69,8 +69,46 @@ const NUMBER_STARTS = [..."123456789"].flatMap((first) =>
 const isBotToken = (text: string): boolean =>
   /^\d{17,20}$/.test(Buffer.from(text.split(".", 1)[0] ?? "", "base64url").toString("latin1")) && looksRandom(text);
 
+/** Ends of names of variables of the environment; in YAML a space follows the colon. */
+const NAMES_OF_VARIABLES = ["PASSWORD", "PASSWD", "_PASS", "_SECRET"].flatMap((name) => [`${name}=`, `${name}: `]);
+
+/** Not a reference, a path, an address or code, as `SECRET=$OTHER`, `PASSWORD=/run/secrets/db` and `SECRET=config.value1;`. */
+const isOwnValue = (value: string): boolean =>
+  /\d/.test(value) && /[A-Za-z]/.test(value) && !/[{}([\]]|^[$/~.]|:\/\/|^[A-Za-z_]+\.[A-Za-z_.]+\d*$|^[a-z]+\d?\d?$/.test(value);
+
+const valueOfVariable = valueBehind(/^[A-Z_]+(?:=|: )/);
+
+/** A file such as `.env` that was published by accident. */
+const PASSWORD_OF_ENVIRONMENT: Detector = {
+  id: "secret.environment_password",
+  rule_id: "c07d5e92ab364f18b1e9730d68f2a54c",
+  name: "Password or secret of an environment file",
+  category: "secrets",
+  tags: ["generic", "password"],
+  anchors: NAMES_OF_VARIABLES.map((text) => ({ kind: "literal", text, word: false })),
+  patterns: [new RegExp(String.raw`(?:${NAMES_OF_VARIABLES.join("|")})[^\s"'&<>\\,;)]{8,64}(?![^\s"'&<>\\,;)])`, "y")],
+  accepts: (text) => {
+    const value = text.slice(...valueOfVariable(text));
+    return isOwnValue(value) && looksRandom(value, 2.7);
+  },
+  valueIn: valueOfVariable,
+  confidence: "medium",
+  enabled: true,
+  hits: ["DB_PASSWORD=xK9#mPq2vL8z", "MYSQL_ROOT_PASSWORD: 9fj3KfL2mQ\n", "SMTP_PASS=kd83jfKQ02ld\r\n", "JWT_SECRET=8f3b6c2d9a714e05"],
+  misses: [
+    "DB_PASSWORD=changeme123",
+    "DB_PASSWORD=${VAULT_PASSWORD1}",
+    "PASSWORD=$DB_PASSWORD_1",
+    "PASSWORD=/run/secrets/db1",
+    "window.APP_SECRET=config.secretValue1;",
+    "CLIENT_SECRET=process.env.SECRET2",
+    "MAIL_PASSWORD=null",
+    "PASSWORD: required1",
+  ],
+};
 /** Keys that are not identified by their beginning or end alone. */
 export const NAMED_SECRETS: readonly Detector[] = [
+  PASSWORD_OF_ENVIRONMENT,
   ...NAMED_KEYS.map(namedKey),
   ...secretDetectors(
     ["communication"],
