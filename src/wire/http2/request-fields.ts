@@ -109,8 +109,6 @@ export class RequestFields implements FieldSink {
         // RFC 9113 §8.2.3: pieces of one field.
         if (value !== "") this.cookie += this.cookie === "" ? value : `; ${value}`;
         return true;
-      case TRAILERS_WANTED:
-        return true;
       case WEBSOCKET_KEY:
         // The server answers to the key that we generate, not to this one.
         if (this.protocol !== "") return true;

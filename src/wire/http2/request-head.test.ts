@@ -35,9 +35,14 @@ test("an HTTP/2 request becomes an HTTP/1.1 head", () => {
   assert.deepEqual(read([...BASE, "x-a", "1", "cookie", "a=1", "te", "trailers", "x-a", "", "cookie", "", "cookie", "b=2", "cookie", ""]), [
     ["host", "www.example.com"],
     ["x-a", "1"],
+    ["te", "trailers"],
     ["x-a", ""],
     ["cookie", "a=1; b=2"],
   ]);
+  for (const wanted of [true, false]) {
+    const asked = readRequestHead(wanted ? [...BASE, "te", "trailers"] : BASE, "https", true);
+    assert.equal(typeof asked !== "number" && asked.head.takesTrailers, wanted, "origins learn it, as from HTTP/1.1");
+  }
   assert.deepEqual(read([...BASE, "content-length", "2"], false), [
     ["host", "www.example.com"],
     ["content-length", "2"],
