@@ -72,3 +72,11 @@ test("styles.ts loads the style sheet of each UI component in use", () => {
   const missing = [...parts].filter((part) => sheets.has(`${part}.css`) && !loaded.includes(`/${part}.css"`));
   assert.deepEqual(missing, []);
 });
+
+// Browsers give a promise for a scroll, which React would call as the clean-up of the effect: the page breaks at the next run.
+test("no effect returns the value of an expression", () => {
+  const sources = join(root, "dashboard/src");
+  const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+  const open = files.filter((name) => /Effect\(\s*\(\) =>(?!\s*(?:\{|void\b))/.test(readFileSync(join(sources, name), "utf8")));
+  assert.deepEqual(open, []);
+});

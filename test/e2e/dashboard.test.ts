@@ -71,10 +71,32 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByRole("row").filter({ hasText: "192.0.2.8" }).waitFor();
     await page.getByLabel("Search records").fill("canary");
     await page.getByRole("row").filter({ hasText: "192.0.2.8" }).waitFor({ state: "detached" });
+    for (const text of ["192.0.2", "192.0.2.8"]) {
+      await page.getByLabel("Search records").fill(text);
+      await page.waitForURL((url) => url.searchParams.get("search") === text);
+      await page.getByRole("row").filter({ hasText: "192.0.2.8" }).waitFor();
+    }
+    await page.getByLabel("Search records").fill("canary");
+    await page.waitForURL(/canary/);
     const call = apiCaller(server.ready);
     const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
     const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?name=www.shop.example`));
     assert.deepEqual([record.content, page.url().includes("canary")], ["192.0.2.8", true]);
+  });
+
+  test("tabs lead from page to page of the account without an error", async () => {
+    const thrown: string[] = [];
+    page.on("console", (message) => void (message.text().includes("TypeError") && thrown.push(message.text())));
+    await page.goto(`${origin()}/account`);
+    for (const [tab, text] of [
+      ["Members", "The members of this account"],
+      ["Sessions", "Browsers that you are signed in with"],
+      ["API tokens", "Tokens let programs call the API"],
+    ] as const) {
+      await page.getByRole("navigation", { name: "Account" }).getByRole("link", { name: tab }).click();
+      await page.getByText(text).waitFor();
+    }
+    assert.deepEqual(thrown, []);
   });
 
   const PAGES = [

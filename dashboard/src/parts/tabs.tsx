@@ -6,7 +6,7 @@ import tools from "./tools.module.css";
 export function Tabs({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   const row = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  useEffect(() => row.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }), [pathname]);
+  useEffect(() => void row.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }), [pathname]);
   return (
     <nav ref={row} className={tools["tabs"]} aria-label={label}>
       {children}

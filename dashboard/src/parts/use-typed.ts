@@ -6,7 +6,7 @@ const REST_MS = 150;
 export function useTyped(asked: string | undefined, ask: (text: string | undefined) => void): readonly [string, (text: string) => void] {
   const [typed, setTyped] = useState(asked ?? "");
   // Back, or a chip's cross, changes what is asked for.
-  useEffect(() => setTyped((old) => (old.trim() === (asked ?? "") ? old : (asked ?? ""))), [asked]);
+  useEffect(() => void setTyped((old) => (old.trim() === (asked ?? "") ? old : (asked ?? ""))), [asked]);
   useEffect(() => {
     const timer = setTimeout(() => typed.trim() !== (asked ?? "") && ask(typed.trim() || undefined), REST_MS);
     return () => clearTimeout(timer);

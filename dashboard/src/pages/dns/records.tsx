@@ -66,7 +66,7 @@ function Records({ zone }: { readonly zone: Zone }) {
   useEffect(() => {
     if (total !== undefined) setCount(total);
   }, [total]);
-  useEffect(() => scroller.current?.scrollTo(0, 0), [query]);
+  useEffect(() => void scroller.current?.scrollTo(0, 0), [query]);
 
   const latest = useRef(pages);
   latest.current = pages;
