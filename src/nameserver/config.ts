@@ -44,6 +44,8 @@ export interface NameserverLimits {
   readonly tcpBacklogBytesMax: number;
   /** Queries of a TCP connection that wait for lookups; above them, no more queries are read from it. */
   readonly tcpPendingMax: number;
+  /** Messages that all connections of a listener may send to be answered in one tick; datagrams are answered between ticks. */
+  readonly tcpMessagesPerTick: number;
   /** Certificates with an open TLS context. */
   readonly tlsContextsMax: number;
   /** Concurrent zone transfers to other servers, in total and per address. */
@@ -88,6 +90,7 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   transferTimeoutMs: 3_600_000,
   journalWeightMax: 200_000,
   tcpPendingMax: 100,
+  tcpMessagesPerTick: 32,
   tlsContextsMax: 1_000,
   outside: EXTERNAL_LIMITS,
   apexWatchMs: 15_000,

@@ -166,6 +166,36 @@ test("TCP: the server stops reading a connection while too many of its answers a
   assert.deepEqual(await identifiers(), [1, 3, 2, 4]);
 });
 
+test("TCP: thousands of messages in one read are answered in turns, between which datagrams are read", async (t) => {
+  let tick = 0;
+  let isOver = false;
+  const next = (): void => {
+    tick += 1;
+    if (!isOver) setImmediate(next);
+  };
+  next();
+  const perTick = new Map<number, number>();
+  const respond: Respond = (packet, client) => {
+    perTick.set(tick, (perTick.get(tick) ?? 0) + 1);
+    return echo(packet, client);
+  };
+  const limits = { ...NAMESERVER_LIMITS, tcpMessagesPerTick: 10 };
+  const config = { host: "127.0.0.1", port: 0, reusePort: false };
+  const server = await listenTcp(config, limits, { respond, openStream: () => undefined }, createMetrics());
+  t.after(() => server.close(100));
+  const clients = Array.from({ length: 3 }, () => connect(server.port, "127.0.0.1"));
+  t.after(() => clients.forEach((client) => client.destroy()));
+  const ids = Array.from({ length: 2000 }, (_, id) => id);
+  const answers = clients.map((client) => {
+    client.end(Buffer.concat(ids.map((id) => framed(id, false))));
+    return identifiersOf(client);
+  });
+  for (const found of await Promise.all(answers)) assert.equal(found.join(), ids.join());
+  isOver = true;
+  // An immediate of this test can run between two of the listener's.
+  assert.ok(Math.max(...perTick.values()) <= 20, String(Math.max(...perTick.values())));
+});
+
 test("TLS: connections that never complete a handshake count against the limits", async (t) => {
   const limits = { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 };
   const metrics = createMetrics();

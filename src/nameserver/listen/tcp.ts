@@ -10,6 +10,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
+import { createMessageTurns, type MessageTurns } from "#nameserver/limits/message-turns.ts";
 import { createYieldQueue, type Yield } from "#nameserver/limits/yield-queue.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
@@ -47,6 +48,7 @@ export async function listenTcp(
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections refused because too many were open", labels);
   const sockets = new Map<Socket, Connection>();
   const takeTurn = createYieldQueue();
+  const turns = createMessageTurns(limits.tcpMessagesPerTick);
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   // A client that ends during the handshake is gone; one that ends after it may still wait for answers.
@@ -55,7 +57,7 @@ export async function listenTcp(
     socket.allowHalfOpen = true;
     socket.on("error", () => socket.destroy());
     const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
-    const connection = serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) });
+    const connection = serve({ socket, client, limits, respond, openStream, takeTurn, turns, onActive: () => table.touch(client) });
     sockets.set(socket, connection);
     table.serve(client, connection.isBusy);
     open.value += 1;
@@ -111,6 +113,7 @@ interface ServeDeps extends TcpResponders {
   readonly client: Client;
   readonly limits: NameserverLimits;
   readonly takeTurn: Yield;
+  readonly turns: MessageTurns;
   /** The client has sent a query or read an answer. */
   onActive(): void;
 }
@@ -119,7 +122,7 @@ interface ServeDeps extends TcpResponders {
  * Reads length-prefixed messages and answers each, while the client keeps up. An answer that needs a lookup is sent when
  * it is known, after those of later queries (RFC 7766 §6.2.1.1).
  */
-function serve({ socket, client, limits, respond, openStream, takeTurn, onActive }: ServeDeps): Connection {
+function serve({ socket, client, limits, respond, openStream, takeTurn, turns, onActive }: ServeDeps): Connection {
   let chunks: Buffer[] = [];
   let buffered = 0;
   // Bytes to wait for before parsing continues: a length, then a whole message.
@@ -127,6 +130,8 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
   let pending = 0;
   let closing = false;
   let halfClosed = false;
+  /** Other connections and datagrams come first. */
+  let isWaiting = false;
   const timer = setTimeout(() => socket.destroy(), limits.tcpIdleTimeoutMs);
   const active = (): void => {
     timer.refresh();
@@ -135,7 +140,7 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
   let sender: StreamSender | undefined;
   const isFull = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax;
   // Clients of transfers need not separate the messages of two answers (RFC 5936 §4.1.1), so they are sent in sequence.
-  const isBehind = (): boolean => isFull() || pending >= limits.tcpPendingMax || sender !== undefined;
+  const isBehind = (): boolean => isWaiting || isFull() || pending >= limits.tcpPendingMax || sender !== undefined;
 
   const pump = (): void => {
     while (buffered >= needed && !socket.destroyed && !closing && !isBehind()) {
@@ -148,6 +153,11 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
       needed = LENGTH_BYTES + length;
       chunks = [bytes];
       if (buffered < needed) break;
+      if (!turns.take()) {
+        isWaiting = true;
+        turns.wait(onTurn);
+        break;
+      }
       chunks = [bytes.subarray(needed)];
       buffered -= needed;
       needed = LENGTH_BYTES;
@@ -190,6 +200,10 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
     if (isBehind()) return;
     socket.resume();
     pump();
+  };
+  const onTurn = (): void => {
+    isWaiting = false;
+    if (!socket.destroyed) goOn();
   };
   const endWhenDone = (): void => {
     // Ending the socket flushes buffered data.
