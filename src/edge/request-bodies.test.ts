@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { connect } from "node:http2";
 import { after, before, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
@@ -102,6 +103,34 @@ test("chunks and trailers reach the origin as the client sent them, and connecti
     assert.match(answers, /^HTTP\/1\.1 200 OK[^]*HTTP\/1\.1 403 Access denied/);
     assert.match(receivedAt("/trailers"), /abcde\r\n0\r\nx-sum: 1\r\n\r\n$|3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n$/);
   });
+});
+
+test("a body in chunks of one byte reaches the origin unchanged and in few chunks, in both versions of HTTP", async () => {
+  const body = Buffer.alloc(20_000, "0123456789abcdef").toString();
+  const large = "x".repeat(3000);
+  const head = "POST /pieces HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const chunks = body.replace(/./g, (byte) => `1\r\n${byte}\r\n`);
+  await exchangeRaw(edge.http, `${head}${chunks}bb8\r\n${large}\r\n1\r\ny\r\n0\r\n\r\n`);
+  const received = (path: string): { chunks: number; payload: string } => {
+    const text = receivedAt(path);
+    const parts = text.slice(text.indexOf("\r\n\r\n") + 4).split("\r\n");
+    return { chunks: parts.length / 2, payload: parts.filter((_, index) => index % 2 === 1).join("") };
+  };
+  assert.ok(received("/pieces").payload === body + large + "y");
+  assert.ok(received("/pieces").chunks < 1000, String(received("/pieces").chunks));
+  await new Promise<void>((resolve, reject) => {
+    const session = connect(`https://www.example.com:${edge.https}`, {
+      rejectUnauthorized: false,
+      lookup: (_host, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]),
+    });
+    session.on("error", reject);
+    const stream = session.request({ ":method": "POST", ":path": "/frames" });
+    for (let at = 0; at < 5000; at++) stream.write(body.slice(at, at + 1));
+    stream.end();
+    stream.resume().on("close", () => session.close(resolve));
+  });
+  assert.ok(received("/frames").payload === body.slice(0, 5000));
+  assert.ok(received("/frames").chunks < 1000, String(received("/frames").chunks));
 });
 
 test("a body longer than rules inspect is forwarded completely, and rules see that it is truncated", async () => {

@@ -13,6 +13,8 @@ let decoded = Buffer.allocUnsafeSlow(8192);
 /** No integer of a valid block is larger: neither an index, nor a size, nor a length. */
 const INTEGER_MAX = 0x0fff_ffff;
 const INTEGER_BYTES_MAX = 5;
+/** The smallest size since the last block, and the final one. */
+const RESIZES_MAX = 2;
 
 /** Reads the header blocks of one connection (RFC 7541), which share a table. */
 export class HpackDecoder {
@@ -46,9 +48,10 @@ export class HpackDecoder {
     return true;
   }
 
-  /** The table's size may change at the beginning of a block only (RFC 7541 §4.2). */
+  /** The table's size may change at the beginning of a block only, and twice at most (RFC 7541 §4.2). */
   private resize(): boolean {
-    while (this.at < this.end && (this.buffer[this.at]! & 0xe0) === 0x20) {
+    for (let count = 0; this.at < this.end && (this.buffer[this.at]! & 0xe0) === 0x20; count++) {
+      if (count === RESIZES_MAX) return false;
       const bytes = this.integer(0x1f);
       if (bytes < 0 || bytes > TABLE_BYTES_MAX) return false;
       this.bytesMax = bytes;

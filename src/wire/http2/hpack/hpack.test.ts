@@ -129,6 +129,11 @@ test("shrinking and enlarging the table removes the entries that did not fit", (
   assert.equal(decode(decoder, hex("20 3fe1 1f be")), null);
 });
 
+test("the table changes its size at the beginning of a block twice at most (RFC 7541 §4.2)", () => {
+  assert.deepEqual(decode(new HpackDecoder(), hex("20 3fe1 1f 82")), [[":method", "GET"]]);
+  assert.equal(decode(new HpackDecoder(), hex("20 3fe1 1f 20 82")), null);
+});
+
 test("an entry larger than the table empties it (RFC 7541 §4.4)", () => {
   const decoder = new HpackDecoder();
   assert.notEqual(decode(decoder, Buffer.concat([hex("3f01 4001 6101 62"), hex("4001 637f 8101"), Buffer.alloc(256, 0x64)])), null);
