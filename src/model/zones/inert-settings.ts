@@ -27,6 +27,30 @@ export const INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
   ...off(NO_EARLY_DATA, "0rtt"),
   ...off("Routing through other networks is not supported.", "opportunistic_onion", "orange_to_orange"),
   ...off("This product is not available.", "advanced_ddos", "binary_ast", "china_network_enabled", "fonts", "speed_brain"),
+  aegis: {
+    schema: Type.Object(
+      { enabled: Type.Optional(Type.Boolean()), pool_id: Type.Optional(Type.String({ maxLength: 64 })) },
+      { additionalProperties: false },
+    ),
+    value: { enabled: false },
+    why: "Connections to origins come from this server's addresses.",
+  },
+  automatic_platform_optimization: {
+    schema: Type.Object(
+      {
+        enabled: Type.Boolean(),
+        cf: Type.Optional(Type.Boolean()),
+        wordpress: Type.Optional(Type.Boolean()),
+        wp_plugin: Type.Optional(Type.Boolean()),
+        cache_by_device_type: Type.Optional(Type.Boolean()),
+        hostnames: Type.Optional(Type.Array(Type.String({ maxLength: 253 }), { maxItems: 100 })),
+      },
+      { additionalProperties: false },
+    ),
+    value: { enabled: false, cf: false, wordpress: false, wp_plugin: false, cache_by_device_type: false, hostnames: [] },
+    why: "Use cache rules for pages of WordPress.",
+  },
+  ...words("The server never changes the setting ssl by itself.", "custom", Type.Enum(["auto", "custom"]), "ssl_automatic_mode"),
   ...off(REWRITING, "automatic_https_rewrites", "content_converter", "email_obfuscation", "mirage", "replace_insecure_js"),
   ...words(REWRITING, "off", Type.Enum(["on", "off", "manual"]), "rocket_loader"),
   ...words(NO_IMAGES, "off", Type.Enum(["off", "lossless", "lossy"]), "polish"),
@@ -37,7 +61,12 @@ export const INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
   ...words(NO_CHALLENGE, "off", Type.Enum(["off", "essentially_off", "low", "medium", "high", "under_attack"]), "security_level"),
   challenge_ttl: { schema: Type.Integer({ minimum: 300, maximum: 31_536_000 }), value: 1800, why: NO_CHALLENGE },
   ...off("The edge serves stale pages of unavailable origins as RFC 9111 allows, without a setting.", "always_online"),
-  ...off("The edge does not generate early hints; it forwards 103 responses from the origin.", "early_hints", "prefetch_preload"),
+  ...off(
+    "The edge does not generate early hints; it forwards 103 responses from the origin.",
+    "early_hints",
+    "pre_render",
+    "prefetch_preload",
+  ),
   ...off("Use a rule on the Referer header.", "hotlink_protection"),
   ...off("HTTP/3 is not supported.", "http3"),
   ...words(
@@ -59,7 +88,8 @@ export const INERT_SETTINGS: Readonly<Record<string, InertSetting>> = {
   ...off("Use min_tls_version and tls_1_3.", "tls_1_2_only"),
   ...off("The edge does not send a client certificate to origins.", "tls_client_auth"),
   ...off("Logs are only on this server; use Logpush.", "log_to_cloudflare", "filter_logs_to_cloudflare"),
-  ...off(NO_AGENTS, "redirects_for_ai_training", "search_for_agents"),
+  ...off(NO_AGENTS, "redirects_for_ai_training", "search_for_agents", "webmcp_enabled"),
+  ...words(NO_AGENTS, "", Type.String({ maxLength: 4096 }), "webmcp_packs"),
   ciphers: {
     schema: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }),
     value: [],
