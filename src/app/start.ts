@@ -35,7 +35,7 @@ const offerHandOver = (leaving: Leaving, config: Config, log: LeveledLog): HandO
     log,
     start: () => {
       const { sockets, servesZones } = leaving.sockets();
-      return startSuccessor(passedSockets(config, sockets), servesZones);
+      return startSuccessor(passedSockets(config, sockets, leaving.isReleased()), servesZones);
     },
     release: () => leaving.release(DRAIN_MS, API_IDLE_MS),
     onFailed: leaving.restartFailed,

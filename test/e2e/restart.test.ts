@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -21,7 +23,15 @@ const isAlive = (pid: number): boolean => {
 
 const program = join(dirname(dirname(import.meta.dirname)), "bin/selvedge.js");
 
-const restartFails = (selvedge: Selvedge): Promise<{ readonly code: unknown; readonly stderr: string }> =>
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
+
+const restart = (selvedge: Selvedge): Promise<{ readonly code: unknown; readonly stderr: string }> =>
   new Promise((resolve) => {
     const args = [program, "restart", "--data", selvedge.dataDir];
     execFile(process.execPath, args, (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }));
@@ -60,10 +70,46 @@ test("a new process that cannot start changes nothing, and the command says why"
   const selvedge = await startSelvedge({ args: ["--config", file] });
   t.after(() => selvedge.kill());
   await writeFile(file, "[edge]\nworkers = 0\n");
-  const { code, stderr } = await restartFails(selvedge);
+  const { code, stderr } = await restart(selvedge);
   assert.equal(code, 1);
-  assert.match(stderr, /the new process ended \(exit code 2\) before it served; its log says why\. this one goes on/);
+  assert.match(stderr, /the new process cannot start: .*edge\.workers.*\. The running process goes on/);
   assert.match(selvedge.log(), /edge\.workers/);
+  assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
+  assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
+test("a port that another program has is found before the running process gives anything up", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-restart-"));
+  t.after(() => removeDirectory(directory));
+  const file = join(directory, "selvedge.toml");
+  await writeFile(file, "");
+  const taken = createServer().listen(0, "127.0.0.1");
+  t.after(() => taken.close());
+  await once(taken, "listening");
+  const selvedge = await startSelvedge({ args: ["--config", file] });
+  t.after(() => selvedge.kill());
+  const { port } = taken.address() as AddressInfo;
+  await writeFile(file, `[ops]\nport = ${port}\n`);
+  const { code, stderr } = await restart(selvedge);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    new RegExp(`the operations listener cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\).*The running process goes on`),
+  );
+  assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
+  assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
+test("after a restart that failed late, the next one brings the API back", async (t) => {
+  const selvedge = await startSelvedge({ args: ["--api-port", String(await freePort())] });
+  t.after(() => selvedge.kill());
+  const [key, aside] = ["seal.key", "seal.key.aside"].map((name) => join(selvedge.dataDir, name)) as [string, string];
+  await rename(key, aside);
+  const { code, stderr } = await restart(selvedge);
+  assert.equal(code, 1);
+  assert.match(stderr, /the new process cannot start: .*seal\.key is missing.*run selvedge restart again/);
+  await rename(aside, key);
+  assert.equal((await restart(selvedge)).code, 0);
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
 });

@@ -1,6 +1,6 @@
 import { setNativeMode } from "#kernel/process/native-transport.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { type Config, loadConfig, resolveConfig, withValues } from "#app/config/config.ts";
+import { type Config, ConfigError, loadConfig, resolveConfig, withValues } from "#app/config/config.ts";
 import { isPlaneRole, type PlaneRole } from "#app/config/roles.ts";
 import { readNodeState } from "#app/fleet/node-state.ts";
 import { prestartPrograms, prestartThreads } from "#app/threads/prestart.ts";
@@ -8,7 +8,8 @@ import { listenFailure } from "#app/config/listeners.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { activatedSockets, isActivated } from "#app/handover/activated-sockets.ts";
 import { createInheritedSockets, type InheritedSockets } from "#app/handover/inherited-sockets.ts";
-import { takeOverOf } from "#app/handover/take-over.ts";
+import { requireFreePlaces } from "#app/handover/free-places.ts";
+import { type TakeOver, takeOverOf } from "#app/handover/take-over.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
@@ -21,12 +22,25 @@ export interface StartOptions {
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
   const takeOver = takeOverOf(process);
+  try {
+    return await startOrTakeOver(takeOver, flags, newInstallation);
+  } catch (error) {
+    if (error instanceof Error) await takeOver?.failed(error instanceof ConfigError ? error.problems.join("; ") : startFailure(error));
+    throw error;
+  }
+}
+
+/** Without the beginning that the line on the terminal has. */
+const startFailure = ({ message }: Error): string => message.replace(/^cannot start: /, "");
+
+async function startOrTakeOver(takeOver: TakeOver | null, flags: readonly string[], newInstallation: boolean): Promise<ExitCode> {
   const load = (): Config => withRoles(loadConfig(configInput(flags)));
   const { config: read, warnings } = resolveConfig(configInput(flags));
   const config = withRoles(read);
   // Before any thread starts.
   setNativeMode(config.runtime.native);
   const inherited = takeOver === null ? await activated(config) : takeOver.sockets(config);
+  if (takeOver !== null && inherited !== undefined) await requireFreePlaces(config, inherited);
   const early = prestartThreads(prestartPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.

@@ -8,30 +8,36 @@ export interface Listener {
   readonly hostFlag: string;
   readonly portFlag: string;
   places(config: Config): readonly ListenPlace[];
+  /** The role that has it; null: each process. */
+  readonly role: Config["roles"][number] | null;
+  readonly isUdpToo?: boolean;
 }
 
 export const LISTENERS: readonly Listener[] = [
-  { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", places: LISTEN_PLACES.api },
-  { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", places: LISTEN_PLACES.gateway },
-  { name: "the operations listener", hostFlag: "--ops-host", portFlag: "--ops-port", places: LISTEN_PLACES.ops },
-  { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", places: LISTEN_PLACES.dns },
+  { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", places: LISTEN_PLACES.api, role: "control" },
+  { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", places: LISTEN_PLACES.gateway, role: "gateway" },
+  { name: "the operations listener", hostFlag: "--ops-host", portFlag: "--ops-port", places: LISTEN_PLACES.ops, role: null },
+  { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", places: LISTEN_PLACES.dns, role: "nameserver", isUdpToo: true },
   {
     name: "the nameserver (TLS)",
     hostFlag: "--dns-host",
     portFlag: "--dns-tls-port",
     places: LISTEN_PLACES.dot,
+    role: "nameserver",
   },
   {
     name: "the edge (HTTP)",
     hostFlag: "--edge-host",
     portFlag: "--http-port",
     places: LISTEN_PLACES.http,
+    role: "edge",
   },
   {
     name: "the edge (HTTPS)",
     hostFlag: "--edge-host",
     portFlag: "--https-port",
     places: LISTEN_PLACES.https,
+    role: "edge",
   },
 ];
 
@@ -62,21 +68,29 @@ const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
 /** Why a listener cannot use its configured address, with advice; undefined for other errors. */
 export function listenFailure(error: Error, config: Config): string | undefined {
   const { code = "", syscall, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
-  const explain = REASONS[code];
-  if (explain === undefined || (syscall !== "listen" && syscall !== "bind")) return undefined;
+  if (REASONS[code] === undefined || (syscall !== "listen" && syscall !== "bind")) return undefined;
   // localhost is looked up by Node.js, whose error has the address.
   const isAt = (place: ListenPlace): boolean => place.host === address || place.host === "localhost";
   // Sockets that Node.js does not bind are those of the nameserver, whose errors may have no address.
+  // Node.js leaves out port 0.
   const found =
-    port === undefined
-      ? placeWhere(config, (_place, { portFlag }) => portFlag === "--dns-port")
-      : (placeWhere(config, (place) => place.port === port && isAt(place)) ??
-        placeWhere(config, (place, { places }) => places(config)[0]?.host !== place.host && place.port === 0 && isAt(place)));
+    port === undefined && address !== undefined
+      ? placeWhere(config, (place) => place.port === 0 && isAt(place))
+      : port === undefined
+        ? placeWhere(config, (_place, { portFlag }) => portFlag === "--dns-port")
+        : (placeWhere(config, (place) => place.port === port && isAt(place)) ??
+          placeWhere(config, (place, { places }) => places(config)[0]?.host !== place.host && place.port === 0 && isAt(place)));
   if (found === undefined) return undefined;
   const { place, listener } = found;
-  const number = place.port || (port ?? 0);
-  const where = place.host.includes(":") ? `[${place.host}]:${number}` : `${place.host}:${number}`;
-  return `${listener.name} cannot listen on ${where} (${code}): ${explain(listener)}`;
+  return listenAdvice(error, listener, { ...place, port: place.port || (port ?? 0) });
+}
+
+/** The same for an error of which the listener is known. */
+export function listenAdvice(error: Error, listener: Listener, { host, port }: ListenPlace): string | undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const where = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const advice = REASONS[code]?.(listener);
+  return advice === undefined ? undefined : `${listener.name} cannot listen on ${where} (${code}): ${advice}`;
 }
 
 /** The first address of a listener that fits. */

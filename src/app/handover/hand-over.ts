@@ -50,7 +50,9 @@ export function createHandOver({ log, start, release, onFailed }: HandOverDeps):
         current = null;
         if (isCancelled) return;
         const goesOn =
-          released === null ? "this one goes on" : "the planes of this one go on without its API; try again, or stop it and start it";
+          released === null
+            ? "The running process goes on"
+            : "The planes of the running process go on without its API: put the cause right and run selvedge restart again, or stop it and start it";
         const problem = `${(error as Error).message}. ${goesOn}`;
         log.error({ err: error }, `the restart has failed: ${problem}`);
         onFailed(problem);

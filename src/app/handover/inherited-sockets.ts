@@ -21,6 +21,8 @@ export interface PassedSocket {
 export interface InheritedSockets {
   /** A descriptor that listens at the configured address of this socket; undefined without one. */
   take(name: string): number | undefined;
+  /** Whether one of them listens at this address: it can be taken, or the process before closes it in time. */
+  has(place: ListenPlace): boolean;
   /** The ports of a thread's sockets, by transport, whether taken or not. */
   portsOf(thread: string): Bound;
   /** Whether the process before served zones: visitors wait in the sockets of several threads. */
@@ -55,6 +57,9 @@ const placeOf = (config: Config, name: string): ListenPlace | undefined => place
 /** -1: the port, or any. */
 export const wantedPort = ({ port, orAny }: ListenPlace): number => (orAny === true ? -1 : port);
 
+/** Closed before the next process listens. */
+const isOfControl = ({ name }: Pick<PassedSocket, "name">): boolean => ["api", "ops"].includes(kindOf(name).split("/")[0] ?? "");
+
 const isNeeded = ({ roles }: Config, kind: string): boolean => {
   const owner = kind.slice(0, kind.indexOf("/"));
   return owner === "ops" || roles.includes((owner === "api" ? "control" : owner) as Config["roles"][number]);
@@ -62,11 +67,12 @@ const isNeeded = ({ roles }: Config, kind: string): boolean => {
 
 /**
  * The open sockets as they are passed on. Throws if some are missing: Node.js does not name those of datagrams, and some
- * visitors would be lost.
+ * visitors would be lost. `isReleased`: those of the API are closed already.
  */
 export function passedSockets(
   config: Config,
   open: readonly { readonly name: string; readonly fd: number; readonly port: number }[],
+  isReleased = false,
 ): readonly PassedSocket[] {
   const passed = open.flatMap(({ name, fd, port }) => {
     const place = placeOf(config, name);
@@ -74,7 +80,7 @@ export function passedSockets(
   });
   const kinds = new Set(passed.map(({ name }) => name.replace(/-\d+\//, "/")));
   const missing = Object.keys(PLACES)
-    .filter((kind) => isNeeded(config, kind))
+    .filter((kind) => isNeeded(config, kind) && !(isReleased && isOfControl({ name: kind })))
     .flatMap((kind) => placesOf(config, kind).map((_, i) => socketName(kind, i)))
     .filter((kind) => !kinds.has(kind));
   if (missing.length === 0) return passed;
@@ -98,6 +104,8 @@ export function createInheritedSockets(config: Config, passed: readonly PassedSo
       left.delete(socket);
       return socket.fd;
     },
+    has: ({ host, port }) =>
+      passed.some((socket) => socket.host === host && (socket.port === port || (isOfControl(socket) && socket.boundPort === port))),
     portsOf: (thread) => {
       const ofThread = passed.filter(({ name }) => name.startsWith(`${thread}/`));
       const names = ofThread.flatMap(({ name }) => placesOf(config, name).map((_, i) => socketName(socketOf(name).transport, i)));

@@ -51,13 +51,21 @@ function watchSteps(child: ChildProcess): Pick<Successor, "loaded" | "serving"> 
     fail(`the new process did not serve within ${START_LIMIT_MS / 1000} seconds`);
     child.kill();
   }, START_LIMIT_MS);
+  let reason = "";
   child.on("message", (message: FromSuccessor) => {
+    if (message.type === "failed") {
+      reason = message.reason;
+      return;
+    }
     if (message.type === "loaded") return loaded.resolve();
     clearTimeout(limit);
     serving.resolve();
   });
   child.on("error", (error) => fail(`the new process could not be started: ${error.message}`));
-  child.on("exit", (code, signal) => fail(`the new process ended (${signal ?? `exit code ${code}`}) before it served; its log says why`));
+  child.on("exit", (code, signal) => {
+    const how = signal ?? `exit code ${code}`;
+    fail(reason === "" ? `the new process ended (${how}) before it served; its log says why` : `the new process cannot start: ${reason}`);
+  });
   // Their users are notified of the failure.
   for (const { promise } of [loaded, serving]) promise.catch(() => undefined);
   return { loaded: loaded.promise, serving: serving.promise };

@@ -10,7 +10,11 @@ export interface HandedOver {
 export const HANDED_OVER = "SELVEDGE_HANDED_OVER";
 
 /** Messages between the two processes, in this order: each is sent once. */
-export type FromSuccessor = { readonly type: "loaded" } | { readonly type: "serving" };
+export type FromSuccessor =
+  | { readonly type: "loaded" }
+  | { readonly type: "serving" }
+  /** In place of the others: it cannot serve, and ends. */
+  | { readonly type: "failed"; readonly reason: string };
 export type ToSuccessor =
   /** The state directory and the database are free. */
   | { readonly type: "released" }
@@ -24,6 +28,8 @@ export interface TakeOver {
   loaded(): Promise<void>;
   /** Every plane serves. */
   serving(): void;
+  /** It cannot serve. Resolves when the process before knows why. */
+  failed(reason: string): Promise<void>;
   /** One Int32: 1 once the events database is free. */
   readonly eventsFree: SharedArrayBuffer;
 }
@@ -60,6 +66,11 @@ export function takeOverOf(process: NodeJS.Process): TakeOver | null {
     },
     serving: () => {
       if (process.connected) say({ type: "serving" });
+    },
+    failed: async (reason) => {
+      if (!process.connected) return;
+      const message: FromSuccessor = { type: "failed", reason };
+      await new Promise<void>((resolve) => process.send?.(message, () => resolve()));
     },
     eventsFree,
   };

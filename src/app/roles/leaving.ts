@@ -6,7 +6,9 @@ import type { OpenSocket } from "#app/planes/zone-sockets.ts";
 
 /** The parts of a restart without loss (docs/adr/0238). */
 export interface Leaving {
+  /** Those that are open: of the planes only, once `isReleased`. */
   sockets(): PlaneSockets;
+  isReleased(): boolean;
   /** Closes everything but the planes. `idleMs`: see DrainTimes. */
   release(drainMs: number, idleMs: number): Promise<void>;
   stopPlanes: Planes["stop"];
@@ -29,8 +31,11 @@ export function createLeaving({ closing, planes, runFile, clock, sockets }: Leav
   return {
     sockets: () => {
       const ofPlanes = planes.sockets();
+      // Other files may have the descriptors of closed sockets.
+      if (isHandedOver) return ofPlanes;
       return { ...ofPlanes, sockets: [...ofPlanes.sockets, ...sockets()] };
     },
+    isReleased: () => isHandedOver,
     release: async (drainMs, idleMs) => {
       isHandedOver = true;
       planes.handOver();

@@ -23,7 +23,8 @@ export const DLFCN = { RTLD_NOW: 0x2, RTLD_NOLOAD: 0x4, RTLD_NODELETE: 0x1000 } 
  * event loop afterwards, when they are no longer in memory, which crashes the process.
  */
 function keepLoaded(koffi: Koffi): void {
-  const maps = readFileSync("/proc/self/maps", "latin1").split("\n");
+  // Names of folders may hold characters beyond ASCII.
+  const maps = readFileSync("/proc/self/maps", "utf8").split("\n");
   const line = maps.find((line) => line.includes("koffi") && line.endsWith(".node"));
   const path = line?.slice(line.indexOf("/"));
   if (path === undefined) throw new Error("koffi's library is not where Linux keeps libraries");

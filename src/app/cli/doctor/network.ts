@@ -1,11 +1,9 @@
 import { Resolver } from "node:dns/promises";
-import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { connect, createServer, isIP } from "node:net";
-import type { ListenPlace } from "#kernel/net/listen-place.ts";
+import { connect } from "node:net";
 import type { Config } from "#app/config/config.ts";
-import { LISTEN_PLACES } from "#app/config/listen-places.ts";
-import { listenFailure } from "#app/config/listeners.ts";
+import { listenAdvice, LISTENERS } from "#app/config/listeners.ts";
+import { tryListen } from "#app/config/try-listen.ts";
 import { type Finding, good, wrong } from "./findings.ts";
 
 // The addresses that a server listens at, and the machines that it needs.
@@ -14,56 +12,19 @@ const LIMIT_MS = 3_000;
 /** Of NATS. */
 const BUS_PORT = 4222;
 
-type ListenerName = keyof typeof LISTEN_PLACES;
-const OWNERS: Readonly<Record<ListenerName, Config["roles"][number] | null>> = {
-  api: "control",
-  ops: null,
-  gateway: "gateway",
-  dns: "nameserver",
-  dot: "nameserver",
-  http: "edge",
-  https: "edge",
-};
-
 /** Binds each address of the process's roles for a moment. */
 export async function checkPorts(config: Config): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const [name, owner] of Object.entries(OWNERS) as readonly [ListenerName, (typeof OWNERS)[ListenerName]][]) {
-    if (owner !== null && !config.roles.includes(owner)) continue;
-    for (const place of LISTEN_PLACES[name](config)) {
+  for (const listener of LISTENERS) {
+    if (listener.role !== null && !config.roles.includes(listener.role)) continue;
+    for (const place of listener.places(config)) {
       if (place.orAny === true) continue;
-      const error = (await bindTcp(place)) ?? (name === "dns" ? await bindUdp(place) : null);
+      const error = await tryListen(place, listener.isUdpToo === true);
       if (error === null) continue;
-      findings.push({ what: "ports", finding: listenFailure(error, config) ?? error.message, isGood: false });
+      findings.push({ what: "ports", finding: listenAdvice(error, listener, place) ?? error.message, isGood: false });
     }
   }
   return findings.length === 0 ? [good("ports", "good, all addresses are free")] : findings;
-}
-
-async function bindTcp({ host, port, onlyIpv6: ipv6Only = false }: ListenPlace): Promise<Error | null> {
-  const server = createServer();
-  try {
-    await once(server.listen({ host, port, ipv6Only }), "listening");
-    return null;
-  } catch (error) {
-    return error as Error;
-  } finally {
-    server.close();
-  }
-}
-
-async function bindUdp({ host, port, onlyIpv6: ipv6Only = false }: ListenPlace): Promise<Error | null> {
-  const socket = createSocket({ type: isIP(host) === 6 ? "udp6" : "udp4", ipv6Only });
-  try {
-    const listening = once(socket, "listening");
-    socket.bind({ address: host, port });
-    await listening;
-    return null;
-  } catch (error) {
-    return error as Error;
-  } finally {
-    socket.close();
-  }
 }
 
 /** Any response will do: a resolver that refuses answers, too. */
