@@ -78,7 +78,9 @@ export async function startServer(
   const handOver = offerHandOver(running.leaving, config, log);
   signals.onRestart(handOver.begin);
   const successor = await Promise.race([handOver.served, asked]);
-  if (successor !== undefined) {
+  if (typeof successor !== "string") {
+    let endSignal: NodeJS.Signals | undefined;
+    asked.then((signal) => (endSignal = signal)).catch(() => undefined);
     manager.handedOver();
     log.info({ successor: successor.pid }, "another process has taken over; draining");
     await Promise.race([running.leaving.stopPlanes(DRAIN_MS, IDLE_MS), asked]);
@@ -86,8 +88,12 @@ export async function startServer(
     successor.tell({ type: "drained" });
     successor.letGo();
     log.info("stopped");
-    // systemd follows the new process by itself, and nothing waits for a process that has taken over.
-    if (process.env["NOTIFY_SOCKET"] === undefined && takeOver === null) await follow(config.data, successor.pid);
+    // systemd follows the new process by itself, and sends its signals to every process.
+    if (process.env["NOTIFY_SOCKET"] !== undefined) return;
+    // It was sent to the server, which is the new process already.
+    if (endSignal === "SIGTERM") process.kill(successor.pid, endSignal);
+    // Nothing waits for a process that has taken over.
+    if (takeOver === null) await follow(config.data, successor.pid);
     return;
   }
   handOver.cancel();

@@ -18,6 +18,8 @@ const LINES: readonly (readonly [line: readonly string[], offered: readonly stri
   [["selvedge", "re"], ["reload", "restart", "restore"], ["start"]],
   [["selvedge", "token", ""], ["create", "list", "reset"], ["start"]],
   [["selvedge", "token", "create", "--na"], ["--name"], ["--api-port"]],
+  [["selvedge", "env", "te"], ["terraform"], ["openai"]],
+  [["selvedge", "completions", ""], ["bash", "zsh", "fish"], ["start"]],
   [["selvedge", "start", "--api-p"], ["--api-port"], ["--name"]],
 ];
 
@@ -59,6 +61,29 @@ test("zsh loads its script", { skip: toolOrSkip("zsh") }, () => {
   );
   assert.equal(status, 0, stderr);
   assert.match(stdout, /_bash_complete.* -F _selvedge/);
+});
+
+/** The command line of zsh after these keys. */
+function typedInZsh(keys: readonly string[]): string {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-zsh-"));
+  try {
+    writeFileSync(join(directory, "_selvedge.zsh"), script("zsh"));
+    const ready = 'autoload -Uz compinit && compinit -u -D; PS1="> "; source _selvedge.zsh; selvedge() { print -r -- "typed=$*" }';
+    const wait = "sleep 1";
+    const steps = keys.map((key) => `zpty -w -n z $'${key}'; ${wait}`);
+    const program = [
+      ...["zmodload zsh/zpty", "zpty z 'zsh -f -i'", `zpty -w z '${ready}'`, wait, ...steps, String.raw`zpty -w -n z $'\n'`, wait],
+      "while zpty -r -t z out; do print -r -- $out; done",
+    ].join("\n");
+    const { stdout } = spawnSync("zsh", ["-f", "-c", program], { cwd: directory, encoding: "utf8", timeout: 120_000 });
+    return /^typed=(.*?)\r?$/m.exec(stdout)?.[1] ?? stdout;
+  } finally {
+    removeDirectory(directory);
+  }
+}
+
+test("zsh puts a space after a word that it has completed, and none after a folder", { skip: toolOrSkip("zsh") }, () => {
+  assert.equal(typedInZsh([String.raw`selvedge rec\t`, String.raw`ad\t`, String.raw`--pro\t`]), "records add --proxied");
 });
 
 test("completions for another shell are refused", () => {

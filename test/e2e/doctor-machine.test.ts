@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test, type TestContext } from "node:test";
 import { FREE_PORTS, startSelvedge } from "../support/selvedge.ts";
 import { toolOrSkip } from "../support/tools.ts";
@@ -208,4 +209,42 @@ test("the bus and the counters cannot be reached", async (t) => {
     { flags: [`--counters-url=redis://127.0.0.1:${port}`] },
     /^counters: redis:\/\/127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\. Start that server/,
   );
+});
+
+test("the key is missing", async (t) => {
+  const dataDir = copy(t);
+  rmSync(join(dataDir, "seal.key"));
+  await finds(t, { dataDir }, /^permissions: \S+seal\.key is missing, and secrets in the database are sealed with it\. Restore the file/);
+});
+
+test("a newer program has made the database", async (t) => {
+  const dataDir = copy(t);
+  const db = new DatabaseSync(join(dataDir, "control.db"));
+  db.exec("INSERT INTO schema_migrations (version, name, applied_on) VALUES (99999, 'later', '2030-01-01')");
+  db.close();
+  await finds(t, { dataDir }, /^database: the database has schema version 99999 .*: start the newer program that made it/);
+});
+
+test("a file belongs to another user", { skip: process.geteuid?.() === 0 ? false : "needs root" }, async (t) => {
+  const dataDir = copy(t);
+  for (const path of [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))])
+    chownSync(path, 65_534, 65_534);
+  chownSync(join(dataDir, "control.db"), 0, 0);
+  const { code, wrong } = await doctor(t, { dataDir, uid: 65_534 });
+  assert.equal(code, 1);
+  assert.match(wrong.join("\n"), /^files: this user may not read and write \S+control\.db\. Run as root: chown -R 65534:65534/m);
+  assert.doesNotMatch(wrong.join("\n"), /restore/i);
+});
+
+test("scheduled backups cannot be written", async (t) => {
+  const flags = ["--backup-every-hours=24", `--backup-directory=${join(used, "seal.key", "backups")}`];
+  await finds(
+    t,
+    { flags },
+    /^backup directory: this user may not write in \S+seal\.key, so that no scheduled backup is made\. Give the directory/,
+  );
+});
+
+test("an address without a port of its own is named with its listener", async (t) => {
+  await finds(t, { flags: ["--gateway-host=192.0.2.77"] }, /^ports: the AI gateway cannot listen on 192\.0\.2\.77:0 \(EADDRNOTAVAIL\)/);
 });

@@ -25,7 +25,7 @@ async function ask(
   return { status: answer.statusCode ?? 0, body: await text(answer) };
 }
 
-const OPERATIONS = ["/metrics", "/livez", "/readyz", "/healthz"];
+const OPERATIONS = ["/metrics", "/livez", "/readyz", "/healthz", "/statusz"];
 
 test("API, gateway and operations answer only to names of this machine, and to names that the operator adds at run time", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "selvedge-hosts-"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,6 +84,37 @@ test("the API port serves health, readiness and metrics of every plane without c
   );
   assert.ok(ours.length > 10);
   assert.ok(!text.includes(selvedge.ready.token ?? "?"));
+});
+
+test("selvedge status shows planes, nodes, what waits and the last errors", async (t) => {
+  const dataDir = await directory(t);
+  const config = join(dataDir, "selvedge.toml");
+  await writeFile(config, "");
+  const selvedge = await startSelvedge({ dataDir, args: ["--config", config] });
+  t.after(() => selvedge.stop());
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, ["bin/selvedge.js", ...args, "--data", dataDir], { encoding: "utf8", timeout: 120_000 });
+  await writeFile(config, "[edge]\nnonsense = 1\n");
+  assert.equal(run("reload").status, 1);
+  assert.equal(run("node", "token", "--name", "fra-1", "--planes", "edge").status, 0);
+  const { status, stdout } = run("status");
+  assert.equal(status, 0);
+  assert.match(stdout, /^planes +.*gateway.* up/m);
+  assert.match(stdout, /^nodes +1 waiting$/m);
+  assert.match(stdout, /^waiting +\S/m);
+  assert.match(stdout, /^error +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ the configuration is invalid; nothing was changed$/m);
+  const { planes, nodes, last_errors } = JSON.parse(run("status", "--json").stdout);
+  assert.ok(planes.every((plane: any) => plane.status === "up"));
+  assert.deepEqual([nodes, last_errors.length], [{ waiting: 1 }, 1]);
+});
+
+test("a user who may not read the data directory is told so", { skip: process.geteuid?.() === 0 ? false : "needs root" }, async (t) => {
+  const selvedge = await startSelvedge();
+  t.after(() => selvedge.stop());
+  const args = ["bin/selvedge.js", "status", "--data", selvedge.dataDir];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 120_000, uid: 65_534, gid: 65_534 });
+  assert.equal(status, 1);
+  assert.match(stderr, /^selvedge: this user may not read \S+run\.json \(EACCES\): run the command as the user of the server$/m);
 });
 
 test("a restart keeps token, account and answers", async (t) => {

@@ -270,7 +270,8 @@ test("a secret of each kind comes out nowhere but in the answer to the call that
   await eventually(async () => ((await call("GET", `/accounts/${account}/ai-gateway/gateways/g/logs`)).body.result?.length ?? 0) > 0);
   const known = { account_id: account, zone_id: zone, gateway_id: "g", provider: "openai" };
   assert.ok((await readAll(server, token, known, see)) > 80, "the API has many lists");
-  for (const path of ["/metrics", "/readyz", "/healthz"]) see(path, await (await fetch(new URL(path, server.ready.api))).text());
+  for (const path of ["/metrics", "/readyz", "/healthz", "/statusz"])
+    see(path, await (await fetch(new URL(path, server.ready.api))).text());
 
   const commands: readonly (readonly string[])[] = [
     ["status"],

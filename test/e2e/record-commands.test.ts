@@ -14,7 +14,12 @@ test("zones, records and purge do the daily work through the API", async (t) => 
   const run = (...args: readonly string[]) =>
     runClient(process.execPath, [PROGRAM, ...args, "--data", server.dataDir], { SELVEDGE_TOKEN: token });
   const call = apiCaller(server.ready);
-  const { id } = await succeed(call("POST", "/zones", { name: "daily.test", account: { id: account_id } }));
+  const { created } = JSON.parse(await run("zone", "add", "daily.test", "--json")) as { readonly created: { readonly id: string } };
+  const { id } = created;
+  assert.match(await run("zone", "add", "größe.test"), /^[0-9a-f]{32} +xn--gre-6ka8i\.test +active +ns1\.\S+, ns2\.\S+$/m);
+  assert.equal(await run("zone", "delete", "größe.test"), "deleted größe.test\n");
+  await assert.rejects(run("zone", "delete", "größe.test"), /ended with 1\n[^]*cannot access a zone/);
+  await assert.rejects(run("zones", "--api", server.ready.http), /is not the API of Selvedge\. Check the base URL/);
   assert.match(await run("zones"), new RegExp(`^ID +NAME +STATUS +TYPE +ACCOUNT\n${id} +daily\\.test +active +full `));
 
   const added = JSON.parse(

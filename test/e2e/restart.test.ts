@@ -62,6 +62,21 @@ test("a restart under load loses no request over HTTP/1.1, HTTP/2, DNS, the API 
   assert.ok(!isAlive(second.pid));
 });
 
+test("a server that is stopped while it drains after a restart ends with the process that has taken over", async (t) => {
+  const site = await loadedSite();
+  t.after(site.close);
+  const { selvedge } = site;
+  t.after(() => selvedge.kill());
+  // Its requests keep the first process draining.
+  const load = site.load();
+  const { pid } = await site.restart();
+  assert.ok(!selvedge.log().includes('"msg":"stopped"'), "the first process still drains");
+  const ended = selvedge.stop();
+  await load.stop();
+  assert.deepEqual(await ended, { code: 0, signal: null });
+  assert.ok(!isAlive(pid));
+});
+
 test("a new process that cannot start changes nothing, and the command says why", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-restart-"));
   t.after(() => removeDirectory(directory));

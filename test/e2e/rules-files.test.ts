@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { apiCaller, succeed } from "../support/api.ts";
+import { eventually } from "../support/eventually.ts";
 import { startSelvedge } from "../support/selvedge.ts";
+import { toolOrSkip } from "../support/tools.ts";
 
 test("the rules of a zone are exported to a file, compared, applied by it, and keep their identifiers", async (t) => {
   const selvedge = await startSelvedge();
@@ -84,4 +86,33 @@ test("the rules of a zone are exported to a file, compared, applied by it, and k
   assert.equal((await succeed(call("GET", entry("http_request_cache_settings")))).rules.length, 1);
   const missing = await run(["diff", join(directory, "none.json")]);
   assert.deepEqual([missing.code, /cannot read .*none\.json/.test(missing.err)], [1, true]);
+});
+
+test("rules that somebody adds while the command asks are kept", { skip: toolOrSkip("script") }, async (t) => {
+  const selvedge = await startSelvedge();
+  t.after(() => selvedge.stop());
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-rules-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const call = apiCaller(selvedge.ready);
+  const { id } = await succeed(call("POST", "/zones", { name: "rules.example", account: { id: selvedge.ready.account_id } }));
+  const entry = `/zones/${id}/rulesets/phases/http_request_firewall_custom/entrypoint`;
+  const file = join(directory, "rules.json");
+  const wanted = [{ action: "block", expression: 'http.host eq "old.example"' }];
+  writeFileSync(file, JSON.stringify({ zone: "rules.example", phases: { http_request_firewall_custom: wanted } }));
+  const env = { ...process.env, SELVEDGE_API: selvedge.ready.api, SELVEDGE_TOKEN: selvedge.ready.token ?? "" };
+  const command = `'${process.execPath}' bin/selvedge.js rules apply '${file}'`;
+  const child = spawn("script", ["-qec", command, "/dev/null"], { env, stdio: "pipe" });
+  let shown = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
+  await eventually(() => shown.includes("[y/N]"));
+  await succeed(call("PUT", entry, { rules: [{ action: "block", expression: 'http.host eq "urgent.example"' }] }));
+  child.stdin.write("y\n");
+  const [code] = (await once(child, "exit")) as [number];
+  assert.equal(code, 1, shown);
+  assert.match(shown, /the rules of rules\.example have changed since they were compared: nothing was changed/);
+  const { rules } = await succeed(call("GET", entry));
+  assert.deepEqual(
+    rules.map((rule: any) => rule.expression),
+    ['http.host eq "urgent.example"'],
+  );
 });

@@ -138,8 +138,10 @@ async function resultOf(response: Response): Promise<unknown> {
   let envelope: { readonly success?: boolean; readonly result?: unknown; readonly errors?: readonly ApiError[] };
   try {
     envelope = (await response.json()) as typeof envelope;
+    // The envelope always says whether the call succeeded.
+    if (typeof envelope.success !== "boolean") throw new Error("another server");
   } catch {
-    const why = `the API responded with ${response.status} but without the envelope. Check the base URL; it ends with /client/v4`;
+    const why = `what responded (${response.status}) is not the API of Selvedge. Check the base URL; it ends with /client/v4`;
     throw new CliError(why, EXIT.failed, response.status >= SERVER_ERROR);
   }
   if (envelope.success === true) return envelope.result;

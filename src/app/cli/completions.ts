@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { ENV_TOOLS } from "./env/tools.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 /** A command by its names, such as `token create`, and the words that may follow it. */
@@ -6,6 +7,8 @@ interface Level {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly about: string }[];
   readonly flags: readonly { readonly name: string; readonly about: string; readonly takesValue: boolean }[];
+  /** Values of its argument. */
+  readonly choices: readonly string[];
 }
 
 const SHELLS: Readonly<Record<string, (levels: readonly Level[]) => string>> = {
@@ -13,6 +16,12 @@ const SHELLS: Readonly<Record<string, (levels: readonly Level[]) => string>> = {
   // Its own emulation of bash, which every zsh brings.
   zsh: (levels) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(levels)}`,
   fish: fishScript,
+};
+
+/** Values of arguments that are one of a few words. */
+const CHOICES: Readonly<Record<string, () => readonly string[]>> = {
+  env: () => Object.keys(ENV_TOOLS),
+  completions: () => Object.keys(SHELLS),
 };
 
 /** The script that completes commands and flags in this shell. Throws for another shell. */
@@ -29,7 +38,12 @@ function levelsOf(command: Command, path: string): readonly Level[] {
       ? []
       : [{ name: option.long, about: firstSentence(option.description), takesValue: option.required }],
   );
-  const level: Level = { path, commands, flags: [...flags, { name: "--help", about: "show help", takesValue: false }] };
+  const level: Level = {
+    path,
+    commands,
+    choices: CHOICES[path]?.() ?? [],
+    flags: [...flags, { name: "--help", about: "show help", takesValue: false }],
+  };
   return [level, ...command.commands.flatMap((one) => levelsOf(one, path === "" ? one.name() : `${path} ${one.name()}`))];
 }
 
@@ -38,7 +52,8 @@ const firstSentence = (text: string): string => /^[^.;(]*/.exec(text)?.[0].trim(
 function bashScript(levels: readonly Level[]): string {
   const known = levels.flatMap(({ path }) => (path === "" ? [] : [`"${path}"`])).join("|");
   const words = levels.map(
-    ({ path, commands, flags }) => `    "${path}") words="${[...commands, ...flags].map(({ name }) => name).join(" ")}" ;;`,
+    ({ path, commands, choices, flags }) =>
+      `    "${path}") words="${[...commands.map(({ name }) => name), ...choices, ...flags.map(({ name }) => name)].join(" ")}" ;;`,
   );
   const values = [
     ...new Set(levels.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ name }) => name))),
@@ -53,16 +68,15 @@ function bashScript(levels: readonly Level[]): string {
   done
   case "\${COMP_WORDS[COMP_CWORD - 1]}" in
     ${values.join("|")})
-      COMPREPLY=($(compgen -f -- "$cur"))
+      COMPREPLY=()
       return ;;
   esac
   case "$path" in
 ${words.join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$cur"))
 }
-complete -o filenames -F _selvedge selvedge
+complete -o default -F _selvedge selvedge
 `;
 }
 
@@ -70,7 +84,8 @@ function fishScript(levels: readonly Level[]): string {
   const names = new Set(levels.flatMap(({ commands }) => commands.map(({ name }) => name)));
   const at = (path: string): string => `-n "__selvedge_at '${path}'"`;
   const about = (text: string): string => (text === "" ? "" : ` -d '${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`);
-  const lines = levels.flatMap(({ path, commands, flags }) => [
+  const lines = levels.flatMap(({ path, commands, choices, flags }) => [
+    ...choices.map((one) => `complete -c selvedge ${at(path)} -f -a ${one}`),
     ...commands.map((one) => `complete -c selvedge ${at(path)} -f -a ${one.name}${about(one.about)}`),
     ...flags.map((flag) => `complete -c selvedge ${at(path)} -l ${flag.name.slice(2)}${flag.takesValue ? " -r" : ""}${about(flag.about)}`),
   ]);

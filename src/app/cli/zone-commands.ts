@@ -4,6 +4,8 @@ import { CLIENT_KEYS, DATABASE_KEYS, type Finish, withApi } from "./command-part
 
 /** Adds the commands of `selvedge zone`. */
 export function addZones(parent: Command, finish: Finish): void {
+  addZoneAdd(parent, finish);
+  addZoneDelete(parent, finish);
   addZoneImport(parent, finish);
   addZoneExport(parent, finish);
   addZoneHistory(parent, finish);
@@ -12,6 +14,25 @@ export function addZones(parent: Command, finish: Finish): void {
   addZoneRollKey(parent, finish);
   addZoneProve(parent, finish);
   addZoneSettle(parent, finish);
+}
+
+function addZoneAdd(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("add")
+    .argument("<name>", "the name of the zone, such as example.com")
+    .description("Create a zone without records, and show the name servers to which its registrar delegates it.")
+    .option("--account <id>", "the account that owns the zone (default: the only account that the token can access)");
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
+  command.action(async (name: string, options) => finish(await (await import("./zone/zone-set.ts")).zoneAdd(name, options, flags)));
+}
+
+function addZoneDelete(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("delete")
+    .argument("<zone>", "the zone, such as example.com")
+    .description("Delete a zone with its records, rules and certificates.");
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
+  command.action(async (zone: string, options) => finish(await (await import("./zone/zone-set.ts")).zoneDelete(zone, options, flags)));
 }
 
 function addZoneImport(parent: Command, finish: Finish): void {

@@ -24,6 +24,7 @@ import { apiConfig } from "./control-config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { addOperations, createOperations } from "#app/operations/operations.ts";
+import { serverStatus } from "#app/operations/server-status.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { addJoining, type Admit } from "#app/operations/joining.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
@@ -101,11 +102,13 @@ export function openApi(
     deprecations: deprecationTable(config.deprecations.later_rows),
     config: apiConfig(live, (host) => allowsHost(host)),
   });
+  const samples = async () => [
+    ...metrics.samples(),
+    ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
+  ];
   const operations = createOperations({
-    samples: async () => [
-      ...metrics.samples(),
-      ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
-    ],
+    samples,
+    status: () => serverStatus({ log, planes, samples, nodes: () => control.nodes.list() }),
     notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
     notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
   });

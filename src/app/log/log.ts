@@ -1,4 +1,5 @@
 import { pino, type Logger } from "pino";
+import { type Clock, isoMicros, systemClock } from "#kernel/clock.ts";
 import type { LogArea } from "#app/config/log-areas.ts";
 import { createLogStream, type LogStream } from "./log-stream.ts";
 
@@ -16,18 +17,47 @@ export interface LeveledLog extends Log {
   use(levels: LogLevels): void;
   /** The lines of one area; the same log each time. */
   area(name: LogArea): Log;
+  /** The newest errors, oldest first. */
+  lastErrors(): readonly LoggedError[];
+}
+
+export interface LoggedError {
+  readonly time: string;
+  readonly message: string;
 }
 
 const STANDARD_ERROR = 2;
+const LAST_ERRORS = 5;
+const MESSAGE_LENGTH_MAX = 300;
+/** https://getpino.io/#/docs/api?id=logger-level */
+const ERROR_LEVEL = 50;
 
 /**
  * Logs go to standard error as JSON lines; standard output is for the ready line (DESIGN.md §4). Callers log identifiers
  * and outcomes, never bodies; `redact` is a second safeguard.
  */
-export function createLog(first: LogLevels, stream: LogStream = createLogStream(STANDARD_ERROR)): LeveledLog {
+export function createLog(
+  first: LogLevels,
+  stream: LogStream = createLogStream(STANDARD_ERROR),
+  clock: Pick<Clock, "nowMicros"> = systemClock,
+): LeveledLog {
   let { level, levels } = first;
+  const errors: LoggedError[] = [];
+  const keep = (args: readonly unknown[], time: string): void => {
+    errors.push({ time, message: messageOf(args).slice(0, MESSAGE_LENGTH_MAX) });
+    if (errors.length > LAST_ERRORS) errors.shift();
+  };
   const root = pino(
-    { level, redact: { paths: ["token", "*.token", "authorization", "*.authorization", "headers", "*.headers"], censor: "[redacted]" } },
+    {
+      level,
+      hooks: {
+        logMethod(args, method, lineLevel) {
+          if (lineLevel >= ERROR_LEVEL) keep(args, isoMicros(clock.nowMicros()));
+          method.apply(this, args);
+        },
+      },
+      redact: { paths: ["token", "*.token", "authorization", "*.authorization", "headers", "*.headers"], censor: "[redacted]" },
+    },
     stream,
   );
   const areas = new Map<LogArea, Logger>();
@@ -42,7 +72,15 @@ export function createLog(first: LogLevels, stream: LogStream = createLogStream(
       areas.set(name, known);
       return known;
     },
+    lastErrors: () => [...errors],
   });
+}
+
+/** The text of a line, with that of its error. */
+function messageOf(args: readonly unknown[]): string {
+  const text = args.find((each) => typeof each === "string") ?? "";
+  const { err } = ((typeof args[0] === "object" ? args[0] : null) ?? {}) as { readonly err?: unknown };
+  return err instanceof Error ? `${text}: ${err.message}` : String(text);
 }
 
 /** The log of an area, where the log distinguishes areas. */

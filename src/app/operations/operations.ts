@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
+import type { ServerStatus } from "./server-status.ts";
 
 export interface OperationsDeps {
   /** Samples of every thread, the main one included. */
@@ -10,6 +11,8 @@ export interface OperationsDeps {
   notReady(): Promise<readonly string[]>;
   /** Notices for the operator although everything serves. */
   notices(): readonly string[];
+  /** The parts of the server and what they wait for, for `selvedge status`. */
+  status(): Promise<ServerStatus>;
 }
 
 /** Operational endpoints, by path. They need no credential: each listener decides who may call them. */
@@ -28,7 +31,7 @@ const LOOP_MEASURED_EVERY_MS = 100;
 
 /**
  * `/livez` and `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text with the
- * metrics of every thread.
+ * metrics of every thread. `/statusz`: see ServerStatus.
  */
 export function createOperations(deps: OperationsDeps): Operations {
   const live = async (): Promise<OperationsAnswer> => json(200, { status: "ok" });
@@ -49,6 +52,7 @@ export function createOperations(deps: OperationsDeps): Operations {
         });
       },
     ],
+    ["/statusz", async () => json(200, await deps.status())],
     [
       "/metrics",
       async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ListenerAddresses } from "./ready.ts";
 
@@ -28,12 +28,15 @@ export interface ReloadOutcome {
 
 const path = (dataDir: string): string => join(dataDir, "run.json");
 
+/** Null without a server. Throws if this user may not read the file. */
 export function readRunFile(dataDir: string): RunFile | null {
-  if (!existsSync(path(dataDir))) return null;
   try {
     return JSON.parse(readFileSync(path(dataDir), "utf8")) as RunFile;
-  } catch {
-    return null;
+  } catch (error) {
+    const { code = "", syscall } = error as NodeJS.ErrnoException;
+    if (!["EACCES", "EPERM"].includes(code)) return null;
+    const advice = `this user may not read ${path(dataDir)} (${code}): run the command as the user of the server`;
+    throw Object.assign(new Error(advice, { cause: error }), { code, syscall });
   }
 }
 

@@ -5,16 +5,16 @@ import type { Planes } from "#app/planes/planes-deps.ts";
 /** Longer than any tick of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
 
+export const planeStates = (planes: Pick<Planes, "workers">): Promise<ServerHealth["planes"]> =>
+  Promise.all(
+    planes.workers.map(async (worker) => ({
+      name: worker.name,
+      status: !worker.isUp() ? ("down" as const) : (await worker.answers(ANSWER_LIMIT_MS)) ? ("up" as const) : ("silent" as const),
+    })),
+  );
+
 /** The current state of the planes and the database. */
 export async function serverHealth(store: Store, planes: Pick<Planes, "workers">): Promise<ServerHealth> {
-  const [reason, states] = await Promise.all([
-    store.health(),
-    Promise.all(
-      planes.workers.map(async (worker) => ({
-        name: worker.name,
-        status: !worker.isUp() ? ("down" as const) : (await worker.answers(ANSWER_LIMIT_MS)) ? ("up" as const) : ("silent" as const),
-      })),
-    ),
-  ]);
+  const [reason, states] = await Promise.all([store.health(), planeStates(planes)]);
   return { planes: states, problems: reason === null ? [] : [`nothing can be written to the database: ${reason}`] };
 }

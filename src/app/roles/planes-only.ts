@@ -19,6 +19,7 @@ import type { Closing } from "#app/operations/disposables.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { createOperations } from "#app/operations/operations.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
+import { serverStatus } from "#app/operations/server-status.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
@@ -100,9 +101,11 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
 
   const gateOf = (): HostGate => createHostGate(allowedHosts(live, config.ops.host));
   let allowsHost = gateOf();
+  const samples = async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((thread) => thread.metrics()))).flat()];
   const ops = await openOperationsListener({
     operations: createOperations({
-      samples: async () => [...metrics.samples(), ...(await Promise.all(planes.workers.map((thread) => thread.metrics()))).flat()],
+      samples,
+      status: () => serverStatus({ log, planes, samples, nodes: async () => [] }),
       notReady: () => silentPlanes(planes.workers),
       notices: () => [...transport.list(), ...stalls.list()],
     }),

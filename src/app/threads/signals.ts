@@ -3,10 +3,10 @@ import { isatty } from "node:tty";
 /** Signals from the system and from people at terminals. */
 export interface Signals {
   /**
-   * Resolves with the first request to end: SIGTERM, SIGINT, or a closed terminal. Another SIGTERM or SIGINT ends the
+   * Resolves with the signal of the first request to end: SIGTERM, SIGINT, or a closed terminal. Another SIGTERM or SIGINT ends the
    * process at once. Until it is called, each of them does, like a power cut.
    */
-  end(): Promise<void>;
+  end(): Promise<NodeJS.Signals>;
   /** Calls back for each SIGHUP from now on, and once for earlier ones. */
   onReload(listener: () => void): void;
   /** Calls back for each SIGUSR2 from now on, and once for earlier ones. */
@@ -25,10 +25,10 @@ const STANDARD_STREAMS = [0, 1, 2];
 export function listenForSignals(): Signals {
   const terminals = STANDARD_STREAMS.filter((fd) => isatty(fd));
   const hasLostTerminal = (): boolean => terminals.some((fd) => !isatty(fd));
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const { promise: asked, resolve } = Promise.withResolvers<NodeJS.Signals>();
   let isAsked = false;
   let isWaiting = false;
-  let end = (): void => process.exit(1);
+  let end = (_signal: NodeJS.Signals): void => process.exit(1);
   let reload = (): void => {
     isWaiting = true;
   };
@@ -37,16 +37,16 @@ export function listenForSignals(): Signals {
     isRestartWaiting = true;
   };
   process.on("SIGUSR2", () => restart());
-  process.on("SIGHUP", () => (hasLostTerminal() ? end() : reload()));
+  process.on("SIGHUP", () => (hasLostTerminal() ? end("SIGHUP") : reload()));
   return {
     end: () => {
-      end = () => {
+      end = (signal) => {
         isAsked = true;
         reload = restart = () => undefined;
-        resolve();
+        resolve(signal);
       };
       // The second request ends the process at once.
-      const onEnd = (): void => (isAsked ? process.exit(1) : end());
+      const onEnd = (signal: NodeJS.Signals): void => (isAsked ? process.exit(1) : end(signal));
       process.on("SIGTERM", onEnd);
       process.on("SIGINT", onEnd);
       return asked;

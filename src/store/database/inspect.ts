@@ -9,11 +9,13 @@ export interface DatabaseState {
   readonly isFile: boolean;
   /** Null if the database does not exist; its history is null if an older program made it. */
   readonly position: { readonly history: string | null; readonly rev: number } | null;
+  /** Version of its schema; 0 if there is none. */
+  readonly schema: number;
 }
 
 /** Throws DatabaseFault if the database cannot be read. */
 export async function inspectDatabase(url: string): Promise<DatabaseState> {
-  const none = { exists: false, isFile: isFile(url), position: null };
+  const none = { exists: false, isFile: isFile(url), position: null, schema: 0 };
   if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
   const backend = await openBackend(url);
   try {
@@ -25,7 +27,8 @@ export async function inspectDatabase(url: string): Promise<DatabaseState> {
       const [counter] = (await session.query("SELECT * FROM counters WHERE name = 'rev'")).rows;
       const { value, history } = counter ?? {};
       const position = typeof value === "number" ? { rev: value, history: typeof history === "string" ? history : null } : null;
-      return { ...none, exists: true, position };
+      const [latest] = (await session.query("SELECT max(version) AS version FROM schema_migrations")).rows;
+      return { ...none, exists: true, position, schema: Number(latest?.["version"] ?? 0) };
     } finally {
       await session.close();
     }

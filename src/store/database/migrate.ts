@@ -129,6 +129,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 300, name: "edge-addresses", statements: edgeAddresses },
 ];
 
+/** Throws if a newer program made the database. */
+export function refuseNewer(at: number, migrations: readonly Migration[] = MIGRATIONS): void {
+  const known = migrations.at(-1)?.version ?? 0;
+  if (at > known)
+    throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
+}
+
 /**
  * Applies all missing migrations in one transaction. Throws if a newer program made the database, because this one could
  * damage it.
@@ -156,10 +163,7 @@ async function migrateInOne(session: Session, dialect: Dialect, clock: Clock, mi
     );
     const { rows } = await session.query("SELECT version FROM schema_migrations");
     const applied = new Set(rows.map(({ version }) => Number(version)));
-    const at = Math.max(0, ...applied);
-    const known = migrations.at(-1)?.version ?? 0;
-    if (at > known)
-      throw new Error(`the database has schema version ${at} and this program knows up to ${known}: start the newer program that made it`);
+    refuseNewer(Math.max(0, ...applied), migrations);
     for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
       for (const statement of migration.statements(dialect)) await session.query(statement);
       const values = [1, 2, 3].map(dialect.placeholder).join(", ");

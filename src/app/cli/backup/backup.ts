@@ -98,6 +98,21 @@ async function spoken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof Error ? new CliError(error.message) : error;
+    throw error instanceof Error ? new CliError(plain(error)) : error;
   }
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  EACCES: "this user may not use",
+  ENOENT: "this does not exist:",
+  EISDIR: "this is a directory:",
+  ENOTDIR: "a part of this path is a file:",
+  ENOSPC: "the disk is full:",
+  EROFS: "the file system is read-only:",
+};
+
+/** Errors of the system name a call that no operator knows. */
+function plain(error: NodeJS.ErrnoException): string {
+  const cause = CAUSES[error.code ?? ""];
+  return cause === undefined || error.path === undefined ? error.message : `${cause} ${error.path}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
+import { refuseNewer } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
 import { counterServerVersion } from "#wire/redis/counter-server.ts";
 import { withoutCredentials } from "#app/config/config-formats.ts";
@@ -13,6 +14,7 @@ import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 import type { Finding } from "./findings.ts";
+import { checkBackupDirectory, checkFiles, isReadable } from "./files.ts";
 import { checkBackup, checkCertificate, checkClock, checkDisk, checkOpenFiles, checkPermissions } from "./machine.ts";
 import { checkBus, checkPorts, checkResolvers } from "./network.ts";
 import { rebuild } from "./rebuild.ts";
@@ -46,12 +48,13 @@ export async function doctor(
     );
     const position = lastGood && lastGoodPosition(lastGood);
     const findings: Finding[] = [];
+    let hasDatabase = false;
     const note = (what: string, wrong: string | null, good: string): void =>
       void findings.push({ what, finding: wrong ?? good, isGood: wrong === null });
     note("last good copy", complaints[0] ?? null, position === null ? "there is none" : `good, at revision ${position.rev}`);
-    if (url.startsWith(SQLITE) && existsSync(url.slice(SQLITE.length)))
+    if (url.startsWith(SQLITE) && isReadable(url.slice(SQLITE.length)))
       note("database file", withRemedy(await wrongIn(url.slice(SQLITE.length)), position === null ? RESTORE : RESTORE_OR_REBUILD), "good");
-    if (existsSync(files.events)) note("events database", withRemedy(await wrongIn(files.events), RESTORE), "good");
+    if (isReadable(files.events)) note("events database", withRemedy(await wrongIn(files.events), RESTORE), "good");
     if (newHistory && findings.every(({ isGood }) => isGood)) {
       const store = await openStore({ url, clock: systemClock });
       await store.renewHistory();
@@ -59,7 +62,9 @@ export async function doctor(
     }
     try {
       const deps = { config, files, lastGood: position, newInstallation: false };
-      const { position: at } = await inspectedDatabase(deps);
+      const { position: at, exists, schema } = await inspectedDatabase(deps);
+      refuseNewer(schema);
+      hasDatabase = exists;
       note("database", null, at === null ? "there is none" : `good, at revision ${at.rev} of history ${at.history ?? "none"}`);
     } catch (error) {
       note("database", (error as Error).message, "");
@@ -76,7 +81,9 @@ export async function doctor(
     }
     findings.push(
       checkBackup(readLastBackup(config.data), config.backup, systemClock),
-      checkPermissions(files.sealKey),
+      checkPermissions(files.sealKey, hasDatabase),
+      ...checkFiles(config.data),
+      ...checkBackupDirectory(config.backup),
       checkCertificate(config.tls, systemClock),
       checkDisk(config.data),
       checkOpenFiles(),

@@ -59,8 +59,10 @@ export function checkClock(directory: string, clock: Pick<Clock, "nowMs">): Find
 const modifiedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** The server refuses a key that other users may read. */
-export function checkPermissions(sealKey: string): Finding {
+export function checkPermissions(sealKey: string, hasDatabase: boolean): Finding {
   const what = "permissions";
+  if (!existsSync(sealKey) && hasDatabase)
+    return wrong(what, `${sealKey} is missing, and secrets in the database are sealed with it`, "Restore the file from a backup");
   if (!existsSync(sealKey)) return good(what, "good, no key yet");
   const { mode, uid } = statSync(sealKey);
   const own = process.geteuid?.() ?? 0;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
+import { isDeepStrictEqual } from "node:util";
 import { loadConfig } from "#app/config/config.ts";
 import type { ApiClient } from "../api-client.ts";
 import { configInput } from "../config-input.ts";
@@ -45,7 +46,7 @@ export async function rulesDiff(file: string, options: RulesOptions, flags: read
 
 /** Shows the differences, asks, and makes the zone's rules those of the file. */
 export async function rulesApply(file: string, options: RulesApplyOptions, flags: readonly string[]): Promise<ExitCode> {
-  const { api, json, zone, id, diff } = await compared(file, options, flags);
+  const { api, json, zone, id, current, diff } = await compared(file, options, flags);
   const result = { zone, changes: machineForm(diff) };
   if (diff.length === 0) {
     print(json, result, [`the rules of ${zone} are already those of the file`]);
@@ -54,6 +55,9 @@ export async function rulesApply(file: string, options: RulesApplyOptions, flags
   await check(api, id, diff);
   if (options.yes !== true) await confirm(diff, zone);
   else if (!json) process.stdout.write(`${ruleDiffLines(diff).join("\n")}\n`);
+  // A person takes time to answer, and rules that others add meanwhile would go without a word.
+  if (!isDeepStrictEqual(await phasesOf(api, id, zone), current))
+    throw new CliError(`the rules of ${zone} have changed since they were compared: nothing was changed; compare and apply again`);
   for (const { phase, rules } of diff) await explained(phase, () => api.call("PUT", entryPoint(id, phase), { rules }));
   print(json, result, [`the rules of ${zone} are now those of the file`]);
   return EXIT.ok;
@@ -71,6 +75,8 @@ interface Compared {
   readonly json: boolean;
   readonly zone: string;
   readonly id: string;
+  /** The zone's rules. */
+  readonly current: RulesFile["phases"];
   readonly diff: readonly PhaseDiff[];
 }
 
@@ -80,7 +86,8 @@ async function compared(file: string, options: RulesOptions, flags: readonly str
   const api = openZoneApi(options, data);
   const zone = plainZoneName(options.zone ?? wanted.zone);
   const id = await requireZone(api, zone);
-  return { api, json, zone, id, diff: diffRules(await phasesOf(api, id, zone), wanted.phases) };
+  const current = await phasesOf(api, id, zone);
+  return { api, json, zone, id, current, diff: diffRules(current, wanted.phases) };
 }
 
 function contentOf(file: string): string {

@@ -6,9 +6,11 @@ import { loadConfig } from "#app/config/config.ts";
 import { listed } from "#app/operations/ready.ts";
 import { isAlive, type RunFile, readRunFile } from "#app/operations/run-file.ts";
 import { configInput } from "#app/cli/config-input.ts";
-import { columns, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+import type { ServerStatus } from "#app/operations/server-status.ts";
+import { columns, complain, EXIT, type ExitCode, print, printable } from "#app/cli/outcome.ts";
 
 const READY_TIMEOUT_MS = 3_000;
+const NOT_ANSWERING = "not answering";
 
 interface Readiness {
   readonly status: string;
@@ -28,6 +30,7 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   }
   const readiness = await askReadiness(run);
   const { notices = [] } = readiness;
+  const details = readiness.status === NOT_ANSWERING ? null : await askDetails(run);
   const { pid, api, ops, gateway, dns, dot, http, https, started_at, further } = run;
   const shown = { ...run, ops: ops ?? "" };
   const rows = Object.entries({
@@ -43,6 +46,7 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
     "started at": started_at,
     ...(notices.length === 0 ? {} : { notice: notices.join("; ") }),
   });
+  const parts = details === null ? [] : detailRows(details);
   print(
     json,
     {
@@ -58,10 +62,37 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
       started_at,
       data,
       ...(further && { further }),
+      ...details,
     },
-    columns(rows.filter(([, value]) => value !== "")),
+    columns([...rows.filter(([, value]) => value !== ""), ...parts]),
   );
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
+}
+
+/** Null from servers that have none. */
+async function askDetails(run: RunFile): Promise<ServerStatus | null> {
+  try {
+    const { ok, text } = await get(new URL("/statusz", run.ops ?? run.api));
+    return ok ? (JSON.parse(text) as ServerStatus) : null;
+  } catch {
+    return null;
+  }
+}
+
+function detailRows({ planes, nodes, waiting, last_errors }: ServerStatus): readonly (readonly string[])[] {
+  const states = [...Map.groupBy(planes, ({ status }) => status)].map(
+    ([status, some]) => `${some.map(({ name }) => name).join(", ")} ${status}`,
+  );
+  const counted = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([what, count]) => `${count} ${what.replaceAll("_", " ")}`)
+      .join(", ");
+  return [
+    ["planes", states.join("; ") || "none are needed yet"],
+    ["nodes", counted(nodes) || "none"],
+    ["waiting", counted(waiting) || "nothing"],
+    ...last_errors.map(({ time, message }) => ["error", `${time.slice(0, 19)}Z ${printable(message)}`]),
+  ];
 }
 
 async function askReadiness(run: RunFile): Promise<Readiness> {
@@ -70,7 +101,7 @@ async function askReadiness(run: RunFile): Promise<Readiness> {
     const { status: state, reasons, notices } = JSON.parse(text) as Partial<Readiness>;
     return { status: ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [], ...(notices === undefined ? {} : { notices }) };
   } catch (error) {
-    return { status: "not answering", reasons: [(error as Error).message] };
+    return { status: NOT_ANSWERING, reasons: [(error as Error).message] };
   }
 }
 
