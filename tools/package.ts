@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { productionPackages } from "./production-packages.ts";
@@ -24,6 +24,13 @@ const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 const WRAPPER = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")/../lib/node_modules
 exec "$here/node-linux-${process.arch}/bin/node" "$here/selvedge/bin/selvedge.js" "$@"
+`;
+
+/** Commands of the Debian package find the service's server; `--config` and `--data` still choose another. */
+const DEBIAN_WRAPPER = `#!/bin/sh
+config=/etc/selvedge/selvedge.toml
+if [ -z "\${SELVEDGE_CONFIG+set}" ] && [ -r $config ]; then export SELVEDGE_CONFIG=$config; fi
+exec /usr/lib/selvedge/bin/selvedge "$@"
 `;
 
 const target = resolve(process.argv[2] ?? join(ROOT, "dist-packages"));
@@ -86,7 +93,7 @@ function debianPackage(tree: string): string {
     return join(root, path);
   };
   cpSync(tree, at("usr/lib/selvedge"), { recursive: true });
-  symlinkSync("../lib/selvedge/bin/selvedge", at("usr/bin/selvedge"));
+  writeFileSync(at("usr/bin/selvedge"), DEBIAN_WRAPPER, { mode: 0o755 });
   cpSync(join(ROOT, "deploy/selvedge.service"), at("usr/lib/systemd/system/selvedge.service"));
   cpSync(join(ROOT, "deploy/selvedge.toml"), at("etc/selvedge/selvedge.toml"));
   cpSync(join(ROOT, "LICENSE"), at("usr/share/doc/selvedge/copyright"));

@@ -40,7 +40,7 @@ dpkg -i /root/selvedge_*.deb >&2
 systemd-analyze verify selvedge.service 2>&1 | sed 's/^/verify: /'
 systemd-analyze security --offline=true --threshold=20 selvedge.service | tail -1 | sed 's/^/security: /'
 stat -c 'state: %U %a' /var/lib/selvedge
-stat -c 'config: %U %a' /etc/selvedge/selvedge.toml
+stat -c 'config: %U %G %a' /etc/selvedge/selvedge.toml
 start="$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/selvedge.service) --ops-port 0 --api-port 0 --gateway-port 0 --dns-port 0 --http-port 0 --https-port 0 --json"
 setpriv --reuid=selvedge --regid=selvedge --clear-groups --no-new-privs $start > /tmp/ready 2> /tmp/log &
 pid=$!
@@ -49,9 +49,15 @@ api=$(sed 's/.*"api":"\\([^"]*\\)".*/\\1/' /tmp/ready)
 token=$(sed 's/.*"token":"\\([^"]*\\)".*/\\1/' /tmp/ready)
 echo "answer: $(curl -sS -H "Authorization: Bearer $token" "$api/user/tokens/verify")"
 echo "owner: $(stat -c %U /proc/$pid)"
+echo "found: $(cd /; selvedge status | head -1)"
+selvedge backup /root/by-root.tar.gz 2>/dev/null >&2
+echo "files of others: $(find /var/lib/selvedge ! -user selvedge | tr '\\n' ' ')"
 echo "backup: $(setpriv --reuid=selvedge --regid=selvedge --clear-groups selvedge backup /var/backups/selvedge/one.tar.gz --data /var/lib/selvedge 2>/dev/null)"
 kill $pid
 wait $pid && echo 'ended: 0'
+install -d -o selvedge -g selvedge -m 700 /var/lib/restored
+selvedge restore /root/by-root.tar.gz --data /var/lib/restored >&2
+echo "restored: $(find /var/lib/restored ! -user selvedge | tr '\\n' ' ')"
 sed -i 's/8782/8783/' /etc/selvedge/selvedge.toml
 dpkg --remove selvedge >&2
 echo "removed: $(ls -d /usr/lib/selvedge /usr/bin/selvedge /etc/selvedge/selvedge.toml /var/lib/selvedge/control.db 2>/dev/null | tr '\\n' ' ')"
@@ -104,7 +110,10 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
       assert.match(lines["security"] ?? "", /exposure level for selvedge\.service: [01]\.\d OK/);
       assert.deepEqual(without(lines, ["answer", "backup", "security"]), {
         state: "selvedge 700",
-        config: "root 644",
+        config: "root selvedge 640",
+        found: "status      ready",
+        "files of others": "",
+        restored: "",
         owner: "selvedge",
         ended: "0",
         removed: "/etc/selvedge/selvedge.toml /var/lib/selvedge/control.db ",

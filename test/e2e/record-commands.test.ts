@@ -46,6 +46,10 @@ test("zones, records and purge do the daily work through the API", async (t) => 
 
   await assert.rejects(run("purge", "daily.test"), /ended with 2\n[^]*choose one/);
   await assert.rejects(run("records", "edit", "daily.test", added.created.id), /ended with 2\n[^]*set a field to change/);
+  await assert.rejects(
+    run("records", "delete", "daily.test", "www"),
+    /ended with 2\n[^]*www is not the ID of a record: selvedge records list daily/,
+  );
   await assert.rejects(run("records", "delete", "daily.test", added.created.id), /ended with 1\n[^]*81044/);
   await assert.rejects(run("records", "add", "daily.test", "A", "x", "192.0.2.1", "--proxied", "maybe"), /ended with 2\n/);
 });

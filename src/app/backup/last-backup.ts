@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { giveToOwner } from "#app/control/give-to-owner.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 
 /** The newest backup of a data directory, by whomever it was made. */
@@ -27,6 +28,7 @@ export function noteLastBackup(dataDir: string, last: LastBackup): boolean {
   const aside = `${path}.${process.pid}`;
   try {
     writeFileSync(aside, `${JSON.stringify(last)}\n`, { mode: 0o600 });
+    giveToOwner(dataDir, [basename(aside)]);
     renameSync(aside, path);
     return true;
   } catch {

@@ -20,6 +20,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { decryptAge } from "#kernel/crypto/age.ts";
 import type { AgeKey } from "#kernel/crypto/age-keys.ts";
 import { openStore } from "#store/database/open.ts";
+import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import { hasUnfinishedRestore, RESTORE_DIRECTORY } from "#app/control/unfinished-restore.ts";
 import { BACKUP_PARTS, CHECKSUMS, isPartPath, MANIFEST, type Manifest } from "./backup-parts.ts";
@@ -71,6 +72,7 @@ export async function restoreBackup({ file, dataDir, key, clock }: RestoreReques
     // The last of them is the one without which no server starts.
     for (const name of readdirSync(workDir).toSorted((a, b) => Number(a === "control.db") - Number(b === "control.db")))
       renameSync(join(workDir, name), join(dataDir, name));
+    giveToOwner(dataDir);
     syncDirectory(dataDir);
     return { manifest, parts: unpacked.parts() };
   } finally {

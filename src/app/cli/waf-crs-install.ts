@@ -1,4 +1,5 @@
 import { loadConfig } from "#app/config/config.ts";
+import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { installCoreRules } from "#app/waf/install-core-rules.ts";
 import { configInput } from "./config-input.ts";
@@ -13,6 +14,7 @@ export function wafCrsInstall(archive: string, { sha256 }: WafCrsInstallOptions,
   const config = loadConfig(configInput(flags));
   try {
     const installed = installCoreRules(archive, planeFiles(config.data).coreRules, sha256);
+    giveToOwner(config.data);
     print(config.json, installed, [
       `SHA-256  ${installed.sha256}`,
       `installed ${installed.version || "the rules"}, ${installed.rules} rules, in ${installed.directory}`,

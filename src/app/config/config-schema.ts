@@ -648,7 +648,7 @@ export const CONFIG_KEYS = {
   "deprecations.later_rows": {
     type: "switch",
     default: false,
-    doc: "Also follow the deprecations of 2026 that are not in SPEC 9: fixed types of DNS records, the end of the batch of zone settings, authentication of new gateways, the end of DNS reports.",
+    doc: "Also follow the deprecations of 2026 that this API does not follow by default: fixed types of DNS records, the end of the batch of zone settings, authentication of new gateways, the end of DNS reports.",
   },
   "deprecations.unsafe_pins": {
     type: "switch",

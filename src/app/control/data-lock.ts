@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { giveToOwner } from "./give-to-owner.ts";
 import { isAlive, readRunFile } from "#app/operations/run-file.ts";
 
 // https://www.sqlite.org/rescode.html
@@ -30,6 +31,7 @@ export function lockDataDirectory(dataDir: string): { release(): void } {
     makeDirectory(resolve(dataDir));
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     db = new DatabaseSync(join(dataDir, "lock.db"));
+    giveToOwner(dataDir, ["lock.db"]);
     db.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   } catch (error) {
     db?.close();

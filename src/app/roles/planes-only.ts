@@ -18,6 +18,7 @@ import { planeAddresses } from "#app/operations/addresses.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";
 import { createOperations } from "#app/operations/operations.ts";
+import { listed } from "#app/operations/ready.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { serverStatus } from "#app/operations/server-status.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
@@ -118,9 +119,9 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const opsPorts = ops.sockets.map(({ port }) => port);
   for (const port of opsPorts) createOperatorPorts(operatorPorts).add(port);
   const addresses = planeAddresses(config, { ...planes.ports, api: [], ops: opsPorts });
-  const { api: _api, ops: _ops, further: _further, ...listeners } = addresses;
+  const listeners = (["gateway", "dns", "dot", "http", "https"] as const).map((name) => [name, listed(addresses, name)] as const);
   feed?.report(publisher, async () => ({
-    addresses: Object.fromEntries(Object.entries(listeners).filter(([, address]) => address !== "")),
+    addresses: Object.fromEntries(listeners.filter(([, address]) => address !== "")),
     problems: await silentPlanes(planes.workers),
   }));
   const runFile = keepRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() }, (error) =>

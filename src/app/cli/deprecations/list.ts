@@ -16,7 +16,7 @@ export interface DeprecationsOptions extends ApiOptions {
 export async function deprecationsList(options: DeprecationsOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json, deprecations } = loadConfig(configInput(flags));
   if (options.whoCalls !== true) {
-    const followed = deprecationTable(deprecations.later_rows);
+    const followed = deprecationTable(deprecations.later_rows).toSorted((a, b) => (a.date < b.date ? 1 : Number(a.date > b.date) && -1));
     const rows = followed.map(({ date, id, replacement }) => [date, id, replacement ?? ""]);
     print(json, { deprecations: followed }, columns([["DATE", "ID", "USE INSTEAD"], ...rows]));
     return EXIT.ok;

@@ -7,6 +7,7 @@ import { counterServerVersion } from "#wire/redis/counter-server.ts";
 import { withoutCredentials } from "#app/config/config-formats.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";
 import { readLastBackup } from "#app/backup/last-backup.ts";
+import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
 import { wrongIn } from "#app/control/rebuild-database.ts";
@@ -96,6 +97,7 @@ export async function doctor(
     print(config.json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));
     return isGood ? EXIT.ok : EXIT.failed;
   } finally {
+    giveToOwner(config.data);
     lock.release();
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createUser } from "@nats-io/nkeys";
 import { loadConfig } from "#app/config/config.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import type { JoinAnswer } from "#app/fleet/join-answer.ts";
 import { readNodeState, writeNodeState } from "#app/fleet/node-state.ts";
@@ -25,6 +26,7 @@ export async function join(text: string, token: string, flags: readonly string[]
     const user = createUser();
     const answer = await ask(url, { token, public_key: user.getPublicKey() });
     writeNodeState(data, answer, Buffer.from(user.getSeed()).toString());
+    giveToOwner(data);
     print(json, { name: answer.name, planes: answer.planes, data }, [
       `joined as ${answer.name} (${answer.planes.join(", ")}); run it with: selvedge start --data ${data}`,
     ]);

@@ -47,6 +47,7 @@ export const recordAdd = (
 };
 
 export const recordEdit = (zone: string, id: string, options: ApiOptions & RecordFields, flags: readonly string[]): Promise<ExitCode> => {
+  checkId(zone, id);
   const body = fieldsOf(options);
   if (Object.keys(body).length === 0) throw new CliError("set a field to change, such as --content", EXIT.usage);
   return inZone(zone, options, flags, async ({ api, path, json, name }) => {
@@ -55,11 +56,18 @@ export const recordEdit = (zone: string, id: string, options: ApiOptions & Recor
   });
 };
 
-export const recordDelete = (zone: string, id: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> =>
-  inZone(zone, options, flags, async ({ api, path, json, name }) => {
+export const recordDelete = (zone: string, id: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> => {
+  checkId(zone, id);
+  return inZone(zone, options, flags, async ({ api, path, json, name }) => {
     await api.call("DELETE", `${path}/dns_records/${encodeURIComponent(id)}`);
     print(json, { zone: name, deleted: id }, [`deleted ${printable(id)}`]);
   });
+};
+
+function checkId(zone: string, id: string): void {
+  if (/^[0-9a-f]{32}$/.test(id)) return;
+  throw new CliError(`${printable(id)} is not the ID of a record: selvedge records list ${printable(zone)} shows the IDs`, EXIT.usage);
+}
 
 function fieldsOf({ name, content, ttl, priority, proxied, comment }: RecordFields): Readonly<Record<string, unknown>> {
   if (proxied !== undefined && proxied !== "yes" && proxied !== "no") throw new CliError("--proxied takes yes or no", EXIT.usage);
