@@ -271,6 +271,17 @@ test("unknown gateway, unknown provider and malformed chats are refused with the
   assert.deepEqual(await refusal("/locked/nobody/chat/completions"), [401, 2009]);
   for (const body of ["", "{", "[]", "7", '{"messages":[]}', '{"model":7}', '{"model":""}'])
     assert.deepEqual(await refusal("/gw/openai/chat/completions", body), [400, 2019], body);
+  for (const [body, why] of [
+    ["7", "the body must be a JSON object"],
+    ['{"messages":[]}', "model: must name a provider and its model"],
+    ['{"model":"gpt-4o","messages":[]}', "model: must name a provider and its model"],
+    ['{"model":"openai/","messages":[]}', "model: must name a provider and its model"],
+  ] as const) {
+    const { error } = (await (await post(`${base}/gw/compat/chat/completions`, body)).json()) as {
+      error: [{ code: number; message: string }];
+    };
+    assert.deepEqual([error[0].code, error[0].message.includes(why)], [2019, true], error[0].message);
+  }
   assert.equal(rows.length, 0);
   assert.equal(mock.getRequests().length, 0);
 });

@@ -1,6 +1,6 @@
 import { chatStep, embeddingsStep } from "./chat-step.ts";
-import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
-import { type Plan, type PlanRequest, planOf } from "#gateway/request/plan.ts";
+import { type GatewayErrorName, RefusalError, refusalMessage } from "#gateway/http/errors.ts";
+import { type Plan, type PlanRequest, planOf, type Step } from "#gateway/request/plan.ts";
 import type { PlannerDeps } from "./planner-deps.ts";
 import { planDynamic } from "./dynamic-plan.ts";
 import { DYNAMIC } from "./gateway-routes.ts";
@@ -26,16 +26,27 @@ export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | Gate
   if (body.kind === "stream") return "aig_body_too_large";
   const chat = objectOf(body.bytes);
   const model = chat?.["model"];
-  if (chat === undefined || typeof model !== "string") return "aig_bad_request_body";
+  if (chat === undefined) throw malformed("the body must be a JSON object");
+  if (typeof model !== "string") throw malformed(NAMED);
   if (endpoint === "embeddings") {
     const step = embeddingsStep(deps, { request, chat, model, index: 0, options });
-    return typeof step === "string" ? step : planOf([step]);
+    return planOrRefusal(step);
   }
   if (model.startsWith(DYNAMIC)) {
     const route = deps.routes.find(request.gateway, model.slice(DYNAMIC.length));
     return route === undefined ? "aig_unknown_route" : planDynamic(deps, route, request, chat);
   }
   const step = chatStep(deps, { request, chat, model, index: 0, options });
+  return planOrRefusal(step);
+}
+
+const NAMED = "model: must name a provider and its model, such as openai/gpt-4o-mini";
+
+const malformed = (why: string): RefusalError =>
+  new RefusalError({ name: "aig_bad_request_body", message: `${refusalMessage("aig_bad_request_body")}: ${why}` });
+
+function planOrRefusal(step: Step | GatewayErrorName): Plan | GatewayErrorName {
+  if (step === "aig_bad_request_body") throw malformed(NAMED);
   return typeof step === "string" ? step : planOf([step]);
 }
 
