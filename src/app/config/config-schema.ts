@@ -681,6 +681,11 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "Beginning of the URLs of images and uploads, such as https://images.example.com, a name of a zone. Empty: the address of the management API.",
   },
+  "images.control": {
+    type: "site",
+    default: "",
+    doc: "On a node: where control's API answers requests for images, such as https://control.example.net:8780. Empty: the address at which the node joined.",
+  },
   "images.per_account_max": {
     type: "count",
     default: 100_000,

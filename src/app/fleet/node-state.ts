@@ -7,6 +7,8 @@ import type { JoinAnswer } from "./join-answer.ts";
 export interface NodeState extends Omit<JoinAnswer, "keys" | "local_root"> {
   /** Of its user on the bus (nkey). */
   readonly seed: string;
+  /** Where control's API was when the machine joined; absent in directories that joined with an earlier release. */
+  readonly control_url?: string;
 }
 
 const stateFile = (dataDir: string): string => join(dataDir, "node.json");
@@ -28,12 +30,16 @@ export function readNodeState(dataDir: string): NodeState | null {
 }
 
 /** Writes the files of a node, `node.json` last: without it the directory has not joined. */
-export function writeNodeState(dataDir: string, { keys, local_root, ...state }: JoinAnswer, seed: string): void {
+export function writeNodeState(
+  dataDir: string,
+  { keys, local_root, ...state }: JoinAnswer,
+  own: Pick<NodeState, "seed" | "control_url">,
+): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   for (const plane of state.planes) writePrivately(planeKeyFile(dataDir, plane), JSON.stringify(keys[plane]));
   writePrivately(join(dataDir, "ca.pem"), local_root);
   if (state.bus.root !== "") writePrivately(busRootFile(dataDir), state.bus.root);
-  writePrivately(stateFile(dataDir), `${JSON.stringify({ ...state, seed } satisfies NodeState, null, 2)}\n`);
+  writePrivately(stateFile(dataDir), `${JSON.stringify({ ...state, ...own } satisfies NodeState, null, 2)}\n`);
 }
 
 function writePrivately(path: string, text: string): void {

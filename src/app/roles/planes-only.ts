@@ -6,7 +6,7 @@ import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { unchangingSource } from "#snapshot/unchanging-source.ts";
-import { refuseUnsafeBinds } from "#app/config/bind-safety.ts";
+import { isLoopbackHost, refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
 import type { PlaneRole } from "#app/config/roles.ts";
 import { readTls } from "#app/config/tls-files.ts";
@@ -31,7 +31,8 @@ import { createReload } from "#app/operations/reload.ts";
 import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
-import { planeKeyFile, readNodeState } from "#app/fleet/node-state.ts";
+import { openImageRelay } from "#app/fleet/image-relay.ts";
+import { type NodeState, planeKeyFile, readNodeState } from "#app/fleet/node-state.ts";
 import { startPlanes } from "./planes.ts";
 import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
@@ -44,6 +45,16 @@ const UNREPORTED: PlaneReports = {
   onTunnels: () => undefined,
   onSightings: () => undefined,
 };
+
+/** The port of the images; 0 if the process has no edge, or nobody has said where control is. */
+async function openImages({ control_url = "" }: NodeState, { config, log, operatorPorts }: ComposeDeps, closing: Closing): Promise<number> {
+  if (!config.roles.includes("edge")) return 0;
+  const control = config.images.control || control_url;
+  if (control === "") log.warn({}, "images are not delivered here: this machine joined with an earlier release, so set images.control");
+  if (control.startsWith("http:") && !isLoopbackHost(new URL(control).hostname))
+    throw new Error("images.control must begin with https://, because images that need a signature would cross a network in clear text");
+  return control === "" ? 0 : openImageRelay({ control, log: logOf(log, "nodes"), operatorPorts }, closing);
+}
 
 /** A process with planes only: no database, no API, no jobs. The operations listener shows its health. */
 export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Running> {
@@ -84,13 +95,14 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     const shared = openSharedCounting({ config, sealer, clock, log, metrics });
     closing.add(async () => shared.close());
   }
+  const imagesPort = state === null ? 0 : await openImages(state, deps, closing);
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());
   const planes = await startPlanes({
     ...{ config, live, publisher, log, files, early, operatorPorts, metrics, stalls },
     ruleMaterial: ruleFiles.material,
-    hasZones: true,
+    ...{ hasZones: true, imagesPort },
     onNotNative: transport.add,
     inherited,
     eventsFree: takeOver?.eventsFree,

@@ -1622,7 +1622,7 @@ export const ERROR_CODES = {
     code: 5502,
     status: 503,
     message: "The storage of images is not available; retry in a moment",
-    cause: "The bucket that has the files of images (images.in_s3) refused a request or did not answer.",
+    cause: "The bucket that has the files of images (images.in_s3) refused a request or did not answer; or, on a node, control did not.",
     remedy: "Wait the number of seconds in Retry-After, then retry. The operator's log has the reason.",
     retry_after_seconds: 10,
   },

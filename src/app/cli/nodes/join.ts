@@ -25,7 +25,7 @@ export async function join(text: string, token: string, flags: readonly string[]
       throw new CliError(`${data} is that of a server with control; choose another directory with --data`);
     const user = createUser();
     const answer = await ask(url, { token, public_key: user.getPublicKey() });
-    writeNodeState(data, answer, Buffer.from(user.getSeed()).toString());
+    writeNodeState(data, answer, { seed: Buffer.from(user.getSeed()).toString(), control_url: url.origin });
     giveToOwner(data);
     print(json, { name: answer.name, planes: answer.planes, data }, [
       `joined as ${answer.name} (${answer.planes.join(", ")}); run it with: selvedge start --data ${data}`,
