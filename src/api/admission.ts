@@ -119,7 +119,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   return async (route, request) => {
     const actor = await authenticate(route, request);
     countCall(actor, request);
-    checkIdentifiers(request.params, request.path);
+    checkIdentifiers(scopeParams(request.params), request.path);
     const scope = askedScope(route, request.params);
     const resolved = await access.authorize(actor, scope, route.permissions);
     countCallOf(route, actor);
@@ -171,6 +171,10 @@ const tooManyFailures = ({ resetSeconds }: RateLimitState): PlatformError =>
 
 const tooMany = (standing: RateLimitState, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });
+
+/** The others are checked once it is known that the endpoint has not ended, because an ended one takes none of them. */
+const scopeParams = (params: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(params).filter(([name]) => name === "account_id" || name === "zone_id"));
 
 /** The scope's identifier is the path parameter of that name (api/route.ts). */
 function askedScope(route: Route, params: Readonly<Record<string, string>>): RequestedScope {

@@ -18,6 +18,7 @@ import { clientOf } from "./connection/client-of.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { createShapeReader } from "./deprecations/call-recorder.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
+import { checkIdentifiers } from "./identifiers.ts";
 import type { Route } from "./route.ts";
 import { sessionCookie } from "#api/dashboard/session-cookie.ts";
 
@@ -142,6 +143,7 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
     if (state.day.date !== deps.apiDate.standard()) state.admitted.call.api_date = state.day.date;
     const dated = deps.engine.at(name, state.day.date, state.day.safe);
     if (dated.gone) throw goneError(dated.gone);
+    checkIdentifiers(state.params, pathOf(request.url));
     state.dated = dated.begin();
   }
 
@@ -200,11 +202,12 @@ function createEndpoint(route: Route, deps: RequestDeps): Endpoint {
 
   /** Only of admitted callers, and not of the dashboard, which is of this version. */
   function recordForm(request: FastifyRequest, { call, resolved }: Admitted): void {
+    const rules = [...(stateOf(request).dated?.askedRules ?? [])].toSorted();
     const accountId = resolved.account?.id ?? ownAccount(call.actor);
     if (accountId === undefined || call.actor.session_id !== undefined || !deps.recordsCalls()) return;
     deps.recorder.count({
       ...{ day: deps.apiDate.today(), account_id: accountId, token_id: call.actor.id, route: name, api_date: call.api_date ?? null },
-      shape: JSON.stringify(readShape(request.query as Query, request.body)),
+      shape: JSON.stringify({ ...readShape(request.query as Query, request.body), ...(rules.length === 0 ? {} : { rules }) }),
     });
   }
 

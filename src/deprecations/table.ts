@@ -503,8 +503,11 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     date: "2022-10-11",
     routes: [
       ...withMethods(SCRIPT_MONITOR, "GET", "PUT"),
-      ...withMethods(`${SCRIPT_MONITOR}/scripts`, "GET"),
-      ...withMethods(`${SCRIPT_MONITOR}/scripts/:script_id`, "GET"),
+      ...["scripts", "scripts/:script_id", "connections", "connections/:connection_id", "cookies", "cookies/:cookie_id"].map(
+        (part) => `GET ${SCRIPT_MONITOR}/${part}`,
+      ),
+      ...withMethods(`${SCRIPT_MONITOR}/policies`, "GET", "POST"),
+      ...withMethods(`${SCRIPT_MONITOR}/policies/:policy_id`, "GET", "PUT", "DELETE"),
     ],
     effect: { kind: "endpoint_gone", renamed: ["script_monitor", "page_shield"] },
     replacement: "the same paths with page_shield in place of script_monitor",

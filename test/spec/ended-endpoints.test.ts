@@ -79,6 +79,12 @@ const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
     { route: "GET /zones/:zone_id/script_monitor/scripts", keeps: ([{ id }]) => ({ script_id: id }) },
     { route: "GET /zones/:zone_id/script_monitor/scripts/:script_id" },
     (scene) => seesScript(scene, "https://example.com/other"),
+    ...["connection", "cookie"].flatMap((kind): readonly Step[] => [
+      { route: `GET /zones/:zone_id/script_monitor/${kind}s`, keeps: ([{ id }]) => ({ [`${kind}_id`]: id }) },
+      { route: `GET /zones/:zone_id/script_monitor/${kind}s/:${kind}_id` },
+    ]),
+    (scene) => seesScript(scene, "https://example.com/third?secure"),
+    ...pagePolicies("/zones/:zone_id/script_monitor/policies"),
   ],
   "images-direct-upload-v1": [
     {
@@ -129,6 +135,17 @@ const SAME_FOR_ALL: Readonly<Record<string, string>> = {
   "GET /organizations/:account_id/roles": "the roles of an installation",
   "GET /organizations/:account_id/roles/:role_id": "the roles of an installation",
 };
+
+function pagePolicies(path: string): readonly Step[] {
+  const policy = { description: "a", action: "log", expression: "true", enabled: true, value: "script-src 'self'" };
+  return [
+    { route: `POST ${path}`, body: policy, keeps: ({ id }) => ({ policy_id: id }) },
+    { route: `GET ${path}` },
+    { route: `GET ${path}/:policy_id` },
+    { route: `PUT ${path}/:policy_id`, body: { action: "allow" } },
+    { route: `DELETE ${path}/:policy_id` },
+  ];
+}
 
 function setting(id: string, value: unknown): readonly Step[] {
   return [{ route: `GET /zones/:zone_id/settings/${id}` }, { route: `PATCH /zones/:zone_id/settings/${id}`, body: { value } }];
@@ -208,7 +225,12 @@ const createZone = async (server: ApiServer, name: string): Promise<string> =>
 
 async function seesScript({ server, ids }: Scene, page_url: string): Promise<void> {
   const seen = { zone_id: ids["zone_id"] ?? "", host: "cdn.example", page_url, at_ms: systemClock.nowMs() };
-  await server.control.pageShield.note([{ ...seen, kind: "script", url: "https://cdn.example/a.js" }]);
+  const { searchParams } = new URL(page_url);
+  await server.control.pageShield.note([
+    { ...seen, kind: "script", url: "https://cdn.example/a.js" },
+    { ...seen, kind: "connection", url: "https://cdn.example/" },
+    { ...seen, kind: "cookie", name: "a", attributes: { secure: searchParams.has("secure"), http_only: true } },
+  ]);
 }
 
 function addRequest(server: ApiServer, zone_id: string): void {
@@ -277,6 +299,32 @@ describe("SPEC 9: an endpoint still works, with an effect, on the day before its
         await server.close();
       }
     });
+});
+
+test("an ended endpoint answers 410 for identifiers of any form, to those who may call it", async () => {
+  const server = await startApi({ date: { asOf: null, negotiate: true } });
+  try {
+    const zone_id = await createZone(server, "example.com");
+    const answers = async (route: string, ids: Readonly<Record<string, string>>, token?: string) => {
+      const [method = "", path = ""] = route.split(" ");
+      const { status, body } = await ask(server, method, filled(path, ids), token === undefined ? {} : { token });
+      return [status, body.errors[0].code];
+    };
+    const own = { zone_id, account_id: server.account_id };
+    for (const row of ENDED)
+      for (const route of row.routes) {
+        const [, path = ""] = route.split(" ");
+        const others = [...path.matchAll(/:(\w+_id)/g)].map(([, name = ""]) => [name, "an-older-form.of_1"]);
+        assert.deepEqual(await answers(route, { ...Object.fromEntries(others), ...own }), [410, 10410], route);
+      }
+    const tunnel = "DELETE /accounts/:account_id/tunnels/:tunnel_id";
+    assert.deepEqual(await answers(tunnel, { account_id: "not-an-id", tunnel_id: "1" }), [404, 7003]);
+    assert.deepEqual(await answers(tunnel, { account_id: "0".repeat(32), tunnel_id: "1" }), [403, 9109]);
+    assert.deepEqual(await answers(tunnel, { ...own, tunnel_id: "1" }, "Z".repeat(40)), [403, 9109]);
+    assert.deepEqual(await answers("GET /accounts/:account_id/cfd_tunnel/:tunnel_id", { ...own, tunnel_id: "1" }), [404, 7003]);
+  } finally {
+    await server.close();
+  }
 });
 
 /** A row whose older side no generated test can find an effect of: it shows what never changes, or refuses all the same. */
