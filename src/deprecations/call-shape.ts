@@ -1,3 +1,4 @@
+import type { CallRule } from "#kernel/call-rules.ts";
 import type { Deprecation, Effect } from "./deprecation.ts";
 import type { Query } from "./effect-handler.ts";
 
@@ -9,6 +10,8 @@ export interface CallShape {
   readonly query: Query;
   /** Absent if the request had no JSON object or list. */
   readonly body?: unknown;
+  /** Rules that concern what the call did, which only the server knows; absent if none does. */
+  readonly rules?: readonly CallRule[];
 }
 
 /** Names and texts of requests that may be kept. */

@@ -55,6 +55,8 @@ export interface ProtocolRule {
 export interface CallRuleEffect {
   readonly kind: "call_rule";
   readonly rule: CallRule;
+  /** The rule refuses requests with this field only; others get the newest behaviour. Absent: it refuses all that it concerns. */
+  readonly field?: string;
 }
 
 /** The endpoint answers 410 from the date on. */

@@ -1,4 +1,4 @@
-import type { CallRules } from "#kernel/call-rules.ts";
+import type { CallRule, CallRules } from "#kernel/call-rules.ts";
 import { listAt } from "#kernel/lists.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorItem } from "#kernel/errors/errors.ts";
@@ -23,6 +23,8 @@ export interface DatedRequest {
   list(objects: readonly JsonObject[]): readonly JsonObject[];
   errors(items: readonly ErrorItem[]): readonly ErrorItem[];
   readonly rules: CallRules;
+  /** Rules that the use-case has asked about, because they concern what the call does. */
+  readonly askedRules: ReadonlySet<CallRule>;
   /** Rows that concern the request and whose date has not come yet. */
   readonly pending: ReadonlySet<Deprecation>;
 }
@@ -84,6 +86,7 @@ function dateRoute(rows: readonly CompiledRow[], dateFor: (row: Deprecation) => 
 
 function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
   const pending = new Set<Deprecation>();
+  const askedRules = new Set<CallRule>();
   for (const { row, pending: toCome, does } of rows) if (toCome && does.always === true) pending.add(row);
   /** Applies one hook of every row in order, and notes the rows that changed something. */
   function through<T>(value: T, hook: (does: Interpretation) => ((value: T) => T) | undefined, order: readonly ActiveRow[]): T {
@@ -103,11 +106,13 @@ function beginRequest(rows: readonly ActiveRow[]): DatedRequest {
     errors: (items) => through(items, (does) => does.errors, newestFirst),
     rules: {
       refuses: (rule) => {
+        askedRules.add(rule);
         const found = rows.find(({ does }) => does.rule?.name === rule);
         if (found?.pending === true) pending.add(found.row);
         return found?.does.rule?.isInForce === true;
       },
     },
+    askedRules,
     pending,
   };
 }

@@ -23,7 +23,7 @@ export const LATER_ROWS: readonly Deprecation[] = [
     date: "2026-11-03",
     added: "2026-11-27",
     routes: [`POST ${GATEWAYS}`, `PUT ${GATEWAYS}/:gateway_id`],
-    effect: { kind: "call_rule", rule: "authenticated_gateways" },
+    effect: { kind: "call_rule", rule: "authenticated_gateways", field: "authentication" },
     replacement: "gateways with authentication",
     was: "A new gateway needed no authentication unless its creator asked for it, and authentication could be turned off.",
     why: "Requests of others inflate logs and cost money.",

@@ -1,7 +1,7 @@
 import type { IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { CallShape } from "./call-shape.ts";
-import type { Deprecation } from "./deprecation.ts";
+import type { CallRuleEffect, Deprecation } from "./deprecation.ts";
 import { interpret } from "./effects/interpreters.ts";
 import type { Interpretation, JsonObject } from "./effect-handler.ts";
 
@@ -47,7 +47,7 @@ export function rehearse<C extends RehearsedCall>(
     for (const call of calls) {
       // A row that is in force for the caller already cannot break anything.
       if (!routes.has(call.route) || row.date <= (call.pin ?? from)) continue;
-      const found = outcomeOf(call.shape, before, after);
+      const found = outcomeOf(call, before, after, row);
       if (found !== null) findings.push({ row, call, ...found, isKept: call.pin !== null && row.protects === undefined });
     }
   }
@@ -60,15 +60,25 @@ export const isBreaking = ({ outcome, isKept }: Pick<Finding<RehearsedCall>, "ou
 
 type Found = Pick<Finding<RehearsedCall>, "outcome" | "error">;
 
-function outcomeOf(shape: CallShape, before: Interpretation, after: Interpretation): Found | null {
+function outcomeOf({ route, shape }: RehearsedCall, before: Interpretation, after: Interpretation, { effect }: Deprecation): Found | null {
   if (after.gone === true) return { outcome: "gone", error: null };
+  if (effect.kind === "call_rule") return outcomeOfRule(shape, effect);
   const [early, late] = [changed(shape, before), changed(shape, after)];
   if (late instanceof PlatformError) return { outcome: "refused", error: { code: late.code, message: late.message } };
   // A placeholder may be invalid in the older form; the request has the legacy form all the same.
   const hadEffect = early instanceof PlatformError || early;
   if (hadEffect && !late) return { outcome: "ignored", error: null };
-  const answers = (["result", "list", "errors"] as const).some((hook) => before[hook] !== undefined);
+  // The list in the response to a write has only what the request names.
+  const hooks = route.startsWith("GET ") ? (["result", "list", "errors"] as const) : (["result", "errors"] as const);
+  const answers = hooks.some((hook) => before[hook] !== undefined);
   return answers ? { outcome: "answer", error: null } : null;
+}
+
+/** The server, which knew the state before the call, noted that the rule concerned it. */
+function outcomeOfRule({ rules = [], body }: CallShape, { rule, field }: CallRuleEffect): Found | null {
+  if (!rules.includes(rule)) return null;
+  const isRefused = field === undefined || (typeof body === "object" && body !== null && field in body);
+  return { outcome: isRefused ? "refused" : "answer", error: null };
 }
 
 /** True if the interpreter changes the request; the error if it refuses it. */

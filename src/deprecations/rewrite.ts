@@ -34,7 +34,7 @@ const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind:
   error_wrapper: (_effect, call) => ({ ...call, causes: "errors" }),
   reject_query_forms: (_effect, call, row) => {
     const query = interpret(row).before.query?.(call.query) ?? call.query;
-    return query === call.query ? null : { ...call, query };
+    return query === call.query ? null : { ...call, query: matchingAny(query) };
   },
   reject_request_fields: (_effect, call, row) => withBody(call, (body) => asNewest(row, body)),
   joined_alias: (_effect, call, row) => withBody(call, (body) => asNewest(row, body)),
@@ -63,6 +63,15 @@ const WRITERS: { readonly [K in Effect["kind"]]?: Writer<Extract<Effect, { kind:
     };
   },
 };
+
+const NO_FILTERS: ReadonlySet<string> = new Set(["page", "per_page", "order", "direction"]);
+
+/** A parameter that is repeated means any of its values here; `match=any` says so to other servers, if no other filter is there. */
+function matchingAny(query: Query): Query {
+  const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
+  const isRepeated = filters.length === 1 && typeof query[filters[0] ?? ""] !== "string";
+  return isRepeated ? { ...query, match: "any" } : query;
+}
 
 const asNewest = (row: Deprecation, body: JsonObject): JsonObject => interpret(row).before.body?.(body) ?? body;
 

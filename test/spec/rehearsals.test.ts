@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { deprecationTable } from "#deprecations/later-rows.ts";
 import type { Rehearsal } from "#model/access/rehearsal.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -209,6 +210,41 @@ test("calls of an account deleted before they are written are skipped, and the o
   }
 });
 
+test("a rehearsal finds calls that only the server knows to change a record's type or to leave a gateway open", async () => {
+  const server = await startApi({ date: { asOf: "2026-01-01", negotiate: false }, deprecations: deprecationTable(true) });
+  try {
+    const records = `/zones/${await createZone(server, server.account_id)}/dns_records`;
+    const gateways = `/accounts/${server.account_id}/ai-gateway/gateways`;
+    const call = async (method: string, path: string, body: object): Promise<any> => {
+      const answer = await ask(server, method, path, { body });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.result;
+    };
+    const { id } = await call("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
+    await call("PUT", `${records}/${id}`, { type: "A", name: "a", content: "192.0.2.2", ttl: 300 });
+    await call("PATCH", `${records}/${id}`, { type: "TXT", content: '"text"' });
+    await call("PATCH", `${records}/${id}`, { type: "TXT", content: '"other"' });
+    await call("POST", `${records}/batch`, { puts: [{ id, type: "A", name: "a", content: "192.0.2.3", ttl: 300 }] });
+    const gateway = { cache_invalidate_on_update: false, cache_ttl: null, collect_logs: true };
+    const limits = { rate_limiting_interval: null, rate_limiting_limit: null };
+    await call("POST", gateways, { ...gateway, ...limits, id: "open", authentication: false });
+    await call("POST", gateways, { ...gateway, ...limits, id: "unsaid" });
+    await call("POST", gateways, { ...gateway, ...limits, id: "closed", authentication: true });
+    await eventually(async () => (await rehearsal(server, { as_of: "2026-12-31" })).calls >= 8);
+    const { findings, breaking } = await rehearsal(server, { as_of: "2026-12-31" });
+    const found = findings.map((one) => [one.deprecation_id, one.outcome, one.route.split(" ")[0], one.calls]);
+    assert.deepEqual(found.map(String).toSorted(), [
+      "dns-record-type-change,refused,PATCH,1",
+      "dns-record-type-change,refused,POST,1",
+      "gateways-without-authentication,answer,POST,1",
+      "gateways-without-authentication,refused,POST,1",
+    ]);
+    assert.equal(breaking, 3);
+  } finally {
+    await server.close();
+  }
+});
+
 test("nothing is recorded if the operator turned recording off", async () => {
   const server = await startApi({ date: OPERATOR, recordsCalls: () => false });
   const { store } = server;
@@ -238,7 +274,7 @@ test("selvedge deprecations rehearse --log reads calls from a file, without a se
     const args = ["--as-of", "2025-12-31", "--from", "2024-01-01", "--log", log];
     const { code, out, err } = await run([...args, "--json", "--html", html]);
     assert.equal(code, 1, err);
-    assert.match(err, /2 lines are not calls/);
+    assert.match(err, /2 entries are not calls of the management API and were left out, beginning with line 6\n/);
     const report = JSON.parse(out) as Rehearsal;
     assert.deepEqual([report.calls, report.breaking], [5, 4]);
     const outcomes = report.findings
@@ -260,7 +296,47 @@ test("selvedge deprecations rehearse --log reads calls from a file, without a se
     assert.match(text.out, /^5 calls, of which 4 would break on 2025-12-31\nDATE +ID +OUTCOME/);
     assert.equal((await run(["--as-of", "2024-01-02", "--from", "2024-01-01", "--log", log])).code, 0);
     assert.equal((await run(["--as-of", "soon", "--log", log])).code, 2);
-    assert.equal((await run(["--as-of", "2025-12-31", "--log", join(directory, "absent")])).code, 2);
+    assert.equal((await run(["--as-of", "2025-12-31", "--from", "2024-01-01", "--log", join(directory, "absent")])).code, 2);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a log has calls as recorders of HTTP write them, and one without calls is an error", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-rehearsal-"));
+  const zone = "0".repeat(32);
+  const address = `https://api.example.net/edge/client/v4/zones/${zone}/filters/?page=1#top`;
+  const request = { method: "get", url: address, postData: { text: "" } };
+  const settings = JSON.stringify({ settings: { default_nameservers: "custom.account" } });
+  const archive = { log: { version: "1.2", entries: [{ request }, { request: { method: "GET", url: "https://www.example.net/zones" } }] } };
+  const logs: readonly (readonly [name: string, text: string, broken: readonly string[]])[] = [
+    ["an address", JSON.stringify({ method: "GET", path: address }), ["firewall-rules"]],
+    ["a byte order mark", `\uFEFF${JSON.stringify(request)}\r\n\r\n`, ["firewall-rules"]],
+    ["a body as text", JSON.stringify({ method: "PUT", path: `/accounts/${zone}`, body: settings }), ["account-settings-nameservers"]],
+    ["an archive", JSON.stringify(archive), ["firewall-rules"]],
+    ["a written archive", JSON.stringify(archive, null, 2), ["firewall-rules"]],
+    ["a list", JSON.stringify([request, 5]), ["firewall-rules"]],
+    ["a line that is cut", `{"method":"GET"\n${JSON.stringify(request)}\n`, ["firewall-rules"]],
+  ];
+  try {
+    const file = join(directory, "calls");
+    const args = ["--as-of", "2026-01-01", "--from", "2024-01-01", "--log", file];
+    for (const [name, text, broken] of logs) {
+      writeFileSync(file, text);
+      const { code, out, err } = await run([...args, "--json"]);
+      assert.equal(code, 1, `${name}: ${err}`);
+      const { findings } = JSON.parse(out) as Rehearsal;
+      const ids = findings.filter(({ outcome }) => outcome !== "answer").map(({ deprecation_id }) => deprecation_id);
+      assert.deepEqual(ids, broken, name);
+    }
+    writeFileSync(file, "GET /zones\n");
+    const without = await run(args);
+    assert.deepEqual([without.code, without.out], [2, ""]);
+    assert.match(without.err, /nothing to rehearse .*beginning with line 1/);
+    writeFileSync(file, JSON.stringify(request));
+    const early = await run(["--as-of", "2026-01-01", "--log", file]);
+    assert.equal(early.code, 2);
+    assert.match(early.err, /--as-of 2026-01-01 must come after --from/);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -20,7 +20,7 @@ function addRehearse(parent: Command, finish: Finish): void {
     .description("Show which management calls would break on a day. Changes nothing. Exits 1 if a call would break.")
     .requiredOption("--as-of <day>", "the day to rehearse, such as 2027-01-01")
     .option("--since <time>", "use calls that the server recorded in this period, such as 7d (the default)")
-    .option("--log <file>", "use calls from a file, one JSON object per line; - is standard input")
+    .option("--log <file>", "use calls from a file: one JSON object per line, or an HTTP Archive; - is standard input")
     .option("--live", "use calls from now on, until interrupted or for the time that --for sets")
     .option("--for <seconds>", "with --live: stop after this time")
     .option("--from <day>", "with --log: the day on which these calls worked (default: today)")
@@ -37,7 +37,7 @@ Examples:
   selvedge deprecations rehearse --as-of 2027-01-01 --live --for 600 --html report.html
   selvedge deprecations rehearse --as-of 2025-06-15 --from 2024-01-01 --log calls.ndjson --json
 
-A line of --log: {"method":"GET","path":"/zones/ZONE/dns_records?name=a","body":{},"token":"a name"}; only method and path are required.`;
+A line of --log: {"method":"GET","path":"/zones/ZONE/dns_records?name=a","body":{},"token":"a name"}; only method and path (or url) are required.`;
 
 const EXAMPLES = `
 Examples:

@@ -1,5 +1,4 @@
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { createShapeReader, type ShapeReader } from "#api/deprecations/call-recorder.ts";
 import type { CountedCall } from "#api/deprecations/rehearsal-report.ts";
 import { ROUTES } from "#api/routes/table.ts";
@@ -7,26 +6,22 @@ import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { CallShape } from "#deprecations/call-shape.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
 import { CliError, EXIT } from "../outcome.ts";
+import { logEntries } from "./log-entries.ts";
+import { loggedCall } from "./logged-call.ts";
 
 export interface CallLog {
   readonly calls: readonly CountedCall[];
-  /** Lines that are not calls of the management API. */
+  /** Entries that are not calls of the management API. */
   readonly skipped: number;
+  /** Where the first of them is; null if none is. */
+  readonly firstSkipped: string | null;
   /** Forms were dropped, because there are too many. */
   readonly isCut: boolean;
 }
 
 const FORMS_MAX = 20_000;
-const LINE_CHARACTERS_MAX = 1_048_576;
 
-interface Line {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  readonly token?: unknown;
-}
-
-/** Reads calls from a file, one JSON object in each line. Calls of one form count together, so that a long log takes little memory. */
+/** Reads calls from a file. Calls of one form count together, so that a long log takes little memory. */
 export async function readCallLog(path: string): Promise<CallLog> {
   const input = path === "-" ? process.stdin : createReadStream(path);
   const failed = new Promise<never>((_resolve, reject) =>
@@ -34,13 +29,14 @@ export async function readCallLog(path: string): Promise<CallLog> {
   );
   const counted = new Map<string, CountedCall>();
   const match = createMatcher();
+  let firstSkipped: string | null = null;
   let [skipped, isCut] = [0, false];
   const read = async (): Promise<void> => {
-    for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-      if (text.trim() === "") continue;
-      const call = text.length > LINE_CHARACTERS_MAX ? undefined : callOf(text, match);
+    for await (const { value, at } of logEntries(input)) {
+      const call = callOf(value, match);
       if (call === undefined) {
         skipped++;
+        firstSkipped ??= at;
         continue;
       }
       const key = JSON.stringify([call.route, call.shape, call.token_id]);
@@ -51,35 +47,24 @@ export async function readCallLog(path: string): Promise<CallLog> {
     }
   };
   await Promise.race([read(), failed]);
-  return { calls: [...counted.values()], skipped, isCut };
+  return { calls: [...counted.values()], skipped, firstSkipped, isCut };
 }
 
-function callOf(text: string, match: Matcher): CountedCall | undefined {
-  let line: Line;
-  try {
-    line = JSON.parse(text) as Line;
-  } catch {
-    return undefined;
-  }
-  if (typeof line !== "object" || line === null || typeof line.method !== "string" || typeof line.path !== "string") return undefined;
-  const found = match(line.method.toUpperCase(), line.path, line.body);
-  return (
-    found && { ...found, api_date: null, token_id: typeof line.token === "string" ? line.token : "", token_name: null, day: "", calls: 1 }
-  );
+function callOf(entry: unknown, match: Matcher): CountedCall | undefined {
+  const call = loggedCall(entry);
+  const found = call === null ? undefined : match(call.method, call.target, call.body);
+  return found && { ...found, api_date: null, token_id: call?.token ?? "", token_name: null, day: "", calls: 1 };
 }
 
 type Matcher = (method: string, path: string, body: unknown) => { readonly route: string; readonly shape: CallShape } | undefined;
-
-const BASE_PATH = "/client/v4";
 
 /** Finds the route of a path, whose parameters may also be written as in the reference: `{zone_id}`, `:zone_id`. */
 function createMatcher(): Matcher {
   const bySize = Map.groupBy(ROUTES, ({ method, path }) => `${method} ${path.split("/").length}`);
   const readers = new Map<string, ShapeReader>();
   return (method, target, body) => {
-    const [given = "", query = ""] = target.split("?", 2);
-    const path = given.startsWith(BASE_PATH) ? given.slice(BASE_PATH.length) : given;
-    const parts = path.split("/");
+    const [path = "", query = ""] = target.split("?", 2);
+    const parts = (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
     // Literal path segments take precedence over parameters: /user/tokens/verify is not a token.
     const route = (bySize.get(`${method} ${parts.length}`) ?? [])
       .filter((candidate) => candidate.path.split("/").every((part, at) => part.startsWith(":") || part === parts[at]))

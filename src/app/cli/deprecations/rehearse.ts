@@ -40,19 +40,23 @@ export async function rehearseCalls(options: RehearseOptions, flags: readonly st
     options.log === undefined
       ? await ofServer(openZoneApi(options, data), options, asOf)
       : await ofLog(options.log, options.from, asOf, deprecationTable(deprecations.later_rows));
+  if (asOf <= report.from) complain([`nothing can end: --as-of ${asOf} is not after ${report.from}, the server's API date`]);
   print(json, report, linesOf(report));
   if (options.html !== undefined) writeFileSync(options.html, rehearsalPage(report));
   return report.breaking === 0 ? EXIT.ok : EXIT.failed;
 }
 
 async function ofLog(path: string, from: string | undefined, asOf: IsoDate, table: readonly Deprecation[]): Promise<Rehearsal> {
-  const { calls, skipped, isCut } = await readCallLog(path);
-  if (skipped > 0) complain([`${skipped} lines are not calls of the management API and were left out`]);
-  return rehearsalReport(table, calls, {
-    from: from === undefined ? isoDate(systemClock.nowMs()) : dayOf("--from", from),
-    asOf,
-    isCut,
-  });
+  const worked = from === undefined ? isoDate(systemClock.nowMs()) : dayOf("--from", from);
+  // Nothing ends between the two, so a report would be good news about nothing.
+  if (asOf <= worked)
+    throw new CliError(`--as-of ${asOf} must come after --from, the day on which the calls worked, which is ${worked}`, EXIT.usage);
+  const { calls, skipped, firstSkipped, isCut } = await readCallLog(path);
+  const left = `${skipped} entries are not calls of the management API`;
+  if (skipped > 0 && calls.length === 0)
+    throw new CliError(`nothing to rehearse in ${path}: ${left}, beginning with ${firstSkipped}`, EXIT.usage);
+  if (skipped > 0) complain([`${left} and were left out, beginning with ${firstSkipped}`]);
+  return rehearsalReport(table, calls, { from: worked, asOf, isCut });
 }
 
 async function ofServer(api: ApiClient, options: RehearseOptions, asOf: IsoDate): Promise<Rehearsal> {
