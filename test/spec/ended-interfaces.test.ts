@@ -123,6 +123,17 @@ test("SPEC 9, 2020-04-02: the accounts API shows members, roles and the audit lo
   assert.equal((await ask(server, "GET", `/accounts/${account_id}/audit_logs?since=never`)).status, 400);
 });
 
+test("SPEC 9, 2025-06-15: a write to a collection of firewall rules or filters without an identifier says so", async () => {
+  for (const [method, path, body, pointer] of [
+    ["PUT", "firewall/rules", { action: "log" }, "/id"],
+    ["PATCH", "firewall/rules", [{ priority: 1 }, { priority: 2 }], "/0/id"],
+    ["PUT", "filters", { id: "", expression: "true" }, "/id"],
+  ] as const) {
+    const { status, body: answer } = await ask(server, method, `/zones/${zone}/${path}`, { ...day("2025-06-14"), body });
+    assert.deepEqual([status, answer.errors[0].message, answer.errors[0].source.pointer], [400, '"id" is required.', pointer], path);
+  }
+});
+
 test("SPEC 9, 2022-10-11: script_monitor is another name of Page Shield, which reports what pages load", async () => {
   for (const [segment, asking] of [
     ["script_monitor", day("2022-10-10")],

@@ -44,7 +44,7 @@ export function createFilters(deps: FirewallDeps): Filters {
       changeFirewall(deps, call, zone, async (edit) => {
         const made: Filter[] = [];
         for (const [index, write] of writes.entries()) {
-          const before = filterNamed((await edit.firewall()).filters, write.id ?? "");
+          const before = filterNamed((await edit.firewall()).filters, idIn(write, pointerOf(writes, index)));
           made.push(
             await putFilter(edit, { ...write, expression: write.expression ?? before.expression }, before.id, pointerOf(writes, index)),
           );
@@ -64,6 +64,12 @@ export function createFilters(deps: FirewallDeps): Filters {
         return [...new Set(ids)].map((id) => ({ id }));
       }),
   };
+}
+
+/** The identifier in an item of a write to a collection. */
+export function idIn({ id }: { readonly id?: string }, at: string): string {
+  if (id === undefined || id === "") throw new PlatformError("firewall_invalid", { message: '"id" is required.', source: `${at}/id` });
+  return id;
 }
 
 const pointerOf = (writes: readonly unknown[], index: number): string => (writes.length === 1 ? "" : `/${index}`);

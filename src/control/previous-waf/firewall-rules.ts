@@ -8,7 +8,7 @@ import {
   type FirewallRuleQuery,
   type FirewallRuleWrite,
 } from "#model/rulesets/firewall-rule.ts";
-import { filterNamed, putFilter } from "./filters.ts";
+import { filterNamed, idIn, putFilter } from "./filters.ts";
 import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "./firewall-edit.ts";
 import { firewallPage, holdsText } from "./firewall-page.ts";
 import { loadFirewall, type PreviousFirewall, type StoredFirewallRule } from "./state.ts";
@@ -60,9 +60,11 @@ export function createFirewallRules(deps: FirewallDeps): FirewallRules {
     },
     create: (call, zone, writes) => change(call, zone, writes, (edit, write, at) => putRule(edit, write, null, at)),
     update: (call, zone, writes) =>
-      change(call, zone, writes, async (edit, write, at) => putRule(edit, write, ruleNamed(await edit.firewall(), write.id ?? ""), at)),
+      change(call, zone, writes, async (edit, write, at) => putRule(edit, write, ruleNamed(await edit.firewall(), idIn(write, at)), at)),
     prioritize: (call, zone, writes) =>
-      change(call, zone, writes, async (edit, { id = "", priority = null }) => {
+      change(call, zone, writes, async (edit, write, at) => {
+        const { priority = null } = write;
+        const id = idIn(write, at);
         const { id: _, created_on: __, modified_on: ___, ...value } = ruleNamed(await edit.firewall(), id);
         await edit.put("firewall_rule", id, { ...value, priority }, "update");
         return id;

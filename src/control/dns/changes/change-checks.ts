@@ -50,7 +50,7 @@ export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: re
 }
 
 /** The same error with the position of its change. */
-function located(error: PlatformError, { part, index, place }: ChangeStep): PlatformError {
+export function located(error: PlatformError, { part, index, place }: Pick<ChangeStep, "part" | "index" | "place">): PlatformError {
   // The caller of an undo did not send the record and knows it by its name.
   if (part === "restores")
     return new PlatformError("dns_undo_conflict", {

@@ -92,6 +92,7 @@ storeTest("the first error ends a batch, names its change, and nothing is applie
     [{ puts: [{ id: a.id, type: "A", name: "a" }] }, 9005, "/puts/0/content"],
     [{ puts: [{ id: a.id, name: "a", content: "192.0.2.1" }] }, 9020, "/puts/0/type"],
     [{ posts: [good, { type: "A", name: "b", content: "no" }, { type: "nonsense" }] }, 9005, "/posts/1/content"],
+    [{ posts: [{ type: "A", name: "b", content: "no" }] }, 9005, "/posts/0/content"],
     [{ posts: [good, good] }, 81058, "/posts/1"],
     [{ posts: [good, { ...good, type: "CNAME", content: "x.test" }] }, 81053, "/posts/1"],
     [{ posts: [{ type: "A", name: "alias", content: "192.0.2.1" }], deletes: [{ id: a.id }] }, 81054, "/posts/0"],

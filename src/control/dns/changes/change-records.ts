@@ -5,7 +5,7 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { checkSteps } from "./change-checks.ts";
+import { checkSteps, located } from "./change-checks.ts";
 import { checkForeignKeys } from "./multi-signer-keys.ts";
 import { addedBy, type LargeChange, type LargeChanges } from "./large-change.ts";
 import { largeStep } from "./large-step.ts";
@@ -156,7 +156,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     change: async (call, zone, changes, options) => {
       // Prepared outside the unit, which blocks all other writes.
       const prepared = await prepareChanges(changes, zone, deps.policy);
-      if (prepared.failedAlone) throw prepared.failedAlone;
+      const alone = prepared.failedAlone;
+      if (alone) throw POINTED.has(options.kind) ? located(alone, { part: "posts", index: 0, place: null }) : alone;
       const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
       return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
     },
