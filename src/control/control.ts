@@ -64,6 +64,7 @@ import type { Removals } from "#control/zones/removals.ts";
 import type { ZoneSettling } from "#control/ownership/settling.ts";
 import type { Ownership } from "#control/ownership/ownership.ts";
 import type { Nodes } from "#control/nodes/nodes.ts";
+import type { Rollouts } from "#control/nodes/rollouts.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by resource. Created by `createControl` (control/create.ts). */
@@ -77,6 +78,7 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly recordedCalls: RecordedCalls;
   /** The machines that run planes only. */
   readonly nodes: Nodes;
+  readonly rollouts: Rollouts;
   /** Names the addresses of nodes' edges: names and records that point to them point to this installation. */
   knowEdgeAddresses(ofNodes: readonly string[]): void;
   readonly zones: Zones;

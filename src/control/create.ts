@@ -2,7 +2,8 @@ import { createSlices } from "#kernel/process/slices.ts";
 import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
-import { canonicalAddresses } from "#control/nodes/edge-addresses.ts";
+import { canonicalAddresses, fillWithAddresses } from "#control/nodes/edge-addresses.ts";
+import { createRollouts } from "#control/nodes/rollouts.ts";
 import { createNodes } from "#control/nodes/nodes.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import { createDeprecationNotices } from "#control/deprecations/notices.ts";
@@ -153,10 +154,8 @@ export function createControl(deps: ControlDeps): Control {
     access,
     ...createMembers({ store, clock, access, mailServer: deps.mailServer, dashboardUrl: deps.dashboardUrl ?? "" }),
     analytics,
-    knowEdgeAddresses: (ofNodes) => {
-      edgeAddresses.clear();
-      for (const address of canonicalAddresses([...deps.edgeAddresses, ...ofNodes])) edgeAddresses.add(address);
-    },
+    rollouts: createRollouts({ store, clock }),
+    knowEdgeAddresses: (ofNodes) => fillWithAddresses(edgeAddresses, [...deps.edgeAddresses, ...ofNodes]),
     nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),

@@ -120,7 +120,12 @@ test("a stolen disk opens the secrets of its planes only, on the disk and on the
 
   const thief = thiefOf(t, world, nodeDir);
   const connection = await thief.connect();
-  const source = createBusSource({ key: createPublicKey(thief.state.control_key), log: () => undefined, refused: () => undefined });
+  const source = createBusSource({
+    name: "thief",
+    key: createPublicKey(thief.state.control_key),
+    log: () => undefined,
+    refused: () => undefined,
+  });
   source.attach(connection);
   const { ops } = await source.full();
   const later = (await source.since({ history: (await source.full()).history, rev: (await source.full()).rev })) ?? [];

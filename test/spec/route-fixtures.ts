@@ -185,6 +185,7 @@ export const routeFixtures = (
   "script-monitor-policies-delete": { status: 410 },
   "account-health-get": {},
   "account-nodes-list": {},
+  "account-rollout-get": {},
   "deprecation-calls-list": {},
   "attention-list": {},
   "deprecation-rehearsals-create": { body: { as_of: "2030-01-01" } },

@@ -61,9 +61,12 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
   t.after(() => nats.stop());
   const withBus = { ...env, SELVEDGE_ROLES: "control", SELVEDGE_BUS_URL: nats.url, ...controlEnv };
   let control = await start(controlDir, withBus);
-  const { origin } = new URL(control.ready.api);
+  const origin = (): string => new URL(control.ready.api).origin;
   return {
-    ...{ nats, env, controlDir, origin, start },
+    ...{ nats, env, controlDir, start },
+    get origin() {
+      return origin();
+    },
     call: (...given) => apiCaller(control.ready, token)(...given),
     restartControl: async () => {
       await control.kill();
@@ -74,7 +77,7 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
     join: async (name, planes) => {
       const { token: joining } = await fleetCommand(env, "node", "token", "--name", name, "--planes", planes);
       const dataDir = fleetDirectory(t, name);
-      await fleetCommand({}, "join", origin, joining, "--data", dataDir);
+      await fleetCommand({}, "join", origin(), joining, "--data", dataDir);
       return dataDir;
     },
   };

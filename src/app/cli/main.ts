@@ -9,7 +9,7 @@ import { addCertificates, addGateways, addHostnames } from "./hosted/hosted-comm
 import { addRules, addWaf } from "./rule-commands.ts";
 import { addConfig, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
-import { addBus, addJoin, addNodeList, addNodes } from "./nodes/node-commands.ts";
+import { addBus, addJoin, addNodeList, addNodes, addRollout } from "./nodes/node-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
 import { addRecords, addZoneList } from "./zone/record-commands.ts";
 import { addTunnels } from "./tunnel/tunnel-commands.ts";
@@ -73,6 +73,7 @@ function createProgram(finish: Finish): Command {
   addGateways(group("gateways", "Manage AI gateways through the management API."), finish);
   addNodes(group("node", "Manage machines that run planes only, directly in the database."), finish);
   addNodeList(program, "nodes", finish);
+  addRollout(group("rollout", "Control how changes reach nodes, directly in the database."), finish);
   addJoin(program, finish);
   addBus(group("bus", "Configure the bus, over which nodes follow the changes."), finish);
   addTunnels(group("tunnel", "Connect services to the edge through tunnels."), finish);

@@ -9,6 +9,7 @@ const TITLES: { readonly [S in Section]: string } = {
   bus: "Nodes on other machines",
   counters: "Nodes on other machines",
   settle: "Nodes on other machines",
+  rollout: "Order of changes on nodes",
   http: "HTTP edge",
   https: "HTTP edge",
   edge: "HTTP edge",

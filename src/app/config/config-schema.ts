@@ -48,6 +48,13 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "PEM file of the authority that issued the certificate of counters.url. Empty: the authorities that the system trusts.",
   },
+  "rollout.wait_seconds": {
+    type: "count",
+    default: 30,
+    min: 1,
+    max: 86_400,
+    doc: "How long a change stays with the canaries among the nodes before the other nodes get it.",
+  },
   "settle.remote_ms": {
     type: "count",
     default: 250,

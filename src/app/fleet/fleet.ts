@@ -5,6 +5,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { openBusAuthority } from "#control/nodes/bus-authority.ts";
 import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
+import type { Rollouts } from "#control/nodes/rollouts.ts";
 import { createEdgeAddresses } from "#control/nodes/edge-addresses.ts";
 import { AWAY_AFTER_MS, type Nodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
@@ -21,6 +22,7 @@ import type { JoinAnswer } from "./join-answer.ts";
 import { createNoticeCollector } from "./notice-collector.ts";
 import { createEventCollector } from "./event-collector.ts";
 import { createSharedPlaces } from "./shared-places.ts";
+import { openRolloutTurn } from "./rollout-turn.ts";
 import { createRemoteNodes } from "./remote-nodes.ts";
 
 /** Control's side of the bus. */
@@ -41,6 +43,7 @@ export interface FleetDeps {
   readonly log: Log;
   readonly source: FeedSource;
   readonly nodes: Nodes;
+  readonly rollouts: Rollouts;
   /** Addresses of edges beside those of nodes. */
   readonly edgeAddresses: readonly string[];
   /** Called with the addresses of all nodes' edges when they change. */
@@ -78,7 +81,14 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   let leadsUntil = -1;
   const isLeading = (): boolean => clock.monotonicMs() < leadsUntil;
   let publisher: BusPublisher | null = null;
-  const remote = createRemoteNodes({ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) });
+  const remote = createRemoteNodes({
+    ...{ clock, log, onRefused: (rev) => publisher?.requestCopy(rev) },
+    ...{ onReport: (name) => rings.heard(name), isHeld: (name) => rings.isHeld(name) },
+  });
+  const rings = await openRolloutTurn({
+    ...{ rollouts: deps.rollouts, clock, log, isLeading, waitMs: config.rollout.wait_seconds * 1_000 },
+    ...{ reports: () => remote.heard, announce: () => publisher?.announce() },
+  });
   const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort, places: createSharedPlaces(store, nodeId) });
   const planesOf = async (name: string): Promise<readonly NodePlane[] | null> => {
     const node = await findNode(store.read, name);
@@ -120,6 +130,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
         ...{ connection, source, key: authority.signingKey, publicKey: authority.publicKey, clock },
         log: (level, message, fields) => log[level](fields ?? {}, message),
         isLeading,
+        rollout: rings.rollout,
         sealed: sealedForNodes(sealer),
       });
       publisher = started;
@@ -135,13 +146,14 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     },
     onChanged: (addresses) => log.info({ addresses }, "nameservers answer with these addresses for proxied names"),
   });
-  const lookAtEdges = async (): Promise<void> => {
+  const lookAround = async (): Promise<void> => {
     const ping = control
       .current()
       ?.rtt()
       .then(() => false);
     const isDeaf = await Promise.race([ping ?? true, delay(PING_TIMEOUT_MS, true)]).catch(() => true);
     await edges.look({ mayWrite: isLeading(), isDeaf });
+    await rings.look((await store.position()).history, isDeaf);
   };
   const lead = async (): Promise<void> => {
     const asked = clock.monotonicMs();
@@ -161,7 +173,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ["taking the lease of the bus", lead],
     ["looking at the nodes", async () => remote.look((await store.position()).history)],
     ["looking at the nodes' tunnels", async () => notices.look()],
-    ["looking at the addresses of edges", lookAtEdges],
+    ["looking at addresses of edges and at the rollout", lookAround],
     ["shutting removed nodes out", shutOut],
     [
       "keeping the nodes' reports",

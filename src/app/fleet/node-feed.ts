@@ -43,6 +43,7 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const source = createBusSource({
+    name: state.name,
     key: createPublicKey(state.control_key),
     log: (level, message, fields) => log[level](fields ?? {}, message),
     refused: (reason, rev) => void (refused = { rev, reason }),

@@ -23,6 +23,9 @@ export interface RemoteNodesDeps {
   readonly log: Log;
   /** A node has refused a change. */
   onRefused(rev: number): void;
+  onReport(name: string): void;
+  /** Whether the node gets changes later than others: calls name it, and do not wait for it. */
+  isHeld(name: string): boolean;
 }
 
 /** A report is a few hundred bytes; a node could send anything. */
@@ -30,7 +33,7 @@ const REPORT_BYTES_MAX = 16_384;
 /** It can say something else in each report. */
 const WARN_EVERY_MS = 10_000;
 
-export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): RemoteNodes {
+export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: RemoteNodesDeps): RemoteNodes {
   const heard = new Map<string, SeenReport>();
   const followers = new Map<string, Follower>();
   const present = new Set<Follower>();
@@ -48,6 +51,7 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
     followers.set(name, follower);
     follower.acked = report.history === history ? report.rev : -1;
     if (follower.acked >= asked) follower.late = false;
+    if (isHeld(name)) follower.late = true;
     present.add(follower);
     const { refused } = report;
     if (refused !== undefined && (before?.refused?.rev !== refused.rev || before.refused.reason !== refused.reason)) {
@@ -58,6 +62,7 @@ export function createRemoteNodes({ clock, log, onRefused }: RemoteNodesDeps): R
       }
     }
     settlement.check();
+    onReport(name);
   };
   const drop = (name: string): void => {
     const follower = followers.get(name);

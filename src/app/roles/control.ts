@@ -152,6 +152,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
           clock,
           log: logOf(log, "nodes"),
           nodes: control.nodes,
+          rollouts: control.rollouts,
           edgeAddresses: fixedEdgeAddresses(config),
           onEdgeAddresses: control.knowEdgeAddresses,
           source: createFeedSource(store, control.access),

@@ -66,13 +66,13 @@ storeTest("the addresses in answers follow the nodes' health, and secondaries he
   const answered = async (): Promise<readonly string[] | undefined> => (await edgeAddressesEntry(store.read))?.addresses;
   const nodes = createNodes({ store, clock: systemClock });
   const join = async (node: string, planes: readonly ("edge" | "nameserver")[], addresses: readonly string[]): Promise<void> => {
-    const { token } = await nodes.create(node, planes, 60_000, addresses);
+    const { token } = await nodes.create(node, planes, 60_000, { addresses });
     await nodes.join(token, `U${node}`);
   };
   await look(3);
   assert.equal(await answered(), undefined, "no node has addresses");
-  await assert.rejects(nodes.create("ns", ["nameserver"], 60_000, ["192.0.2.9"]), /has no edge/);
-  await assert.rejects(nodes.create("wrong", ["edge"], 60_000, ["192.0.2"]), /"192.0.2" is not an IP address/);
+  await assert.rejects(nodes.create("ns", ["nameserver"], 60_000, { addresses: ["192.0.2.9"] }), /has no edge/);
+  await assert.rejects(nodes.create("wrong", ["edge"], 60_000, { addresses: ["192.0.2"] }), /"192.0.2" is not an IP address/);
   await join("fra", ["edge"], ["192.0.2.10", "2001:DB8::10"]);
   await join("ams", ["edge", "nameserver"], []);
   await look(20, false);
@@ -82,8 +82,8 @@ storeTest("the addresses in answers follow the nodes' health, and secondaries he
   await look(2);
   assert.equal(await serial(), first + 1);
 
-  assert.equal(await nodes.setAddresses("ams", ["192.0.2.20"]), true);
-  assert.equal(await nodes.setAddresses("gone", ["192.0.2.20"]), false);
+  assert.equal(await nodes.change("ams", { addresses: ["192.0.2.20"] }), true);
+  assert.equal(await nodes.change("gone", { addresses: ["192.0.2.20"] }), false);
   await look(20);
   assert.deepEqual(await answered(), ["198.51.100.1", "192.0.2.20", "192.0.2.10", "2001:db8::10"]);
   assert.deepEqual(known, ["192.0.2.10,2001:db8::10", "192.0.2.20,192.0.2.10,2001:db8::10"]);

@@ -142,3 +142,8 @@ const call = () => systemCall("nodes");
 
 export const canonicalAddresses = (addresses: readonly string[]): readonly string[] =>
   addresses.map((address) => canonicalIp(address) ?? address);
+
+export function fillWithAddresses(set: Set<string>, addresses: readonly string[]): void {
+  set.clear();
+  for (const address of canonicalAddresses(addresses)) set.add(address);
+}

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/net/ip.ts";
-import type { NodePlane, PlaneNode } from "#model/access/node.ts";
+import type { NodePlane, NodeRing, PlaneNode } from "#model/access/node.ts";
 import { NODE_NAME, type NodeReport } from "#snapshot/bus/node-subjects.ts";
 import type { Store } from "#store/database/store.ts";
 import { canonicalAddresses, edgeAddressesEntry } from "./edge-addresses.ts";
@@ -14,17 +14,23 @@ export interface Nodes {
     name: string,
     planes: readonly NodePlane[],
     validMs: number,
-    addresses?: readonly string[],
+    more?: NodeChange,
   ): Promise<{ readonly token: string; readonly expires_on: string }>;
   /** Uses the token up: one caller alone gets the node. Null if it is unknown, used or too old. */
   join(token: string, publicKey: string): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
-  /** Says where the node's edge has visitors; false if the node does not exist. Throws an Error if it has no edge. */
-  setAddresses(name: string, addresses: readonly string[]): Promise<boolean>;
+  /** Returns false if the node does not exist. Throws an Error if it has no edge but gets addresses. */
+  change(name: string, change: NodeChange): Promise<boolean>;
   list(): Promise<readonly PlaneNode[]>;
   /** Removes the node and revokes its credentials; false if it does not exist. */
   remove(name: string): Promise<boolean>;
   /** Stores the newest reports, for processes that cannot receive them. */
   keepReports(reports: ReadonlyMap<string, SeenReport>): Promise<void>;
+}
+
+export interface NodeChange {
+  /** Where its edge has visitors. */
+  readonly addresses?: readonly string[] | undefined;
+  readonly ring?: NodeRing | undefined;
 }
 
 export interface SeenReport extends NodeReport {
@@ -50,7 +56,7 @@ const hashOf = (token: string): string => createHash("sha256").update(token).dig
 export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps): Nodes {
   const now = (): string => isoMicros(clock.nowMicros());
   return {
-    create: async (name, planes, validMs, addresses = []) => {
+    create: async (name, planes, validMs, { addresses = [], ring = "all" } = {}) => {
       checkAddresses(name, planes, addresses);
       if (!NODE_NAME.test(name)) throw new Error("a node's name has 1 to 63 letters a to z, digits and hyphens");
       const token = `sn1.${randomBytes(SECRET_BYTES).toString("base64url")}`;
@@ -62,7 +68,7 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
         if (before !== undefined) await deleteNode(db, before, now());
         await insertNode(db, {
           ...{ name, planes: JSON.stringify(planes), token_hash: hashOf(token), token_expires_ms: expires, created_on: now() },
-          addresses: JSON.stringify(canonicalAddresses(addresses)),
+          ...{ addresses: JSON.stringify(canonicalAddresses(addresses)), ring },
           ...{ public_key: null, joined_on: null, report: null, seen_ms: null },
         });
       });
@@ -80,12 +86,15 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
       });
       return result;
     },
-    setAddresses: async (name, addresses) => {
+    change: async (name, { addresses, ring }) => {
       const { result } = await store.write(async ({ db }) => {
         const row = await findNode(db, name);
         if (row === undefined) return false;
-        checkAddresses(name, JSON.parse(row.planes) as NodePlane[], addresses);
-        await updateNode(db, name, { addresses: JSON.stringify(canonicalAddresses(addresses)) });
+        checkAddresses(name, JSON.parse(row.planes) as NodePlane[], addresses ?? []);
+        await updateNode(db, name, {
+          ...(addresses === undefined ? {} : { addresses: JSON.stringify(canonicalAddresses(addresses)) }),
+          ...(ring === undefined ? {} : { ring }),
+        });
         return true;
       });
       return result;
@@ -146,6 +155,7 @@ function described(row: NodeRow, seen: SeenReport | null, { rev, nowMs, answered
     version: seen && seen.version,
     format: seen && seen.format,
     addresses: { ...seen?.addresses },
+    ring: row.ring === "canary" ? "canary" : "all",
     edge_addresses,
     in_answers: edge_addresses.length > 0 && edge_addresses.every((address) => answered.has(address)),
     problems: [...(seen?.problems ?? [])],

@@ -36,7 +36,14 @@ export interface SentDelta extends Place {
 /** The newest revision that control has published, once a second and after each delta. */
 export interface BusHead extends Place {
   /** The newest full copy; null without one. */
-  readonly full: { readonly name: string; readonly rev: number } | null;
+  readonly full: FullName | null;
+  /** Nodes that are not in `canaries` follow up to `released`, and take `full` of this instead. Absent: all nodes follow at once. */
+  readonly rollout?: { readonly canaries: readonly string[]; readonly released: number; readonly full: FullName | null };
+}
+
+export interface FullName {
+  readonly name: string;
+  readonly rev: number;
 }
 
 /** A message that is not signed, too new, too large, damaged or of another sequence of changes. */

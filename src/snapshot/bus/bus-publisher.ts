@@ -7,13 +7,28 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
-import { type BusHead, CHANGES, decodeDelta, DELTAS, encodeDelta, encodeHead, FULL_BUCKET, HEAD, LIVE, type Place } from "./bus-message.ts";
+import {
+  type BusHead,
+  CHANGES,
+  decodeDelta,
+  DELTAS,
+  encodeDelta,
+  encodeHead,
+  FULL_BUCKET,
+  type FullName,
+  HEAD,
+  LIVE,
+  type Place,
+} from "./bus-message.ts";
+import { holdAgain, isUrgent, releasedCopy, type Rollout } from "./rollout.ts";
 import { packCopy } from "./copy-lines.ts";
 
 /** Carries the changes of control's database to the bus, while this process leads. */
 export interface BusPublisher {
   /** A node cannot follow the deltas and needs a newer full copy. */
   requestCopy(rev: number): void;
+  /** Nodes hear at once how far the rollout is. */
+  announce(): void;
   stop(): Promise<void>;
 }
 
@@ -25,6 +40,8 @@ export interface BusPublisherDeps {
   readonly publicKey: KeyObject;
   readonly log: FeedLog;
   readonly clock: Pick<Clock, "monotonicMs">;
+  /** Absent: nodes get all changes at once. */
+  readonly rollout?: Rollout;
   /** Whether this process is the one that publishes. */
   isLeading(): boolean;
   /** Entries as nodes may have them: their secrets sealed with the keys of the planes. */
@@ -55,11 +72,6 @@ const RETRY_MS = 200;
 /** Bytes reserved for the head of a message beside its body. */
 const HEAD_BYTES = 4_096;
 
-interface Copy {
-  readonly name: string;
-  readonly rev: number;
-}
-
 /**
  * The end of the stream, the only one that may be continued. A process that was frozen and believes to lead is refused by the stream, which
  * expects the sequence before each message: that, not the lease, is the fence.
@@ -75,7 +87,8 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
   let stopped = false;
   let end: End | null = null;
-  let copy: Copy | null = null;
+  /** Those in the object store, the newest first. */
+  let copies: readonly FullName[] = [];
   let requested = -1;
   let copiedAt = 0;
   let copyMs = 0;
@@ -83,11 +96,16 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
 
   const beat = (): void => {
     if (end === null || connection.isClosed() || !deps.isLeading()) return;
-    const head: BusHead = { ...end.place, full: copy };
+    const state = deps.rollout?.current() ?? null;
+    const head: BusHead = {
+      ...end.place,
+      full: copies[0] ?? null,
+      ...(state === null ? {} : { rollout: { ...state, full: releasedCopy(deps.rollout, copies) } }),
+    };
     connection.publish(HEAD, encodeHead(head, key));
   };
   const bucket = (): Promise<ObjectStore> => new Objm(js).create(FULL_BUCKET, { storage: StorageType.File });
-  const copiesOf = async (store: ObjectStore, history: string): Promise<readonly Copy[]> =>
+  const copiesOf = async (store: ObjectStore, history: string): Promise<readonly FullName[]> =>
     (await store.list())
       .filter(({ name }) => name.startsWith(`${history}.`))
       .map(({ name }) => ({ name, rev: Number(name.split(".")[1]) }))
@@ -104,13 +122,17 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       }
       const packed = Readable.toWeb(packCopy(position, sealed(), key)) as ReadableStream<Uint8Array>;
       await store.put({ name, options: { max_chunk_size: PIECE_BYTES } }, packed, { timeout: COPY_TIMEOUT_MS });
-      copy = { name, rev: position.rev };
       return position;
     });
     copiedAt = clock.monotonicMs();
     copyMs = copiedAt - begun;
+    const own: FullName = { name: `${at.history}.${at.rev}`, rev: at.rev };
+    // Another process that leads may have deleted it already.
+    const all = [own, ...(await copiesOf(store, at.history)).filter(({ name }) => name !== own.name)];
+    const forHeld = releasedCopy(deps.rollout, all);
     // Some nodes may still be reading the previous one.
-    const kept = new Set((await copiesOf(store, at.history)).slice(0, COPIES_KEPT).map(({ name }) => name));
+    copies = all.filter((copy, i) => i < COPIES_KEPT || copy === forHeld);
+    const kept = new Set(copies.map(({ name }) => name));
     for (const { name } of await store.list()) if (!kept.has(name)) await store.delete(name);
     return { ...at, hash: "" };
   };
@@ -132,14 +154,15 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     const isContinued = last !== null && first !== null && (await source.since(last)) !== null;
     if (isContinued) {
       const { history, rev, hash } = last;
-      copy = (await copiesOf(await bucket(), history))[0] ?? null;
+      copies = await copiesOf(await bucket(), history);
       end = { seq: state.last_seq, place: { history, rev, hash } };
       // From a full copy a node must get to the first delta.
-      if (copy === null || copy.rev < first.from) await writeCopy();
+      if (copies[0] === undefined || copies[0].rev < first.from) await writeCopy();
     } else {
       if (state.messages > 0) await jsm.streams.purge(CHANGES);
       end = { seq: state.last_seq, place: await writeCopy() };
     }
+    if (deps.rollout !== undefined) await holdAgain(deps.rollout, source, end.place);
     log("info", "this process publishes changes on the bus", { ...end.place, continued: isContinued });
   };
 
@@ -172,16 +195,18 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
         if (result.status === "rejected") throw result.reason;
         if (result.value.duplicate) throw new Error("the stream has a delta of this name that it no longer holds");
       }
+      for (const { rev, ops } of deltas.slice(0, AHEAD)) deps.rollout?.published(rev, isUrgent(ops));
       end = { seq: seq + sent.length, place: { history: place.history, rev: deltas[sent.length - 1]!.rev, hash } };
       beat();
     }
   };
   const copyIfNeeded = async (): Promise<void> => {
-    if (end === null || copy === null) return;
+    if (end === null) return;
+    const copyRev = copies[0]?.rev ?? -Infinity;
     const mayRepeat = copiedAt === 0 || clock.monotonicMs() - copiedAt > Math.max(COPY_REQUESTED_EVERY_MS, COPY_PAUSE * copyMs);
     // A node can say any revision.
     requested = Math.min(requested, end.place.rev);
-    if ((requested > copy.rev && mayRepeat) || end.place.rev - copy.rev >= COPY_EVERY) {
+    if ((requested > copyRev && mayRepeat) || end.place.rev - copyRev >= COPY_EVERY) {
       await writeCopy();
       beat();
     }
@@ -217,6 +242,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     requestCopy: (rev) => {
       requested = Math.max(requested, rev);
     },
+    announce: beat,
     stop: async () => {
       stopped = true;
       stopListening();

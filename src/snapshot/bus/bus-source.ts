@@ -17,6 +17,7 @@ import {
 } from "./bus-message.ts";
 import { unpackCopy } from "./copy-lines.ts";
 import { createDeltaWindow } from "./delta-window.ts";
+import { createRelease } from "./release.ts";
 
 /** The feed of a node past the machine of control: deltas and full copies from the bus. */
 export interface BusSource extends FeedSource {
@@ -27,6 +28,8 @@ export interface BusSource extends FeedSource {
 }
 
 export interface BusSourceDeps {
+  /** The node's name. */
+  readonly name: string;
   /** Control's public key (Ed25519). */
   readonly key: KeyObject;
   readonly log: FeedLog;
@@ -45,7 +48,7 @@ const HEARTBEAT_WAIT_MS = 3_000;
  * Deltas arrive on a subscription, which may lose some: those that are missing come as single messages of the stream, and where the stream
  * does not have them, of another history or with another hash, a full copy does. The bus is never the truth.
  */
-export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
+export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
   const listeners = new Set<() => void>();
   let connection: NatsConnection | null = null;
   const window = createDeltaWindow();
@@ -53,6 +56,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   const seen = Promise.withResolvers<void>();
   /** This node's changes differ from control's, although history and revision are the same. */
   let isDiverged = false;
+  const release = createRelease(name);
   const wake = (): void => listeners.forEach((listener) => listener());
 
   const nack = (error: unknown, rev: number): void => {
@@ -93,6 +97,8 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
     // Also if no delta arrived.
     wake();
   };
+
+  const newestCopy = (): BusHead["full"] => (head === null ? null : release.copyFor(head));
 
   const connected = (): NatsConnection => {
     if (connection === null || connection.isClosed()) throw new Error("the bus is not connected");
@@ -139,18 +145,21 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   /** Deltas of the window or of the stream. */
   const sentSince = async (at: Position): Promise<readonly SentDelta[] | null> => {
     if (isDiverged || (head !== null && head.history !== at.history)) return null;
+    const newest = release.limit(head, at.history);
+    const allowed = (sent: readonly SentDelta[] | null): readonly SentDelta[] | null => sent && sent.filter(({ rev }) => rev <= newest);
     const kept = window.from(at, AT_ONCE);
-    if (kept !== null) return kept;
+    if (kept !== null) return allowed(kept);
     // Without a heartbeat, the node does not know of later revisions.
-    return head === null || head.rev <= at.rev ? [] : fetch(at);
+    return head === null || Math.min(head.rev, newest) <= at.rev ? [] : allowed(await fetch(at));
   };
   const since = async (at: Position): Promise<readonly Delta[] | null> => {
+    release.reach(at);
     const sent = await sentSince(at);
     const hole = sent?.findIndex(({ ops }) => ops === null) ?? 0;
     if (sent !== null && hole !== 0)
       return (hole === -1 ? sent : sent.slice(0, hole)).map(({ from, rev, ops }) => ({ from, rev, ops: ops! }));
     // An older copy would take the node back; control writes a newer one by itself.
-    const isAhead = isDiverged || head === null || head.history !== at.history || (head.full !== null && head.full.rev > at.rev);
+    const isAhead = isDiverged || head === null || head.history !== at.history || (newestCopy()?.rev ?? -1) > at.rev;
     if (!isAhead) throw new Error(`waiting for control to write a full copy beyond revision ${at.rev}`);
     return null;
   };
@@ -158,7 +167,8 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
   const open = async (): Promise<{ readonly at: Position; readonly pages: AsyncIterable<readonly Op[]> }> => {
     connected();
     if (head === null) await Promise.race([seen.promise, timeout(HEARTBEAT_WAIT_MS, "control has sent no heartbeat over the bus")]);
-    const { history, full } = head!;
+    const { history } = head!;
+    const full = newestCopy();
     if (full === null) throw new Error("control has not written a full copy yet");
     const at = { history, rev: full.rev };
     const meta = await get(`OBJ_${FULL_BUCKET}`, { last_by_subj: `$O.${FULL_BUCKET}.M.${encodedName(full.name)}` });
@@ -179,7 +189,7 @@ export function createBusSource({ key, log, refused, deltaBytesMax }: BusSourceD
     try {
       return await reading;
     } catch (error) {
-      if (error instanceof RefusedMessage) nack(error, head?.full?.rev ?? -1);
+      if (error instanceof RefusedMessage) nack(error, newestCopy()?.rev ?? -1);
       throw error;
     }
   };

@@ -12,6 +12,7 @@ import type { FeedSource, Position } from "#snapshot/feed.ts";
 import { CHANGES, DELTAS, encodeDelta, HEAD, LIVE } from "./bus-message.ts";
 import { startBusPublisher } from "./bus-publisher.ts";
 import { createBusSource } from "./bus-source.ts";
+import { createRollout, type Rollout } from "./rollout.ts";
 
 const { privateKey: key, publicKey } = generateKeyPairSync("ed25519");
 const skip = toolOrSkip("nats-server");
@@ -77,7 +78,7 @@ async function client(t: TestContext, nats: NatsServer): Promise<NatsConnection>
 /** A node's copy of everything, kept up as a publisher does it. */
 async function startNode(t: TestContext, nats: NatsServer, options: { readonly deltaBytesMax?: number } = {}) {
   const refusals: string[] = [];
-  const source = createBusSource({ key: publicKey, log: () => {}, refused: (reason) => refusals.push(reason), ...options });
+  const source = createBusSource({ name: "node", key: publicKey, log: () => {}, refused: (reason) => refusals.push(reason), ...options });
   source.attach(await client(t, nats));
   const entries = new Map<string, Op>();
   let at: Position | null = null;
@@ -120,11 +121,12 @@ async function startNode(t: TestContext, nats: NatsServer, options: { readonly d
 
 type Log = ReturnType<typeof createLog>;
 
-async function startControl(t: TestContext, nats: NatsServer, log: Log, isLeading = () => true) {
+async function startControl(t: TestContext, nats: NatsServer, log: Log, isLeading = () => true, rollout?: Rollout) {
   const publisher = await startBusPublisher({
     ...{ connection: await client(t, nats), source: log.source, key, publicKey, isLeading, clock: systemClock },
     log: () => {},
     sealed: (ops) => ops,
+    ...(rollout === undefined ? {} : { rollout }),
   });
   t.after(() => publisher.stop());
   return publisher;
@@ -154,7 +156,7 @@ test("a node gets every change of control: from a full copy, from deltas, and af
   // Without messages for a while, as a node that restarts with its last good copy.
   const at = node.at()!;
   for (let i = 0; i < 30; i++) log.commit(opOf(`gap-${i}`, "b.example"));
-  const restarted = createBusSource({ key: publicKey, log: () => {}, refused: assert.fail });
+  const restarted = createBusSource({ name: "node", key: publicKey, log: () => {}, refused: assert.fail });
   restarted.attach(await client(t, nats));
   await eventually(async () => (await restarted.since(at))!.length > 0 && restarted.head()?.rev === log.at().rev);
   const missed = (await restarted.since(at))!;
@@ -250,4 +252,30 @@ test("of two leaders only one publishes: the stream refuses the one that was fro
     Array.from({ length: seen.length }, (_, i) => seen[0]! + i),
     "each revision once, in order",
   );
+});
+
+test("a node that is held back takes no full copy from beyond the release, and goes on from an older one", { skip }, async (t) => {
+  const nats = await startBus(t);
+  const log = createLog();
+  for (let i = 0; i < 20; i++) log.commit(opOf(`before-${i}`, "a.example"));
+  const released = log.contents();
+  const rollout = createRollout({ clock: systemClock, waitMs: 0 });
+  const facts = { canaries: ["canary"], reports: new Map(), isPaused: false, isDeaf: false };
+  rollout.recall({ ...log.at(), ...facts });
+  const publisher = await startControl(t, nats, log, undefined, rollout);
+  const early = await startNode(t, nats);
+  await eventually(isEqual(early, log));
+  for (let i = 0; i < 5; i++) log.commit(opOf(`held-${i}`, "b.example"));
+  await eventually(() => early.source.head()?.rev === log.at().rev);
+  publisher.requestCopy(log.at().rev);
+  await eventually(() => early.source.head()?.full?.rev === log.at().rev);
+  const late = await startNode(t, nats);
+  await eventually(() => late.copies() === 1);
+  await eventually(() => late.source.head()?.full?.rev === log.at().rev);
+  assert.deepEqual([early.contents(), late.contents(), late.at()?.rev], [released, released, 20]);
+  // No canary is connected, so the rollout lets everything go.
+  assert.equal(rollout.judge(facts).released, log.at().rev);
+  publisher.announce();
+  for (const node of [early, late]) await eventually(isEqual(node, log));
+  assert.deepEqual([early.copies(), late.copies()], [1, 1], "deltas were enough");
 });

@@ -66,6 +66,7 @@ import type { ImagesTable, ImageVariantsTable, ImageKeysTable } from "#store/tab
 import type {
   TunnelsTable,
   EdgeAddressesTable,
+  RolloutTable,
   NodeEventPlacesTable,
   NodesTable,
   RevokedNodeKeysTable,
@@ -99,6 +100,7 @@ export interface Tables {
   nodes: NodesTable;
   node_event_places: NodeEventPlacesTable;
   edge_addresses: EdgeAddressesTable;
+  rollout: RolloutTable;
   revoked_node_keys: RevokedNodeKeysTable;
   leases: LeasesTable;
   core_rules: CoreRulesTable;

@@ -47,6 +47,19 @@ export interface NodesTable {
   seen_ms: number | null;
   /** JSON list of the addresses at which its edge has visitors. */
   addresses: string;
+  /** `canary`: it gets changes before nodes of the ring `all`. */
+  ring: string;
+}
+/** How far nodes after the canaries may follow: at most one row. */
+export interface RolloutTable {
+  /** 1 */
+  id: number;
+  history: string;
+  /** Revision; -1 while no node is a canary. */
+  released: number;
+  /** Why nothing more is released; null while changes are. */
+  paused: string | null;
+  paused_on: string | null;
 }
 /** The addresses in answers for proxied names: at most one row. */
 export interface EdgeAddressesTable {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
-import { PlaneNode } from "#model/access/node.ts";
+import { PlaneNode, RolloutStatus } from "#model/access/node.ts";
 import { ServerHealth } from "#model/access/server-health.ts";
 import { Account, AccountCreate, AccountList, AccountUpdate } from "#model/access/account.ts";
 
@@ -29,6 +29,17 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
     result: PlaneNode,
     paging: "list",
     handler: ({ control }) => control.nodes.list(),
+  }),
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/rollout",
+    id: "account-rollout-get",
+    summary: "Show how far changes have reached the nodes after the canaries",
+    scope: "account",
+    permissions: ["Account Settings Read", "Account Settings Write"],
+    result: RolloutStatus,
+    paging: "one",
+    handler: ({ control }) => control.rollouts.status(),
   }),
   route({
     method: "GET",

@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { addConfigFlags } from "#app/cli/config-flags.ts";
+import { NODE_RINGS } from "#model/access/node.ts";
 import { DATABASE_KEYS, type Finish } from "#app/cli/command-parts.ts";
 
 /** Adds the commands of `selvedge node`. */
@@ -13,6 +14,7 @@ export function addNodes(parent: Command, finish: Finish): void {
       "--addresses <addresses>",
       "public addresses of the node's edge, separated by commas, with which nameservers answer for proxied names",
     )
+    .addOption(ringOption())
     .option("--expires-in <time>", "how long the token can be used: 24h, 30m or 600s", "1h");
   const tokenFlags = addConfigFlags(token, DATABASE_KEYS);
   token.action(async (options) => finish(await (await import("./node-token.ts")).nodeToken(options, tokenFlags)));
@@ -21,7 +23,8 @@ export function addNodes(parent: Command, finish: Finish): void {
     .command("set")
     .argument("<name>", "the node's name, as shown by node list")
     .description("Change a node.")
-    .requiredOption("--addresses <addresses>", "public addresses of its edge, separated by commas; none: visitors are not sent to it");
+    .option("--addresses <addresses>", "public addresses of its edge, separated by commas; none: visitors are not sent to it")
+    .addOption(ringOption());
   const setFlags = addConfigFlags(set, DATABASE_KEYS);
   set.action(async (name: string, options) => finish(await (await import("./node-set.ts")).nodeSet(name, options, setFlags)));
   const remove = parent
@@ -30,6 +33,21 @@ export function addNodes(parent: Command, finish: Finish): void {
     .description("Remove a node: its connection to the bus is closed and its credentials are revoked.");
   const removeFlags = addConfigFlags(remove, DATABASE_KEYS);
   remove.action(async (name: string) => finish(await (await import("./node-remove.ts")).nodeRemove(name, removeFlags)));
+}
+
+const ringOption = (): Option => new Option("--ring <ring>", "canary: it gets changes before the other nodes").choices(NODE_RINGS);
+
+/** Adds the commands of `selvedge rollout`. */
+export function addRollout(parent: Command, finish: Finish): void {
+  for (const [name, description] of [
+    ["status", "Show how far changes have reached the nodes after the canaries."],
+    ["pause", "Give no more changes to the nodes after the canaries."],
+    ["resume", "Go on; what waits stays with the canaries once more."],
+  ] as const) {
+    const command = parent.command(name).description(description);
+    const flags = addConfigFlags(command, DATABASE_KEYS);
+    command.action(async () => finish(await (await import("./rollout.ts")).rolloutCommand(name, flags)));
+  }
 }
 
 /** `selvedge nodes` and `selvedge node list`. */

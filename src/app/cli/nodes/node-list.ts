@@ -5,7 +5,7 @@ import { configInput } from "#app/cli/config-input.ts";
 import { columns, EXIT, type ExitCode, print, printable } from "#app/cli/outcome.ts";
 import { withTokens } from "#app/cli/token-store.ts";
 
-const HEAD = ["NAME", "PLANES", "STATUS", "REVISION", "BEHIND", "VERSION", "SEEN", "ADDRESSES", "PROBLEMS"];
+const HEAD = ["NAME", "PLANES", "RING", "STATUS", "REVISION", "BEHIND", "VERSION", "SEEN", "ADDRESSES", "PROBLEMS"];
 
 /** Prints the nodes, as the newest stored reports say: these are a few seconds old. */
 export async function nodeList(flags: readonly string[]): Promise<ExitCode> {
@@ -13,9 +13,10 @@ export async function nodeList(flags: readonly string[]): Promise<ExitCode> {
   return withTokens(config, async ({ store }) => {
     const nodes = await createNodes({ store, clock: systemClock }).list();
     const rows = nodes.map(
-      ({ name, planes, status, revision, behind, version, seen_on, edge_addresses, in_answers, problems, refused }) => [
+      ({ name, planes, ring, status, revision, behind, version, seen_on, edge_addresses, in_answers, problems, refused }) => [
         name,
         planes.join(","),
+        ring,
         status,
         ...[revision, behind, version].map((value) => printable(String(value ?? ""))),
         seen_on?.slice(0, 19) ?? "never",

@@ -1,6 +1,6 @@
 import { createNodes } from "#control/nodes/nodes.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { NODE_PLANES, type NodePlane } from "#model/access/node.ts";
+import { NODE_PLANES, type NodePlane, type NodeRing } from "#model/access/node.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
@@ -10,15 +10,22 @@ export interface NodeTokenOptions {
   readonly name: string;
   readonly planes: string;
   readonly addresses?: string;
+  readonly ring?: NodeRing;
   readonly expiresIn: string;
 }
 
 /** Makes a node and prints its join token. */
-export async function nodeToken({ name, planes, addresses, expiresIn }: NodeTokenOptions, flags: readonly string[]): Promise<ExitCode> {
+export async function nodeToken(
+  { name, planes, addresses, ring, expiresIn }: NodeTokenOptions,
+  flags: readonly string[],
+): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   const [chosen, validMs] = [planesOf(planes), timeOf(expiresIn)];
   return withTokens(config, async ({ store }) => {
-    const { token, expires_on } = await createNodes({ store, clock: systemClock }).create(name, chosen, validMs, addressList(addresses));
+    const { token, expires_on } = await createNodes({ store, clock: systemClock }).create(name, chosen, validMs, {
+      addresses: addressList(addresses),
+      ring,
+    });
     print(config.json, { name, planes: chosen, token, expires_on }, [
       token,
       `for the node ${name} (${chosen.join(", ")}), once, until ${expires_on}; on its machine: selvedge join URL TOKEN`,
