@@ -72,7 +72,7 @@ test("HEAD returns the same headers as GET, without a body", async () => {
   assert.equal((await ask(server, "HEAD", "/zones", { token: null })).status, 400);
 });
 
-test("a body that cannot be stored exactly is refused", async () => {
+test("a body that is too large to parse, or cannot be stored exactly, is refused", async () => {
   const post = (body: string | Uint8Array, fields = ""): Promise<string> => {
     const head = `host: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${fields}`;
     return talk(request("POST /client/v4/zones HTTP/1.1", head, body));
@@ -99,6 +99,9 @@ test("a body that cannot be stored exactly is refused", async () => {
   assert.equal(failureOf(await post(many(499_000))).status, 400, "nobody knows the list, and it is tolerated as other members are");
   const members = JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`m${index}`, 1])));
   assert.deepEqual(await messages(members), [413, 10413, "An object in the body has more than 10000 members"]);
+  // Before the parser sees them, which would refuse these.
+  assert.deepEqual(await messages(many(500_000).slice(0, -2)), [413, 10413, "The body has more than 500000 values"]);
+  assert.deepEqual(await messages(members.slice(0, -1)), [413, 10413, "An object in the body has more than 10000 members"]);
   const packed = failureOf(await post("\x1f\x8b", "content-encoding: gzip\r\n"));
   assert.equal(packed.errors[0]?.code, 6003);
   assert.match(JSON.stringify(packed), /request bodies are not compressed/);

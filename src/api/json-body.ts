@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { badHeader } from "./auth.ts";
+import { exceededLimit } from "./json-shape.ts";
 
 /** Deeper bodies are useless and would exhaust the stack of recursive code. */
 const DEPTH_MAX = 64;
@@ -27,14 +28,23 @@ export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unkno
   const text = bytes.toString("utf8");
   if (text.trim() === "") return undefined;
   if (!isJson(headers["content-type"])) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
+  refuseLarge(bytes);
   const value = parse(text);
-  const problem = checkValue(value, DEPTH_MAX, { values: 0 });
+  const problem = problemOf(value);
   if (problem !== undefined) throw new PlatformError("malformed_json", { message: problem, source: pointerOf(value) ?? "" });
   return value;
 }
 
 const malformed = (message: string): PlatformError => new PlatformError("malformed_json", { message });
 const tooLarge = (message: string): PlatformError => new PlatformError("body_too_large", { message });
+
+/** Refuses texts that would delay other requests for long, before they are parsed. */
+function refuseLarge(bytes: Buffer): void {
+  const limit = exceededLimit(bytes, { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX, membersMax: MEMBERS_MAX });
+  if (limit === "depth") throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
+  if (limit === "values") throw tooLarge(`The body has more than ${VALUES_MAX} values`);
+  if (limit === "members") throw tooLarge(`An object in the body has more than ${MEMBERS_MAX} members`);
+}
 
 function parse(text: string): unknown {
   try {
@@ -53,24 +63,20 @@ function isJson(contentType: string | undefined): boolean {
   return type === "" || type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
 }
 
-/** Refuses values that delay other requests; returns why a string could not be stored exactly. */
-function checkValue(value: unknown, levels: number, seen: { values: number }): string | undefined {
-  if (++seen.values > VALUES_MAX) throw tooLarge(`The body has more than ${VALUES_MAX} values`);
+/** Why a string could not be stored exactly. */
+function problemOf(value: unknown): string | undefined {
   if (typeof value === "string") return textProblem(value);
   if (typeof value !== "object" || value === null) return undefined;
-  if (levels === 0) throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
-  if (!Array.isArray(value)) return checkMembers(value as Readonly<Record<string, unknown>>, levels, seen);
-  let problem: string | undefined;
-  for (const item of value) problem = checkValue(item, levels - 1, seen) ?? problem;
-  return problem;
+  if (Array.isArray(value)) return firstProblem(value);
+  return firstProblem(Object.keys(value)) ?? firstProblem(Object.values(value));
 }
 
-function checkMembers(object: Readonly<Record<string, unknown>>, levels: number, seen: { values: number }): string | undefined {
-  const names = Object.keys(object);
-  if (names.length > MEMBERS_MAX) throw tooLarge(`An object in the body has more than ${MEMBERS_MAX} members`);
-  let problem: string | undefined;
-  for (const name of names) problem = textProblem(name) ?? checkValue(object[name], levels - 1, seen) ?? problem;
-  return problem;
+function firstProblem(values: readonly unknown[]): string | undefined {
+  for (const value of values) {
+    const problem = problemOf(value);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** PostgreSQL does not store U+0000, and half a surrogate pair has no UTF-8 form. */

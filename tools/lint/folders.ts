@@ -216,6 +216,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "paging.ts",
     "graphql",
     "query.ts",
+    "json-shape.ts",
     "json-body.ts",
     "api-date.ts",
     "identifiers.ts",
