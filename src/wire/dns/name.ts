@@ -99,7 +99,7 @@ export function formatName(name: Uint8Array): string {
 /**
  * How text is parsed as a name. `api`: a single label is relative to the origin, a name with a dot is absolute
  * (contract.md §3); only characters of host names. `master`: names without a final dot are relative (RFC 1035 §5.1); any
- * characters.
+ * characters. In both, internationalized names are converted (RFC 5891).
  */
 export interface NameContext {
   readonly origin: DnsName;
@@ -114,7 +114,7 @@ export function parseName(text: string, context: NameContext): DnsName {
   if (style === "api" && isIpv4(text)) throw new RdataError("must be a host name, not an IP address");
   const plain = parsePlainName(text, context);
   if (plain !== undefined) return plain;
-  const { labels, absolute, count } = splitLabels(style === "api" ? toAscii(text) : text, style === "api");
+  const { labels, absolute, count } = splitLabels(style === "api" ? toAscii(text) : writtenAscii(text), style === "api");
   const relative = !absolute && (style === "master" || count === 1);
   const name = Buffer.concat([labels, relative ? origin : Buffer.of(0)]);
   if (name.length > NAME_BYTES_MAX) throw new RdataError("must be a name of at most 255 bytes");
@@ -169,6 +169,12 @@ function toAscii(text: string): string {
   const ascii = domainToASCII(text);
   if (ascii === "") throw new RdataError("must be a valid internationalized name");
   return ascii;
+}
+
+/** Master files may also have bytes as escapes, and other text in names, which both stay as they are. */
+function writtenAscii(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.includes("\\") || /^[\x00-\x7f]*$/.test(text) || text.length > NAME_BYTES_MAX ? text : domainToASCII(text) || text;
 }
 
 function splitLabels(text: string, hostOnly: boolean): { labels: Buffer; absolute: boolean; count: number } {

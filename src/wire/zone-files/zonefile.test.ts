@@ -296,3 +296,21 @@ test("escapes have the same meaning everywhere", () => {
   );
   for (const raw of ["\\", "a\\", "\\2", "\\25", "\\256", "\\1x2", "\\999"]) assert.throws(() => unescapeText(raw), RdataError);
 });
+
+test("internationalized names of a file are converted, as those of the API are, and escaped bytes are not", () => {
+  const text =
+    '$ORIGIN münchen.example.\nbücher 60 CNAME straße.münchen.example.\n*.BÜRO 60 MX 1 büro\nb\\195\\188ro 60 A 192.0.2.1\n"ü" 60 A 192.0.2.1\n';
+  const { records, errors } = parseZoneFile(text, { origin: "xn--mnchen-3ya.example" });
+  assert.deepEqual(
+    records.map(({ name, content }) => [name, content]),
+    [
+      ["xn--bcher-kva.xn--mnchen-3ya.example", "xn--strae-oqa.xn--mnchen-3ya.example"],
+      ["*.xn--bro-hoa.xn--mnchen-3ya.example", "xn--bro-hoa.xn--mnchen-3ya.example"],
+      ["b\\195\\188ro.xn--mnchen-3ya.example", "192.0.2.1"],
+    ],
+  );
+  assert.deepEqual(
+    errors.map(({ line }) => line),
+    [5],
+  );
+});
