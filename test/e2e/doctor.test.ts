@@ -78,7 +78,7 @@ function putNoise(file: string, at: number): void {
   writeFileSync(file, bytes.fill(0x5a, at, at + NOISE_BYTES));
 }
 
-test("doctor finds the data valid after a kill, and refuses to check a running server", async (t) => {
+test("doctor finds the data valid after a kill, and checks the machine of a running server", async (t) => {
   const dataDir = copyOf(t);
   const { code, good, said } = await doctor(dataDir);
   assert.deepEqual([code, good], [0, true], JSON.stringify(said));
@@ -88,8 +88,15 @@ test("doctor finds the data valid after a kill, and refuses to check a running s
   const selvedge = await startSelvedge({ dataDir });
   t.after(() => selvedge.kill());
   const busy = await doctor(dataDir);
-  assert.equal(busy.code, 1);
-  assert.match(busy.err, new RegExp(`process ${selvedge.pid}`));
+  assert.deepEqual([busy.code, busy.said["server"]], [0, "it runs, so its files and ports are not checked"], busy.err);
+  assert.match(busy.said["disk"] ?? "", /^good, \d+ MB free$/);
+  assert.equal(busy.said["database file"], undefined);
+  const late = await doctor(dataDir, "--backup-every-hours=24", `--backup-directory=${join(dataDir, "seal.key", "backups")}`);
+  assert.equal(late.code, 1);
+  assert.match(late.said["backup directory"] ?? "", /so that no scheduled backup is made/);
+  const refused = await doctor(dataDir, "--rebuild");
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, new RegExp(`process ${selvedge.pid}`));
 });
 
 test("doctor finds damage in the write-ahead log that loses acknowledged records, and names the options", async (t) => {

@@ -31,7 +31,7 @@ function addDoctor(parent: Command, finish: Finish): void {
   const command = parent
     .command("doctor")
     .description(
-      "Check a stopped server: its files, and whether the machine has what it needs (ports, permissions, disk, limits, clock, certificate, resolvers, bus, backups). Says for each fault what to do. Exits 1 if something is wrong.",
+      "Check whether the machine has what the server needs (permissions, disk, limits, clock, certificate, resolvers, bus, backups), and while the server is stopped also its files and ports. Says for each fault what to do. Exits 1 if something is wrong.",
     )
     .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it")
     .option(

@@ -5,16 +5,16 @@ import { refuseNewer } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
 import { counterServerVersion } from "#wire/redis/counter-server.ts";
 import { withoutCredentials } from "#app/config/config-formats.ts";
-import { databaseUrl, loadConfig } from "#app/config/config.ts";
+import { type Config, databaseUrl, loadConfig } from "#app/config/config.ts";
 import { readLastBackup } from "#app/backup/last-backup.ts";
 import { giveToOwner } from "#app/control/give-to-owner.ts";
-import { lockDataDirectory } from "#app/control/data-lock.ts";
+import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
 import { wrongIn } from "#app/control/rebuild-database.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
-import type { Finding } from "./findings.ts";
+import { type Finding, good, wrong } from "./findings.ts";
 import { checkBackupDirectory, checkFiles, isReadable } from "./files.ts";
 import { checkBackup, checkCertificate, checkClock, checkDisk, checkOpenFiles, checkPermissions } from "./machine.ts";
 import { checkBus, checkPorts, checkResolvers } from "./network.ts";
@@ -29,7 +29,7 @@ export interface DoctorOptions {
 
 const SQLITE = "sqlite:";
 
-/** Checks the files of the data directory, which no server may use meanwhile, and the machine. Exits 1 if a check fails. */
+/** Checks the files of the data directory while no server uses them, and the machine. Exits 1 if a check fails. */
 export async function doctor(
   { newHistory = false, rebuild: isRebuild = false }: DoctorOptions,
   flags: readonly string[],
@@ -38,74 +38,100 @@ export async function doctor(
   if (newHistory && isRebuild)
     throw new CliError("use either --new-history, for a database that you restored, or --rebuild, for one that is lost", EXIT.usage);
   if (!existsSync(config.data)) throw new CliError(`the data directory ${config.data} does not exist`);
-  const lock = lockOrComplain(config.data);
+  const lock = lockOrComplain(config.data, !newHistory && !isRebuild);
+  if (lock === null) {
+    const server = good("server", "it runs, so its files and ports are not checked");
+    return report(config, [server, ...(await machineFindings(config, true))]);
+  }
   try {
     if (isRebuild) return await rebuild(config);
-    const files = planeFiles(config.data);
-    const url = databaseUrl(config);
-    const complaints: string[] = [];
-    const lastGood = await checkLastGood(files.lastGood, (_level, message, fields) =>
-      complaints.push(`${message} ${JSON.stringify(fields)}`),
-    );
-    const position = lastGood && lastGoodPosition(lastGood);
-    const findings: Finding[] = [];
-    let hasDatabase = false;
-    const note = (what: string, wrong: string | null, good: string): void =>
-      void findings.push({ what, finding: wrong ?? good, isGood: wrong === null });
-    note("last good copy", complaints[0] ?? null, position === null ? "there is none" : `good, at revision ${position.rev}`);
-    if (url.startsWith(SQLITE) && isReadable(url.slice(SQLITE.length)))
-      note("database file", withRemedy(await wrongIn(url.slice(SQLITE.length)), position === null ? RESTORE : RESTORE_OR_REBUILD), "good");
-    if (isReadable(files.events)) note("events database", withRemedy(await wrongIn(files.events), RESTORE), "good");
-    if (newHistory && findings.every(({ isGood }) => isGood)) {
-      const store = await openStore({ url, clock: systemClock });
-      await store.renewHistory();
-      await store.close();
-    }
-    try {
-      const deps = { config, files, lastGood: position, newInstallation: false };
-      const { position: at, exists, schema } = await inspectedDatabase(deps);
-      refuseNewer(schema);
-      hasDatabase = exists;
-      note("database", null, at === null ? "there is none" : `good, at revision ${at.rev} of history ${at.history ?? "none"}`);
-    } catch (error) {
-      note("database", (error as Error).message, "");
-    }
-    if (config.counters.url !== "") {
-      const counting = await counterServerVersion(config.counters).then(
-        (version) => ({ wrong: null, version }),
-        (error: Error) => ({
-          wrong: `${withoutCredentials(config.counters.url)} cannot be used: ${error.message}. Start that server, let this machine through its firewall, or correct counters.url`,
-          version: "",
-        }),
-      );
-      note("counters", counting.wrong, `reachable, ${counting.version}`);
-    }
-    findings.push(
-      checkBackup(readLastBackup(config.data), config.backup, systemClock),
-      checkPermissions(files.sealKey, hasDatabase),
-      ...checkFiles(config.data),
-      ...checkBackupDirectory(config.backup),
-      checkCertificate(config.tls, systemClock),
-      checkDisk(config.data),
-      checkOpenFiles(),
-      checkClock(config.data, systemClock),
-      ...(await checkPorts(config)),
-      ...(await checkResolvers(config)),
-      ...(await checkBus(config)),
-    );
-    const isGood = findings.every((one) => one.isGood);
-    print(config.json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));
-    return isGood ? EXIT.ok : EXIT.failed;
+    const { findings, hasDatabase } = await dataFindings(config, newHistory);
+    return report(config, [...findings, ...(await machineFindings(config, hasDatabase)), ...(await checkPorts(config))]);
   } finally {
     giveToOwner(config.data);
     lock.release();
   }
 }
 
-function lockOrComplain(dataDir: string): { release(): void } {
+function report({ json }: Config, findings: readonly Finding[]): ExitCode {
+  const isGood = findings.every((one) => one.isGood);
+  print(json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));
+  return isGood ? EXIT.ok : EXIT.failed;
+}
+
+interface DataFindings {
+  readonly findings: readonly Finding[];
+  readonly hasDatabase: boolean;
+}
+
+async function dataFindings(config: Config, newHistory: boolean): Promise<DataFindings> {
+  const files = planeFiles(config.data);
+  const url = databaseUrl(config);
+  const complaints: string[] = [];
+  const lastGood = await checkLastGood(files.lastGood, (_level, message, fields) =>
+    complaints.push(`${message} ${JSON.stringify(fields)}`),
+  );
+  const position = lastGood && lastGoodPosition(lastGood);
+  const findings: Finding[] = [];
+  let hasDatabase = false;
+  const note = (what: string, wrong: string | null, good: string): void =>
+    void findings.push({ what, finding: wrong ?? good, isGood: wrong === null });
+  note("last good copy", complaints[0] ?? null, position === null ? "there is none" : `good, at revision ${position.rev}`);
+  if (url.startsWith(SQLITE) && isReadable(url.slice(SQLITE.length)))
+    note("database file", withRemedy(await wrongIn(url.slice(SQLITE.length)), position === null ? RESTORE : RESTORE_OR_REBUILD), "good");
+  if (isReadable(files.events)) note("events database", withRemedy(await wrongIn(files.events), RESTORE), "good");
+  if (newHistory && findings.every(({ isGood }) => isGood)) {
+    const store = await openStore({ url, clock: systemClock });
+    await store.renewHistory();
+    await store.close();
+  }
+  try {
+    const deps = { config, files, lastGood: position, newInstallation: false };
+    const { position: at, exists, schema } = await inspectedDatabase(deps);
+    refuseNewer(schema);
+    hasDatabase = exists;
+    note("database", null, at === null ? "there is none" : `good, at revision ${at.rev} of history ${at.history ?? "none"}`);
+  } catch (error) {
+    note("database", (error as Error).message, "");
+  }
+  return { findings, hasDatabase };
+}
+
+const machineFindings = async (config: Config, hasDatabase: boolean): Promise<readonly Finding[]> => [
+  ...(await checkCounters(config)),
+  checkBackup(readLastBackup(config.data), config.backup, systemClock),
+  checkPermissions(planeFiles(config.data).sealKey, hasDatabase),
+  ...checkFiles(config.data),
+  ...checkBackupDirectory(config.backup),
+  checkCertificate(config.tls, systemClock),
+  checkDisk(config.data),
+  checkOpenFiles(),
+  checkClock(config.data, systemClock),
+  ...(await checkResolvers(config)),
+  ...(await checkBus(config)),
+];
+
+async function checkCounters({ counters }: Config): Promise<readonly Finding[]> {
+  if (counters.url === "") return [];
+  const what = "counters";
+  return counterServerVersion(counters).then(
+    (version) => [good(what, `reachable, ${version}`)],
+    (error: Error) => [
+      wrong(
+        what,
+        `${withoutCredentials(counters.url)} cannot be used: ${error.message}`,
+        "Start that server, let this machine through its firewall, or correct counters.url",
+      ),
+    ],
+  );
+}
+
+/** Null if a server runs, and that is no obstacle. */
+function lockOrComplain(dataDir: string, mayRun: boolean): { release(): void } | null {
   try {
     return lockDataDirectory(dataDir);
   } catch (error) {
+    if (mayRun && error instanceof DataDirectoryBusy) return null;
     throw new CliError((error as Error).message);
   }
 }
