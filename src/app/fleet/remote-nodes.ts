@@ -99,20 +99,25 @@ export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: R
 
 /** Null if it is not a report: no message of a node may harm control. */
 function parsed(data: Uint8Array): NodeReport | null {
-  let value: Partial<NodeReport> | null;
+  let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(data).toString()) as Partial<NodeReport> | null;
+    value = JSON.parse(Buffer.from(data).toString());
   } catch {
     return null;
   }
-  if (typeof value !== "object" || value === null) return null;
-  const { history, rev, version, format, addresses = {}, problems = [], refused } = value;
+  const { history, rev, version, format, addresses, problems, refused } = membersOf(value);
   if (typeof history !== "string" || typeof version !== "string" || !Number.isSafeInteger(rev) || !Number.isSafeInteger(format))
     return null;
+  const { rev: refusedRev, reason } = membersOf(refused);
   return {
     ...{ history, rev: rev as number, version, format: format as number },
-    addresses: Object.fromEntries(Object.entries(addresses).map(([listener, address]) => [listener, String(address)])),
-    problems: Array.isArray(problems) ? problems.map(String) : [],
-    ...(refused === undefined || refused === null ? {} : { refused: { rev: Number(refused.rev) || 0, reason: String(refused.reason) } }),
+    addresses: Object.fromEntries(Object.entries(membersOf(addresses)).map(([listener, address]) => [listener, textOf(address)])),
+    problems: Array.isArray(problems) ? problems.map(textOf) : [],
+    ...(typeof reason === "string" ? { refused: { rev: Number.isSafeInteger(refusedRev) ? (refusedRev as number) : 0, reason } } : {}),
   };
 }
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
