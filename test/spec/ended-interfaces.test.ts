@@ -154,6 +154,11 @@ test("SPEC 9, 2022-10-11: script_monitor is another name of Page Shield, which r
     await server.control.pageShield.note([{ ...script, zone_id: zone, at_ms: clock.nowMs() }]);
     const { result } = (await ask(server, "GET", `${base}/scripts?urls=${segment}`, asking)).body;
     assert.deepEqual([result.length, result[0].url, result[0].page_urls], [1, script.url, ["https://ended.test/card/[masked]"]]);
+    assert.equal((await ask(server, "GET", `${base}/scripts?status=unknown`, asking)).status, 400);
+    assert.equal(
+      (await ask(server, "GET", `${base}/scripts?status=inactive,active&urls=${segment}`, asking)).body.result.length,
+      result.length,
+    );
     assert.equal((await ask(server, "GET", `${base}/scripts/${result[0].id}`, asking)).body.result.host, "cdn.example");
     assert.equal((await ask(server, "GET", `${base}/scripts/${"0".repeat(32)}`, asking)).status, 404);
     assert.equal((await ask(server, "PUT", base, { ...asking, body: { enabled: false } })).body.result.enabled, false);

@@ -89,6 +89,7 @@ export const PageResourceQuery = Type.Object({
   status: Type.Optional(
     Type.String({
       maxLength: 64,
+      pattern: "^(active|infrequent|inactive)(,(active|infrequent|inactive))*$",
       description: "`active` (the default): seen within 7 days. `infrequent`: within 30 days. `inactive`: longer ago. Several with commas.",
     }),
   ),
