@@ -124,6 +124,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/traffic/purge.tsx"), "PurgePage"),
   ),
   page(
+    "/zones/$zone/settings",
+    lazyRouteComponent(() => import("./pages/site/site-settings.tsx"), "SiteSettingsPage"),
+  ),
+  page(
     "/gateways",
     lazyRouteComponent(() => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
   ),

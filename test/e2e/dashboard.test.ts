@@ -118,6 +118,7 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/zones/shop.example/security/try", "Try a request"],
     ["/zones/shop.example/hostnames", "Custom hostnames"],
     ["/zones/shop.example/traffic", "Requests"],
+    ["/zones/shop.example/settings", "Site settings"],
     ["/gateways", "AI gateway"],
     ["/deprecations", "Deprecations"],
     ["/account", "Account"],

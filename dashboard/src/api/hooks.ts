@@ -46,11 +46,36 @@ export function useWrite<T>(...stale: readonly string[]): UseMutationResult<Repl
   });
 }
 
-/** The account that the signed-in user works in. */
-export function useAccount(): { readonly id: string; readonly name: string } | undefined {
-  const { data } = useRead<Membership[]>("/memberships?status=accepted&per_page=50");
-  const accounts = useRead<{ id: string; name: string }[]>(data && data.result.length === 0 ? "/accounts" : undefined);
-  return data?.result[0]?.account ?? accounts.data?.result[0];
+export interface AccountName {
+  readonly id: string;
+  readonly name: string;
+}
+
+const CHOSEN_KEY = "selvedge.account";
+
+/** From now on pages are of this account, in this browser. */
+export function chooseAccount(id: string): void {
+  localStorage.setItem(CHOSEN_KEY, id);
+  location.assign("/");
+}
+
+/** The accounts that the signed-in user works in. A token may not see memberships; then those of accounts or zones that it sees. */
+export function useAccounts(): readonly AccountName[] {
+  const memberships = useRead<Membership[]>("/memberships?status=accepted&per_page=50");
+  const isElsewhere = memberships.isError || memberships.data?.result.length === 0;
+  const accounts = useRead<AccountName[]>(isElsewhere ? "/accounts" : undefined);
+  const isOfZones = isElsewhere && (accounts.isError || accounts.data?.result.length === 0);
+  const zones = useRead<Zone[]>(isOfZones ? "/zones?per_page=50" : undefined);
+  if (!isElsewhere) return memberships.data?.result.map(({ account }) => account) ?? [];
+  if (!isOfZones) return accounts.data?.result ?? [];
+  return [...new Map(zones.data?.result.map(({ account: { id, name } }) => [id, { id, name }])).values()];
+}
+
+/** The account that was chosen, or the first one. */
+export function useAccount(): AccountName | undefined {
+  const accounts = useAccounts();
+  const chosen = localStorage.getItem(CHOSEN_KEY);
+  return accounts.find(({ id }) => id === chosen) ?? accounts[0];
 }
 
 /** The zone that the address names. */

@@ -1,5 +1,5 @@
 import { Modal } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import css from "./modal.module.css";
 
 interface DialogProps {
@@ -12,18 +12,33 @@ interface DialogProps {
 }
 
 /** Mounted while it is open. */
-export const Dialog = ({ title, onClose, children, size = 480, isFirm = false }: DialogProps) => (
-  <Modal.Root opened onClose={onClose} size={size} closeOnClickOutside={!isFirm} closeOnEscape={!isFirm}>
-    <Modal.Overlay backgroundOpacity={0.4} />
-    <Modal.Content aria-label={title}>
-      <div className={css["head"]}>
-        <h2>{title}</h2>
-        {!isFirm && <Modal.CloseButton aria-label="Close" />}
-      </div>
-      <div className={css["body"]}>{children}</div>
-    </Modal.Content>
-  </Modal.Root>
-);
+export const Dialog = ({ title, onClose, children, size = 480, isFirm = false }: DialogProps) => {
+  useFocusBack();
+  return (
+    <Modal.Root opened onClose={onClose} size={size} closeOnClickOutside={!isFirm} closeOnEscape={!isFirm}>
+      <Modal.Overlay backgroundOpacity={0.4} />
+      <Modal.Content aria-label={title}>
+        <div className={css["head"]}>
+          <h2>{title}</h2>
+          {!isFirm && <Modal.CloseButton aria-label="Close" />}
+        </div>
+        <div className={css["body"]}>{children}</div>
+      </Modal.Content>
+    </Modal.Root>
+  );
+};
+
+/** An unmounted dialog leaves the focus nowhere: whatever had it before gets it back, unless something else has taken it. */
+function useFocusBack(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(() => {
+    const giveBack = (): void => {
+      const isNowhere = document.activeElement === null || document.activeElement === document.body;
+      if (isNowhere && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+    return () => void setTimeout(giveBack);
+  }, [before]);
+}
 
 /** Actions at the end of a form, the main one last. */
 export const Actions = ({ children }: { readonly children: ReactNode }) => <div className={css["actions"]}>{children}</div>;

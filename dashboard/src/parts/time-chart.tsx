@@ -23,6 +23,8 @@ export interface TimeChartProps {
   readonly onBrush?: (since: string, until: string) => void;
   readonly onPick?: (name: string) => void;
   readonly height?: number;
+  /** Said of a chart that has nothing but zeros. */
+  readonly empty?: string;
 }
 
 const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -35,7 +37,7 @@ const DRAG_PX_MIN = 6;
 
 /** Values over time. The legend has the sums, and what stands under the pointer while it is over the chart. */
 export function TimeChart(props: TimeChartProps) {
-  const { label, range, series, format, kind = "bars", onBrush, onPick, height = 200 } = props;
+  const { label, range, series, format, kind = "bars", onBrush, onPick, height = 200, empty = "Nothing in this time" } = props;
   const box = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
   latest.current = props;
@@ -63,7 +65,7 @@ export function TimeChart(props: TimeChartProps) {
         role="img"
         aria-label={`${label} over time. The legend below has the numbers.`}
       />
-      {isEmpty && <p className={css["empty"]}>Nothing in this time</p>}
+      {isEmpty && <p className={css["empty"]}>{empty}</p>}
       <figcaption className={css["legend"]}>
         <span className={css["when"]}>
           {from ? moment.formatRange(from, new Date(from.getTime() + range.stepMs)) : kind === "bars" ? "Together" : "At most"}

@@ -27,6 +27,9 @@ export const duration = (seconds: number): string =>
 
 export const count = (value: number): string => value.toLocaleString("en");
 
+/** `1 item`, `2 items`. */
+export const number = (value: number, unit: string): string => `${count(value)} ${value === 1 ? unit : `${unit}s`}`;
+
 export const money = (dollars: number): string => `$${dollars < 1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
 
 export const bytes = (value: number): string =>

@@ -1,4 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import { chooseAccount, useAccount, useAccounts } from "../api/hooks.ts";
+import { Choice } from "../parts/choice.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { ACCOUNT_PAGES, ZONE_PAGES } from "./pages.ts";
 import css from "./nav.module.css";
@@ -17,6 +19,7 @@ export const Nav = ({ zone }: { readonly zone: string | undefined }) => (
     <Link to="/" className={css["brand"]}>
       Selvedge
     </Link>
+    <AccountChoice />
     {zone !== undefined && (
       <>
         <p className={css["zone"]} title={zone}>
@@ -70,3 +73,15 @@ export const Nav = ({ zone }: { readonly zone: string | undefined }) => (
     </ul>
   </nav>
 );
+
+/** For members of several accounts. */
+function AccountChoice() {
+  const accounts = useAccounts();
+  const account = useAccount();
+  if (accounts.length < 2 || !account) return null;
+  return (
+    <div className={css["account"]}>
+      <Choice label="Account" value={account.id} options={accounts.map(({ id, name }) => [id, name] as const)} onChange={chooseAccount} />
+    </div>
+  );
+}

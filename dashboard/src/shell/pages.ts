@@ -36,6 +36,7 @@ export const ZONE_PAGES = [
     pages: [
       { title: "Requests", to: "/zones/$zone/traffic" },
       { title: "Purge the cache", to: "/zones/$zone/cache" },
+      { title: "Site settings", to: "/zones/$zone/settings" },
     ],
   },
 ] as const;
@@ -46,4 +47,15 @@ export const ACCOUNT_PAGES = [
   { title: "AI gateway", to: "/gateways", exact: false },
   { title: "Deprecations", to: "/deprecations", exact: false },
   { title: "Account", to: "/account", exact: false },
+] as const;
+
+/** Further places that the palette leads to. */
+export const ACCOUNT_PLACES = [
+  { title: "API tokens", to: "/account" },
+  { title: "Members and invitations", to: "/account/members" },
+  { title: "Sign-in methods, passkeys and password", to: "/account/sign-in" },
+  { title: "Sessions", to: "/account/sessions" },
+  { title: "Audit log", to: "/account/audit" },
+  { title: "Notifications, webhooks and alerts", to: "/account/notifications" },
+  { title: "Lists of addresses and names", to: "/account/lists" },
 ] as const;

@@ -5,7 +5,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../api/hooks.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/modal.tsx";
-import { ACCOUNT_PAGES, ZONE_PAGES } from "./pages.ts";
+import { ACCOUNT_PAGES, ACCOUNT_PLACES, ZONE_PAGES } from "./pages.ts";
 import css from "./palette.module.css";
 
 interface Entry {
@@ -43,7 +43,7 @@ export function Palette({ onClose, zone }: { readonly onClose: () => void; reado
         : ZONE_PAGES.flatMap(({ group, pages }) =>
             pages.map(({ title, to }) => ({ title, detail: group === "" ? zone : `${group} of ${zone}`, to, zone })),
           );
-    const account: Entry[] = ACCOUNT_PAGES.map(({ title, to }) => ({ title, detail: "Account", to }));
+    const account: Entry[] = [...ACCOUNT_PAGES, ...ACCOUNT_PLACES].map(({ title, to }) => ({ title, detail: "Account", to }));
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return [...here, ...zones, ...account]
       .filter(({ title, detail }) => words.every((word) => `${title} ${detail}`.toLowerCase().includes(word)))
@@ -82,7 +82,7 @@ export function Palette({ onClose, zone }: { readonly onClose: () => void; reado
       <ul id="palette" role="listbox" aria-label="Places" className={css["list"]}>
         {entries.map((entry, index) => (
           <li
-            key={`${entry.to} ${entry.zone}`}
+            key={`${entry.title} ${entry.to} ${entry.zone}`}
             id={`palette-${index}`}
             role="option"
             aria-selected={index === at}
@@ -94,6 +94,7 @@ export function Palette({ onClose, zone }: { readonly onClose: () => void; reado
           </li>
         ))}
       </ul>
+      {entries.length === 0 && !found.isFetching && <p role="status">No zone and no page has these words in its name.</p>}
     </Dialog>
   );
 }

@@ -35,7 +35,14 @@ export function SetUpForm() {
           <Fault error={setUp.error} />
         </Notice>
       )}
-      <PasswordInput label="Token from the terminal" name="token" autoComplete="off" required autoFocus />
+      <PasswordInput
+        label="Token from the terminal"
+        description="Is it lost? The command selvedge token reset prints a new one."
+        name="token"
+        autoComplete="off"
+        required
+        autoFocus
+      />
       <TextInput label="Your e-mail" name="email" type="email" autoComplete="username" required error={faults["email"]?.message} />
       <PasswordInput
         label="A password"

@@ -6,11 +6,13 @@ import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { AccountTabs } from "./account-tabs.tsx";
+import { EditMember } from "./edit-member.tsx";
 import { Invite } from "./invite.tsx";
 
 export function MembersPage() {
   const account = useAccount();
   const [isInviting, setInviting] = useState(false);
+  const [editing, setEditing] = useState<AccountMember>();
   const read = useRead<AccountMember[]>(account && `/accounts/${account.id}/members?per_page=50`);
   return (
     <>
@@ -44,11 +46,21 @@ export function MembersPage() {
                 width: "110px",
                 cell: ({ status }) => <Badge tone={status === "accepted" ? "good" : "warn"}>{status}</Badge>,
               },
+              {
+                head: "Action",
+                width: "90px",
+                cell: (member) => (
+                  <Button variant="default" size="compact-xs" onClick={() => setEditing(member)} aria-label={`Change ${member.email}`}>
+                    Change
+                  </Button>
+                ),
+              },
             ]}
           />
         )}
       </Card>
       {isInviting && account && <Invite base={`/accounts/${account.id}`} onClose={() => setInviting(false)} />}
+      {editing && account && <EditMember base={`/accounts/${account.id}`} member={editing} onClose={() => setEditing(undefined)} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Token } from "#model/access/token.ts";
-import { useRead, useWrite } from "../../api/hooks.ts";
+import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
@@ -11,10 +11,8 @@ import { AccountTabs } from "./account-tabs.tsx";
 import { CreateToken } from "./create-token.tsx";
 
 export function TokensPage() {
-  const read = useRead<Token[]>("/user/tokens?per_page=50&include_expired=true");
-  const remove = useWrite<{ id: string }>("/user/tokens");
+  const account = useAccount();
   const [isAdding, setAdding] = useState(false);
-  const [removing, setRemoving] = useState<Token>();
   return (
     <>
       <PageHead title="Account" lead="Tokens let programs call the API, each with no more than it needs.">
@@ -23,14 +21,35 @@ export function TokensPage() {
         </Button>
       </PageHead>
       <AccountTabs />
-      <Card title="Your tokens">
+      <Tokens title="Your tokens" base="/user/tokens" />
+      {account && <Tokens title="Tokens of the account" base={`/accounts/${account.id}/tokens`} isLeftOutIfEmpty />}
+      {isAdding && <CreateToken onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+interface TokensProps {
+  readonly title: string;
+  readonly base: string;
+  /** True where most people have none, and some may not see them. */
+  readonly isLeftOutIfEmpty?: boolean;
+}
+
+function Tokens({ title, base, isLeftOutIfEmpty = false }: TokensProps) {
+  const read = useRead<Token[]>(`${base}?per_page=50&include_expired=true`);
+  const remove = useWrite<{ id: string }>(base);
+  const [removing, setRemoving] = useState<Token>();
+  if (isLeftOutIfEmpty && (read.data?.result ?? []).length === 0) return null;
+  return (
+    <>
+      <Card title={title}>
         {read.error ? (
           <Failed error={read.error} onAgain={() => void read.refetch()} />
         ) : !read.data ? (
           <Loading />
         ) : (
           <List<Token>
-            label="Tokens"
+            label={title}
             rows={read.data.result}
             keyOf={({ id }) => id}
             columns={[
@@ -60,7 +79,6 @@ export function TokensPage() {
           />
         )}
       </Card>
-      {isAdding && <CreateToken onClose={() => setAdding(false)} />}
       {removing && (
         <Confirm
           title={`Delete the token ${removing.name}?`}
@@ -68,9 +86,7 @@ export function TokensPage() {
           error={remove.error}
           isPending={remove.isPending}
           onClose={() => setRemoving(undefined)}
-          onConfirm={() =>
-            remove.mutate({ method: "DELETE", path: `/user/tokens/${removing.id}` }, { onSuccess: () => setRemoving(undefined) })
-          }
+          onConfirm={() => remove.mutate({ method: "DELETE", path: `${base}/${removing.id}` }, { onSuccess: () => setRemoving(undefined) })}
         >
           Programs that use it are refused from this moment on, and sessions that it signed in end.
         </Confirm>

@@ -10,10 +10,11 @@ import { Choice } from "../../parts/choice.tsx";
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { RECORD_TYPES } from "./record-types.ts";
 
 export const AskPage = () => <ZoneGate>{(zone) => <Ask zone={zone} />}</ZoneGate>;
 
-const TYPES = ["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SOA", "SRV", "CAA", "HTTPS", "DNSKEY", "DS", "PTR", "TLSA"] as const;
+const TYPES = [...RECORD_TYPES, "SOA", "CDS", "CDNSKEY"];
 
 /** The nameserver's answer as dig shows it, and the records of the zone that it comes from. */
 function Ask({ zone }: { readonly zone: Zone }) {

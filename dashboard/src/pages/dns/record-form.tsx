@@ -7,20 +7,8 @@ import { Choice } from "../../parts/choice.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
+import { hasPriority, RECORD_EXAMPLES, withPriority } from "./record-types.ts";
 
-/** An example of the content for each type. The form accepts every type of the API in presentation format. */
-const TYPES: readonly (readonly [string, string])[] = [
-  ["A", "203.0.113.10"],
-  ["AAAA", "2001:db8::10"],
-  ["CNAME", "shop.example.net"],
-  ["MX", "mail.example.net"],
-  ["TXT", "v=spf1 include:example.net -all"],
-  ["NS", "ns1.example.net"],
-  ["SRV", "10 5 5060 sip.example.net"],
-  ["CAA", '0 issue "letsencrypt.org"'],
-  ["HTTPS", '1 . alpn="h2"'],
-  ["PTR", "host.example.net"],
-];
 const PROXIABLE: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
 const TTLS = [
   ["1", "Auto (5 minutes)"],
@@ -55,11 +43,10 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
     const body = {
       type,
       name: name.trim() === "" ? "@" : name.trim(),
-      content,
+      ...(hasPriority(type) ? withPriority(type, content, Number(priority)) : { content }),
       ttl: Number(ttl),
       comment: comment === "" ? null : comment,
       ...(PROXIABLE.has(type) ? { proxied: isProxied } : {}),
-      ...(type === "MX" ? { priority: Number(priority) } : {}),
     };
     write.mutate(record ? { method: "PATCH", path: `${base}/${record.id}`, body } : { method: "POST", path: base, body }, {
       onSuccess: onDone,
@@ -68,7 +55,7 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
   const placed = ["type", "name", "content", "ttl", "priority", "proxied", "comment"].some((field) => faults[field]);
   const of = (field: string): string | undefined => faults[field] && `${faults[field].message} (${faults[field].code})`;
-  const types = TYPES.some(([known]) => known === type) ? TYPES : [...TYPES, [type, ""] as const];
+  const types = RECORD_EXAMPLES.some(([known]) => known === type) ? RECORD_EXAMPLES : [...RECORD_EXAMPLES, [type, ""] as const];
   return (
     <Dialog title={record ? `Edit ${record.type} ${record.name}` : "Add a record"} onClose={onClose} size={520}>
       <form className={tools["form"]} onSubmit={submit}>
@@ -104,7 +91,7 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
             options={TTLS.some(([one]) => one === ttl) ? TTLS : [...TTLS, [ttl, `${ttl} seconds`] as const]}
             onChange={setTtl}
           />
-          {type === "MX" && (
+          {hasPriority(type) && (
             <TextInput
               label="Priority"
               type="number"

@@ -4,6 +4,7 @@ import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { ApiError } from "../../api/client.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { duration, Time } from "../../parts/time.tsx";
+import { hasPriority } from "./record-types.ts";
 import css from "./records.module.css";
 
 export type Field = "name" | "content";
@@ -109,7 +110,7 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
       <span role="gridcell" className={css["pick"]}>
         <input type="checkbox" checked={isPicked} onChange={() => actions.pick(id)} aria-label={`Select ${type} ${name}`} tabIndex={-1} />
       </span>
-      <span role="gridcell" className={css["type"]}>
+      <span role="gridcell" className={css["type"]} title={type}>
         {type}
       </span>
       <span role="gridcell" className={css["name"]}>
@@ -122,7 +123,7 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
         )}
       </span>
       <span role="gridcell" className={`${css["content"]} num`}>
-        {cell("content", type === "MX" ? `${record.priority ?? 0} ${content}` : content)}
+        {cell("content", hasPriority(type) ? `${record.priority ?? 0} ${content}` : content)}
       </span>
       <span role="gridcell" className={css["traffic"]}>
         {proxiable ? (

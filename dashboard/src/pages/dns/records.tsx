@@ -18,6 +18,7 @@ import { BulkEdit } from "./bulk-edit.tsx";
 import { RecordForm } from "./record-form.tsx";
 import { useRecordPages } from "./record-pages.ts";
 import { type Field, RecordRow, type RowActions } from "./record-row.tsx";
+import { RECORD_TYPES } from "./record-types.ts";
 import css from "./records.module.css";
 
 const HEADS = [
@@ -30,7 +31,6 @@ const HEADS = [
   ["note", "Comment"],
   ["changed", "Changed"],
 ] as const;
-const TYPES = ["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SRV", "CAA"];
 /** As many as one write changes at once. */
 const BULK_MAX = 3000;
 const phone = matchMedia("(max-width: 700px)");
@@ -169,7 +169,7 @@ function Records({ zone }: { readonly zone: Zone }) {
           label="Add a type to the filter"
           isQuiet
           value=""
-          options={[["", "Type"] as const, ...TYPES.map((one) => [one, one] as const)]}
+          options={[["", "Type"] as const, ...RECORD_TYPES.map((one) => [one, one] as const)]}
           onChange={(value) => go({ type: [...new Set([...types, value])].join(",") })}
         />
         <Choice

@@ -101,6 +101,7 @@ export function Spend({ scope, gateway }: SpendProps) {
               format={measure.format}
               kind={measure.kind}
               onBrush={(since, until) => go({ since, until })}
+              {...(measure.id === "cost" ? { empty: "These requests were free, or the price of their models is not known" } : {})}
             />
           </Suspense>
         )}

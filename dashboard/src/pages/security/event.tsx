@@ -54,7 +54,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
         </Link>
       </Empty>
     );
-  const rule = event.rule_description || event.rule_id;
+  const rule = event.rule_description || "Rule without a name";
   const saved = (): void => {
     go({ allow: "saved" }, { replace: true });
     trace.mutate(event);

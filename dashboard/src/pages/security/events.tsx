@@ -15,6 +15,7 @@ import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { phaseTitle } from "./parts.ts";
 import { sinceUntil } from "../traffic/since-until.ts";
 import { actionSeries } from "./action-series.ts";
 import { Tops } from "./tops.tsx";
@@ -187,7 +188,9 @@ function Events({ zone }: { readonly zone: Zone }) {
                 head: "Rule",
                 width: "25%",
                 isLine: true,
-                cell: ({ rule_description, rule_id }) => <span title={rule_description}>{rule_description || rule_id}</span>,
+                cell: ({ rule_description, rule_id, phase }) => (
+                  <span title={rule_description || rule_id}>{rule_description || `Rule without a name (${phaseTitle(phase)})`}</span>
+                ),
               },
               {
                 head: "Request",

@@ -2,11 +2,20 @@ import { Button, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
-import { ApiError } from "../../api/client.ts";
 import { useAccount, useWrite } from "../../api/hooks.ts";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
+
+/** The host of an address that was pasted, or the text as it is. */
+function domainIn(text: string): string {
+  const [host = ""] = text
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .split(/[/?#]/, 1);
+  return host;
+}
 
 export function AddZone({ onClose }: { readonly onClose: () => void }) {
   const account = useAccount();
@@ -15,7 +24,7 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
   const write = useWrite<Zone>("/zones");
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const body = { name: name.trim(), ...(account ? { account: { id: account.id } } : {}) };
+    const body = { name: domainIn(name), ...(account ? { account: { id: account.id } } : {}) };
     write.mutate(
       { method: "POST", path: "/zones", body },
       { onSuccess: ({ result }) => void navigate({ to: "/zones/$zone", params: { zone: result.name } }) },
@@ -30,7 +39,7 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
           placeholder="shop.example"
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
-          error={write.error && <Fault error={write.error instanceof ApiError ? write.error : write.error} />}
+          error={write.error && <Fault error={write.error} />}
           required
           data-autofocus
           autoComplete="off"

@@ -72,7 +72,7 @@ function Overview({ zone }: { readonly zone: Zone }) {
             <div className={tools["stack"]}>
               <p className={tools["hint"]}>
                 {zone.status === "active"
-                  ? "The parent zone names these; the world asks them."
+                  ? "The registrar of the domain has to name these, so that the world asks this server."
                   : "Enter these at the registrar of the domain, in place of those that are there. We look every few minutes."}
               </p>
               <CopyBlock label="the name servers" text={zone.name_servers.join("\n")} />

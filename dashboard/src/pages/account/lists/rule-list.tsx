@@ -8,7 +8,7 @@ import { Confirm } from "../../../parts/confirm.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { List } from "../../../parts/list.tsx";
 import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../../parts/page.tsx";
-import { count, Time } from "../../../parts/time.tsx";
+import { number, Time } from "../../../parts/time.tsx";
 import tools from "../../../parts/tools.module.css";
 import { useTyped } from "../../../parts/use-typed.ts";
 import { AccountTabs } from "../account-tabs.tsx";
@@ -60,7 +60,9 @@ function Items({ base, list }: { readonly base: string; readonly list: RuleList 
           value={typed}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
-        <span className={tools["hint"]}>{`${count(list.num_items)} items, used by ${count(list.num_referencing_filters)} rules`}</span>
+        <span
+          className={tools["hint"]}
+        >{`${number(list.num_items, "item")}, used by ${number(list.num_referencing_filters, "rule")}`}</span>
       </div>
       {remove.error && (
         <Notice tone="bad">

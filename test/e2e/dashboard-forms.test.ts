@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { apiCaller, succeed } from "../support/api.ts";
+import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+
+/** Records, settings of a site, members, tokens and accounts, as people change them. */
+describe("forms of the dashboard", { skip: chrome === undefined && "chromium is not installed" }, () => {
+  let server: Selvedge;
+  let browser: TestBrowser;
+  let page: Page;
+  const origin = (): string => new URL(server.ready.api).origin;
+  before(async () => {
+    server = await startSelvedge();
+    browser = await startBrowser(origin);
+    page = await (await browser.context()).newPage();
+    await page.goto(origin());
+    await page.getByLabel("Token from the terminal").fill(server.ready.token ?? "");
+    await page.getByLabel("Your e-mail").fill("ada@example.com");
+    await page.locator("input[name=password]").fill("correct horse battery");
+    await page.getByRole("button", { name: "Create the first user" }).click();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  test("a domain is taken from an address that was pasted", async () => {
+    await page.goto(`${origin()}/zones`);
+    await page.getByRole("button", { name: "Add a zone" }).first().click();
+    await page.getByLabel("Domain").fill("https://Shop.example/cart?id=7");
+    await page.getByRole("button", { name: "Add the zone" }).click();
+    await page.getByRole("heading", { name: "shop.example", level: 1 }).waitFor();
+  });
+
+  test("a record of any type is added with its priority, and the dialog gives the focus back", async () => {
+    await page.goto(`${origin()}/zones/shop.example/dns/records`);
+    const call = apiCaller(server.ready);
+    const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
+    for (const [type, name, content] of [
+      ["SRV", "_sip._tcp", "20 5 5060 sip.example.net"],
+      ["SSHFP", "shell", "4 2 123456789abcdef67890123456789abcdef67890123456789abcdef123456789"],
+    ] as const) {
+      await page.getByRole("button", { name: "Add a record" }).focus();
+      await page.keyboard.press("Enter");
+      const form = page.getByRole("dialog");
+      await form.getByLabel("Type").selectOption(type);
+      await form.getByRole("textbox", { name: "Name" }).fill(name);
+      await form.getByRole("textbox", { name: "Content" }).fill(content);
+      await form.getByRole("button", { name: "Add the record" }).click();
+      await page.getByRole("row").filter({ hasText: content }).waitFor();
+      await page.waitForFunction("document.activeElement.textContent.includes('Add a record')");
+    }
+    const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?type=SRV`));
+    assert.deepEqual([record.priority, record.content], [20, "5 5060 sip.example.net"]);
+  });
+
+  test("settings of the site are saved at once, and stay after a reload", async () => {
+    await page.goto(`${origin()}/zones/shop.example/settings`);
+    await page.getByRole("heading", { name: "Site settings", level: 1 }).waitFor();
+    await page.getByLabel("Encryption").selectOption("strict");
+    await page.getByRole("switch", { name: /Always use HTTPS/ }).click();
+    await page.getByLabel("HSTS").selectOption("300");
+    await page.getByRole("switch", { name: /Always use HTTPS/, checked: true }).waitFor();
+    const call = apiCaller(server.ready);
+    const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
+    const saved = async (): Promise<unknown[]> => {
+      const settings: { id: string; value: any }[] = await succeed(call("GET", `/zones/${zone.id}/settings`));
+      const valueOf = (id: string): any => settings.find((one) => one.id === id)?.value;
+      const { enabled, max_age } = valueOf("security_header").strict_transport_security;
+      return [valueOf("ssl"), valueOf("always_use_https"), enabled, max_age];
+    };
+    await eventually(async () => JSON.stringify(await saved()) === JSON.stringify(["strict", "on", true, 300]));
+    await page.reload();
+    await page.getByRole("switch", { name: /Always use HTTPS/, checked: true }).waitFor();
+    assert.equal(await page.getByLabel("Encryption").inputValue(), "strict");
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("a member's invitation is withdrawn, and the account's tokens are listed", async () => {
+    const call = apiCaller(server.ready);
+    const account = `/accounts/${server.ready.account_id}`;
+    const [role] = await succeed(call("GET", `${account}/roles`));
+    await succeed(call("POST", `${account}/members`, { email: "bo@example.com", roles: [role.id] }));
+    await page.goto(`${origin()}/account/members`);
+    await page.getByRole("button", { name: "Change bo@example.com" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Withdraw the invitation" }).click();
+    await dialog.getByRole("button", { name: "Yes, remove" }).click();
+    await page.getByText("bo@example.com").first().waitFor({ state: "detached" });
+    const groups: { id: string; name: string }[] = await succeed(call("GET", `${account}/tokens/permission_groups`));
+    const permission_groups = groups.filter(({ name }) => name === "Account Settings Read").map(({ id }) => ({ id }));
+    const policies = [
+      { effect: "allow", resources: { [`com.cloudflare.api.account.${server.ready.account_id}`]: "*" }, permission_groups },
+    ];
+    await succeed(call("POST", `${account}/tokens`, { name: "pipeline", policies }));
+    await page.goto(`${origin()}/account`);
+    await page.getByRole("table", { name: "Tokens of the account" }).getByText("pipeline").waitFor();
+  });
+
+  test("a member of two accounts changes from one to the other", async () => {
+    const call = apiCaller(server.ready);
+    const second = await succeed(call("POST", "/accounts", { name: "Second company", type: "standard" }));
+    const gateway = { authentication: true, collect_logs: true, cache_invalidate_on_update: false };
+    const limits = { cache_ttl: null, rate_limiting_interval: null, rate_limiting_limit: null };
+    await succeed(call("POST", `/accounts/${second.id}/ai-gateway/gateways`, { id: "of-the-second", ...gateway, ...limits }));
+    await page.goto(`${origin()}/gateways`);
+    await page.getByRole("heading", { name: "AI gateway", level: 1 }).waitFor();
+    await page.getByLabel("Account", { exact: true }).selectOption(second.id);
+    await page.getByRole("main").getByText("Second company").waitFor();
+    await page.goto(`${origin()}/gateways`);
+    await page.getByRole("link", { name: "of-the-second" }).waitFor();
+    await page.getByLabel("Account", { exact: true }).selectOption(server.ready.account_id ?? "");
+  });
+
+  test("pages of a token that sees zones alone do not wait for ever", async () => {
+    const call = apiCaller(server.ready);
+    const groups: { id: string; name: string }[] = await succeed(call("GET", "/user/tokens/permission_groups"));
+    const permission_groups = groups.filter(({ name }) => name === "Zone Read").map(({ id }) => ({ id }));
+    const resources = { [`com.cloudflare.api.account.${server.ready.account_id}`]: { "com.cloudflare.api.account.zone.*": "*" } };
+    const { value } = await succeed(
+      call("POST", "/user/tokens", { name: "narrow", policies: [{ effect: "allow", resources, permission_groups }] }),
+    );
+    const other = await (await browser.context()).newPage();
+    await other.goto(origin());
+    await other.getByText("Use an API token instead").click();
+    await other.locator("input").first().fill(value);
+    await other.keyboard.press("Enter");
+    await other.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    await other.goto(`${origin()}/account/members`);
+    await other.getByText("This could not be loaded").waitFor();
+    await other.getByText("Account Settings Read").waitFor();
+  });
+
+  test("the palette leads to pages of the account, and says so if nothing fits", async () => {
+    await page.goto(origin());
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    const field = page.getByRole("combobox", { name: "Zone or page" });
+    await field.fill("nothing like it");
+    await page.getByText("No zone and no page has these words").waitFor();
+    await field.fill("audit");
+    await field.press("Enter");
+    await page.getByText("Every change: who, what and when").waitFor();
+    assert.deepEqual(browser.faults, []);
+  });
+});
