@@ -260,13 +260,14 @@ const NODE: readonly SignatureRow[] = [
   {
     slug: "node-injection",
     title: "JavaScript injection on the server",
-    pattern: String.raw`\b(?:require ?\( ?['"${"`"}](?:node:)?child_process['"${"`"}] ?\) ?\. ?(?:exec|spawn|fork)|require ?\( ?['"${"`"}](?:node:)?(?:fs|net|http|os|vm)['"${"`"}] ?\) ?\. ?(?:readfile|readdir|writefile|createread|exists|unlink|connect|get|runin|networkinter|hostname)|child_process['"${"`"}]? ?\)? ?\.|process\.(?:mainmodule|binding\b|dlopen|kill ?\()|global(?:this)?(?:\.|\[["'${"`"}])process|globalthis ?\. ?constructor|execsync ?\(|spawnsync ?\(|import ?\( ?['"${"`"}](?:node:)?(?:child_process|fs)|_\$\$nd_func\$\$_|this ?\. ?constructor ?\. ?constructor|constructor ?\( ?['"${"`"}]return (?:process|this|global))`,
+    pattern: String.raw`\b(?:require ?\( ?['"${"`"}](?:node:)?child_process['"${"`"}] ?\) ?\. ?(?:exec|spawn|fork)|require ?\( ?['"${"`"}](?:node:)?(?:fs|net|http|os|vm)['"${"`"}] ?\) ?\. ?(?:readfile|readdir|writefile|createread|exists|unlink|connect|get|runin|networkinter|hostname)|child_process['"${"`"}]? ?\)? ?\.|process\.(?:mainmodule|binding\b|dlopen|kill ?\()|global(?:this)?(?:\.|\[["'${"`"}])process|globalthis ?\. ?constructor|execsync ?\(|spawnsync ?\(|import ?\( ?['"${"`"}](?:node:)?(?:child_process|fs)|_\$\$nd_func\$\$_|this ?\. ?constructor ?\. ?constructor|constructor ?\( ?['"${"`"}]return (?:process|this|global)|function ?\( ?['"${"`"}]return process)`,
     needs: ["require", "child_process", "process", "global", "execsync", "spawnsync", "import", "nd_func", "constructor"],
     hits: [
       "require('child_process').exec('id')",
       "process.mainModule.require('fs')",
       '{"rce":"_$$ND_FUNC$$_function(){}"}',
       "this.constructor.constructor('return process')()",
+      "Function('return process')()",
     ],
     misses: [
       "requires (fs)",
@@ -348,6 +349,7 @@ const DATA: readonly SignatureRow[] = [
       "(member",
       "(user",
     ],
+    unless: quotesFilter,
     hits: ["*)(uid=*))(|(uid=*", "admin)(&(password=*)", "(|(cn=*)"],
     misses: ["f(x)(y)", "(a) (b)", "smile :)("],
   },
@@ -450,6 +452,17 @@ const DATA: readonly SignatureRow[] = [
 /** A sentence about programs starts with words. */
 function isSentence(text: string): boolean {
   return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
+}
+
+/** A sentence with a whole filter in it; what breaks out of a filter has a bracket without its partner. */
+function quotesFilter(text: string): boolean {
+  if (text.length > 1024 || !/^[a-z][\w',.:?! -]{2,200} \([&|!]\([a-z]/.test(text)) return false;
+  let depth = 0;
+  for (const char of text) {
+    if (char === "(") depth++;
+    else if (char === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
 }
 
 /** Scripts start with words of their language. */

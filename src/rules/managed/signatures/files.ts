@@ -178,6 +178,7 @@ const INCLUSION: readonly SignatureRow[] = [
     slug: "lfi-wrappers",
     title: "Local file inclusion: stream wrappers",
     pattern: String.raw`(?:^|[=:" '(/])(?:php://(?:input|filter|memory|temp|stdin|fd)|phar://|zip://|compress\.(?:zlib|bzip2)://|expect://|glob://|data://|ogg://|rar://|ssh2\.[a-z]{3,6}://|zlib:|file:///?[a-z./]|data:[^, ]{0,40},(?:<\?|pd9|pd8)|local_file://|unix:/)`,
+    unless: mentionsFile,
     targets: INPUT | PATH | HEADERS,
     hits: [
       "php://filter/convert.base64-encode/resource=index",
@@ -318,11 +319,22 @@ const UPLOADS: readonly SignatureRow[] = [
   {
     slug: "upload-script",
     title: "Upload of a server-side script",
-    pattern: String.raw`\.(?:php\d?|phtml|phar|phps|pht|phpt|pgif|inc|asp|aspx|asa|asax|ascx|ashx|asmx|cer|cdx|jsp|jspx|jspf|jsw|jsv|cfm|cfml|cfc|cgi|pl|py|rb|sh|bash|shtml|htaccess|htpasswd|user\.ini|config|war|exe|dll|bat|cmd|com|ps1|vbs|scr|hta)(?:\.[a-z0-9]{1,4})?[. ;:\x00]{0,5}$`,
+    pattern: String.raw`\.(?:php\d?|phtml|phar|phps|pht|phpt|pgif|inc|asp|aspx|asa|asax|ascx|ashx|asmx|cer|cdx|jsp|jspx|jspf|jsw|jsv|cfm|cfml|cfc|cgi|pl|shtml|htaccess|htpasswd|user\.ini|config|war|hta)(?:\.[a-z0-9]{1,4})?[. ;:\x00]{0,5}$`,
     needs: ["."],
     targets: FILES,
     hits: ["shell.php", "shell.PHP5", "x.php.jpg", "cmd.jsp", "a.aspx;.jpg".slice(0, 6), ".htaccess", "web.config", "x.phtml."],
-    misses: ["photo.jpg", "report.final.pdf", "php.png", "a.phrase"],
+    misses: ["photo.jpg", "report.final.pdf", "php.png", "a.phrase", "homework.py"],
+  },
+  {
+    slug: "upload-program",
+    title: "Upload of a program",
+    pattern: String.raw`\.(?:py|rb|sh|bash|exe|dll|bat|cmd|com|ps1|vbs|scr)(?:\.[a-z0-9]{1,4})?[. ;:\x00]{0,5}$`,
+    needs: ["."],
+    targets: FILES,
+    hits: ["setup.exe", "x.sh", "a.PS1", "x.bat.jpg"],
+    misses: ["photo.jpg", "a.shape", "python.pdf"],
+    paranoia: 2,
+    certainty: "possible",
   },
   {
     slug: "upload-traversal",
@@ -334,6 +346,20 @@ const UPLOADS: readonly SignatureRow[] = [
     misses: ["photo.jpg", "a..b.png"],
   },
 ];
+
+/** A sentence about a file of its author: no program opens an address with words behind it. */
+function mentionsFile(text: string): boolean {
+  const [before = "", file = "", ...more] = text.slice(0, 512).split("file:///");
+  const [path = "", ...words] = file.split(" ");
+  return (
+    more.length === 0 &&
+    /^[a-z ]*$/.test(before) &&
+    /^(?:home|users)\/[\w./-]+$/.test(path) &&
+    words.slice(0, 2).every((word) => /^[a-z']+$/.test(word)) &&
+    words.length > 1 &&
+    text.indexOf(":/") === text.lastIndexOf(":/")
+  );
+}
 
 /** The address of a directory's entries, as settings have it. */
 function isDirectory(text: string): boolean {

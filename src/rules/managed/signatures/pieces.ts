@@ -1,6 +1,8 @@
-import type { Argument, ArgumentSource } from "#rules/body/body-reading.ts";
+import { type Argument, type ArgumentSource, createFindings } from "#rules/body/body-reading.ts";
 import { cookieArguments } from "#rules/body/cookies.ts";
 import { formArguments } from "#rules/body/form.ts";
+import { addJson } from "#rules/body/json-body.ts";
+import { eachInner, eachPacked, isPacked } from "#rules/body/inner-values.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import type { RequestView } from "../../views.ts";
 import { joinedByComments } from "./joined-comments.ts";
@@ -24,15 +26,25 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   const reading = bodyReading(request);
   const names = new Set<string>();
   for (const argument of reading.args) takeArgument(argument, value, names);
-  for (const { filenames, text } of reading.files) {
+  for (const { filenames, type, text } of reading.files) {
     for (const name of filenames) value(name, FILES, "http.request.body.multipart.filenames", "");
     value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
+    // Scripts of pages send JSON as such a part, and frameworks read it as they read a body.
+    if (/json/i.test(type)) for (const argument of membersOf(text)) takeArgument(argument, value, names);
   }
+  if (reading.kind === "binary" && isPacked(request.headers("content-type")))
+    eachPacked(reading.text, (text) => value(text, ARGUMENTS, "http.request.body.raw", ""));
   for (const { types, dispositions, encodings } of reading.parts)
     for (const text of [...types, ...encodings, ...dispositions])
       if (STRANGE.test(text)) value(text, HEADERS, "http.request.body.multipart", "");
   for (const text of [...reading.texts, ...reading.pieces]) value(text, BODY, "http.request.body.raw", "");
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
+}
+
+function membersOf(text: string): readonly Argument[] {
+  const findings = createFindings();
+  addJson(text, findings);
+  return findings.args;
 }
 
 /** A program that servers run starts with its language's mark, or has it after an image's header. */
@@ -64,8 +76,13 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
   }
   if (source === "json" && CHAINS.test(path)) take(path, target, names, "");
   take(value, target, part, path);
+  const inner = (text: string): void => take(text, target, part, path);
+  eachInner(value, inner);
   // A cookie's other values differ only by decoded escapes, which the value itself shows.
-  if (source !== "cookie") for (const other of otherValues) take(other, target, part, path);
+  for (const other of otherValues) {
+    if (source !== "cookie") take(other, target, part, path);
+    eachInner(other, inner);
+  }
 }
 
 /** Names whose path of members shows an attack. */

@@ -66,7 +66,7 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   if (tokens === null) return false;
   // Words in quotes with a word between them, which do not make a true condition.
   if (quote === '"' && /^s(?:&s)+$/.test(tokens.kinds) && !/"\s*[0-9]/.test(text)) return false;
-  if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
+  if (/^s\)*;?c$/.test(tokens.kinds)) return !isReference(text) && endsStatement(text, quote, tokens);
   // A text in the other kind of quotes is not ended by what follows in the statement.
   if (tokens.kinds === "s&s" && tokens.openQuote !== "" && tokens.openQuote !== quote) return false;
   if (quote === '"' && isQuotation(text)) return false;
@@ -83,6 +83,9 @@ function isQuotation(text: string): boolean {
 }
 
 const isWord = (text: string): boolean => /^[a-z]{2,20}[,.?!]{0,3}$/.test(text);
+
+/** A reference to another place of a document, in YAML or JSON. */
+const isReference = (text: string): boolean => /^[$"'\w-]{1,40}: ?['"]#\/[\w./-]{1,200}['"],?$/.test(text.trim());
 
 /** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */
 const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens): boolean =>

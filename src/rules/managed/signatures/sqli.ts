@@ -235,10 +235,17 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-expressions",
     title: "SQL injection: an expression instead of a value",
-    pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
+    pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|^[^ ]{1,20} (?:not )?(?:rlike|regexp) ?\( ?select\b|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
     unless: isStatement,
-    needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @"],
-    hits: ["(case when 1=1 then id else name end)", "1-if(1=1,1,0)", "1 union table users", "' or q'[a]'='a'--", "' or $$a$$=$$a$$"],
+    needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @", "rlike", "regexp"],
+    hits: [
+      "1 RLIKE (SELECT (CASE WHEN 5=5 THEN 1 ELSE 0x28 END))",
+      "(case when 1=1 then id else name end)",
+      "1-if(1=1,1,0)",
+      "1 union table users",
+      "' or q'[a]'='a'--",
+      "' or $$a$$=$$a$$",
+    ],
     misses: ["in case when it rains", "the union table is reserved", "'a' or ~b"],
   },
   {

@@ -18,7 +18,7 @@ const PATH_BYTES_MAX = 1024;
 
 /** The end of a value, of a call's argument or of a text. */
 const KNOWN_FILE =
-  /^etc\/{1,3}(?:passwd|shadow)\b|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
+  /^etc\/{1,3}(?:passwd|shadow)\b(?!\.[a-z])|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
 
 const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
 
