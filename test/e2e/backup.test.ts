@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { eventually } from "../support/eventually.ts";
-import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { FREE_PORTS, api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { removeDirectory } from "../support/temporary.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/selvedge.js");
@@ -166,7 +166,7 @@ test("tar reads an unencrypted backup, and restore refuses a truncated, changed 
   await refused(join(place, "text"), /is not a Selvedge backup/);
   const good = await run("restore", file, "--data", target);
   assert.equal(good.code, 0, good.err);
-  const looked = await run("doctor", "--data", target);
+  const looked = await run("doctor", "--data", target, ...FREE_PORTS);
   assert.equal(looked.code, 0, looked.out);
   const at = await run("doctor", "--data", data);
   assert.match(at.out, /^last backup +\d{4}-.* \(.*\)/m);
