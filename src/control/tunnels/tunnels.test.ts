@@ -142,4 +142,6 @@ test("an ingress rule that cannot work is refused with its place", () => {
       (error) => error instanceof IngressError && error.source === source,
       JSON.stringify(config),
     );
+  for (const port of ["0", "65536", "99999", "123456"])
+    assert.throws(() => parseService(`http://a:${port}`, "/service"), /needs a port between 1 and 65535/, port);
 });

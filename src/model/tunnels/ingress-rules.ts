@@ -46,15 +46,15 @@ export function parseService(text: string, source: string): IngressService {
       source,
       `The service ${text} is not supported: use http://, https://, tcp://, ssh://, rdp://, smb:// or http_status:NNN.`,
     );
+  // A URL drops the port that its scheme has by default, and one above the limit makes it no URL at all.
+  const named = /:(\d+)\/?$/.exec(text)?.[1];
+  const number = named === undefined ? port : Number(named);
+  if (number < 1 || number > 65_535) throw new IngressError(source, `${text} needs a port between 1 and 65535.`);
   const url = URL.canParse(`http://${text.slice(scheme.length + 3)}`) ? new URL(`http://${text.slice(scheme.length + 3)}`) : null;
   if (url === null || url.hostname === "" || url.username !== "" || url.password !== "")
     throw new IngressError(source, `${text} does not name a host.`);
   if ((url.pathname !== "/" && url.pathname !== "") || url.search !== "" || url.hash !== "")
     throw new IngressError(source, `${text} has a path or a query: requests keep their own.`);
-  // A URL drops the port that its scheme has by default.
-  const named = /:(\d{1,5})\/?$/.exec(text)?.[1];
-  const number = named === undefined ? port : Number(named);
-  if (number < 1 || number > 65_535) throw new IngressError(source, `${text} needs a port between 1 and 65535.`);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return TCP.has(scheme) ? { kind: "tcp", host, port: number } : { kind: scheme as "http" | "https", host, port: number };
 }
