@@ -165,6 +165,12 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.doesNotMatch(head, /1\.2\.3\.4|x_forwarded|x-forwarded-host|connection:/i);
     });
 
+    test("W3C Trace Context: the edge passes the client's trace on to the origin", async () => {
+      const trace = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\ntracestate: a=1,b=2\r\n";
+      await get("/empty", trace);
+      assert.ok(seen.at(-1)!.includes(`\r\n${trace}`));
+    });
+
     test("the edge removes the management API's session cookie from requests to origins", async () => {
       await get("/empty", "Cookie: a=b; selvedge=SECRET\r\nX-Kept: yes\r\nCookie: __Host-selvedge=SECRET; c=d\r\n");
       const head = seen.at(-1)!;
