@@ -92,7 +92,7 @@ storeTest("invalid input is refused with a pointer to the field and stored nowhe
   await assert.rejects(firewallRules.create(call(), zone, [{ action: "block" }]), failing(10451, "/filter"));
   await assert.rejects(firewallRules.create(call(), zone, [{ action: "block", filter: { id: "0".repeat(32) } }]), failing(10450));
   await assert.rejects(firewallRules.update(call(), zone, [{ ...good, id: "0".repeat(32) }]), failing(10450));
-  await assert.rejects(filters.update(call(), zone, [{ expression: "ssl" }]), failing(10450));
+  await assert.rejects(filters.update(call(), zone, [{ expression: "ssl" }]), failing(10451, "/id"));
   const limit = { match: {}, threshold: 1, period: 10, action: { mode: "ban" as const, timeout: 10 } };
   const limited = (more: object) => rateLimits.create(call(), zone, { ...limit, ...more });
   await assert.rejects(limited({ action: { mode: "ban" } }), failing(10451, "/action/timeout"));

@@ -14,7 +14,7 @@ const CONTENT: Readonly<Record<string, string>> = {
   TXT: "text",
   NS: "ns.example.org",
   MX: "mail.example.org",
-  DS: "1 13 2 aabb",
+  DS: `1 13 2 ${"ab".repeat(32)}`,
   DNAME: "example.org",
 };
 

@@ -326,7 +326,7 @@ const CONTENTS: readonly (readonly [type: string, content: string])[] = [
   ["MX", "10 A.example.com"],
   ["CNAME", "c.example.com"],
   ["NS", "ns.c.example.com"],
-  ["DS", "1 13 2 00"],
+  ["DS", `1 13 2 ${"00".repeat(32)}`],
   ["SRV", "1 2 3 B.A.Example.com"],
 ];
 const records = fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...CONTENTS), fc.boolean()), { maxLength: 14 });

@@ -93,7 +93,7 @@ test("RFC 4035 §2: a signed zone has an NSEC chain over its names and signature
     recordOp(Z, "a.ent.example.com", "TXT", '"x"'),
     recordOp(Z, "*.example.com", "MX", "10 www.example.com"),
     recordOp(Z, "child.example.com", "NS", "ns.child.example.com"),
-    recordOp(Z, "child.example.com", "DS", "1 13 2 00"),
+    recordOp(Z, "child.example.com", "DS", `1 13 2 ${"00".repeat(32)}`),
     recordOp(Z, "ns.child.example.com", "A", "192.0.2.8"),
     recordOp(Z, "moved.example.com", "DNAME", "elsewhere.example"),
     recordOp(Z, "left.moved.example.com", "A", "192.0.2.9"),

@@ -50,7 +50,7 @@ const SAMPLES: readonly (readonly [type: string, content: string])[] = [
   ["CAA", '0 issue "ca.example"'],
   ["SOA", "ns1.example.com dns.example.com 1 2 3 4 5"],
   ["NAPTR", '1 2 "s" "SIP+D2U" "" _sip._udp.example.com'],
-  ["DS", "1 13 2 abcd"],
+  ["DS", `1 13 2 ${"ab".repeat(32)}`],
   ["SSHFP", `4 2 ${"ab".repeat(32)}`],
   ["TLSA", "3 1 1 abcd"],
   ["DNSKEY", "257 3 13 aGVsbG8="],

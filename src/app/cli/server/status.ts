@@ -69,15 +69,20 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
 }
 
-/** Null from servers that have none. */
+/** Null from servers of other versions, which have none or different ones. */
 async function askDetails(run: RunFile): Promise<ServerStatus | null> {
   try {
     const { ok, text } = await get(new URL("/statusz", run.ops ?? run.api));
-    return ok ? (JSON.parse(text) as ServerStatus) : null;
+    const details = ok ? (JSON.parse(text) as Partial<ServerStatus>) : {};
+    return isWhole(details) ? details : null;
   } catch {
     return null;
   }
 }
+
+const isWhole = (details: Partial<ServerStatus>): details is ServerStatus =>
+  [details.planes, details.last_errors].every(Array.isArray) &&
+  [details.nodes, details.waiting].every((counts) => counts instanceof Object);
 
 function detailRows({ planes, nodes, waiting, last_errors }: ServerStatus): readonly (readonly string[])[] {
   const states = [...Map.groupBy(planes, ({ status }) => status)].map(
