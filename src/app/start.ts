@@ -73,6 +73,7 @@ export async function startServer(
     "ready",
   );
   signals.onReload(running.reload);
+  signals.onLevels(running.changeLevels);
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
   trimMemory(running.onNotNative);
   const handOver = offerHandOver(running.leaving, config, log);

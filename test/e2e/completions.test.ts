@@ -20,6 +20,8 @@ const LINES: readonly (readonly [line: readonly string[], offered: readonly stri
   [["selvedge", "token", "create", "--na"], ["--name"], ["--api-port"]],
   [["selvedge", "env", "te"], ["terraform"], ["openai"]],
   [["selvedge", "completions", ""], ["bash", "zsh", "fish"], ["start"]],
+  [["selvedge", "log", "level", "edge=de"], ["edge=debug"], ["edge=info", "gateway=debug"]],
+  [["selvedge", "log", "level", "al"], ["all=configured"], ["edge=info"]],
   [["selvedge", "start", "--api-p"], ["--api-port"], ["--name"]],
 ];
 
@@ -32,6 +34,19 @@ test("bash completes commands and flags", () => {
     for (const word of offered) assert.ok(found.includes(word), `${line.join(" ")}: ${word} in ${found.join(" ")}`);
     for (const word of others) assert.ok(!found.includes(word), `${line.join(" ")}: ${word}`);
   }
+});
+
+test("bash completes the level of an area, of which it makes three words", () => {
+  const ask = (words: string): readonly string[] => {
+    const program = `${script("bash")}\nCOMP_WORDS=(selvedge log level ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _selvedge; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync("bash", ["-c", program], { encoding: "utf8" }).trim().split("\n");
+  };
+  assert.deepEqual(ask("edge = de"), ["debug"]);
+  assert.deepEqual(ask("edge ="), ["debug", "info", "warn", "error", "silent", "configured"]);
+  assert.deepEqual(
+    ask("edge = debug gate"),
+    ["debug", "info", "warn", "error", "silent", "configured"].map((level) => `gateway=${level}`),
+  );
 });
 
 test("fish completes commands and flags", { skip: toolOrSkip("fish") }, (t) => {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ConfigKeyName } from "#app/config/config-schema.ts";
-import type { ExitCode } from "./outcome.ts";
+import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
 /** Called with the exit code of the command. */
 export type Finish = (code: ExitCode) => void;
@@ -18,3 +18,13 @@ export const withApi = (command: Command): Command =>
 
 /** Values of an option that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The milliseconds of `90d` or `30m`, given to this flag. */
+export function durationMs(flag: string, text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined)
+    throw new CliError(`${flag} takes a number and a unit, such as 90d, 12h, 30m or 600s, not "${text}"`, EXIT.usage);
+  return Number(count) * (UNIT_MS[unit] ?? 0);
+}

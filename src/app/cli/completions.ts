@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { ENV_TOOLS } from "./env/tools.ts";
+import { LEVEL_CHOICES } from "./server/log-level.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 /** A command by its names, such as `token create`, and the words that may follow it. */
@@ -22,6 +23,7 @@ const SHELLS: Readonly<Record<string, (levels: readonly Level[]) => string>> = {
 const CHOICES: Readonly<Record<string, () => readonly string[]>> = {
   env: () => Object.keys(ENV_TOOLS),
   completions: () => Object.keys(SHELLS),
+  "log level": () => LEVEL_CHOICES,
 };
 
 /** The script that completes commands and flags in this shell. Throws for another shell. */
@@ -59,7 +61,7 @@ function bashScript(levels: readonly Level[]): string {
     ...new Set(levels.flatMap(({ flags }) => flags.filter(({ takesValue }) => takesValue).map(({ name }) => name))),
   ].toSorted();
   return `_selvedge() {
-  local path="" next="" words="" cur="\${COMP_WORDS[COMP_CWORD]}" i
+  local path="" next="" words="" begun="" cur="\${COMP_WORDS[COMP_CWORD]}" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     next="\${path:+$path }\${COMP_WORDS[i]}"
     case "$next" in
@@ -74,7 +76,15 @@ function bashScript(levels: readonly Level[]): string {
   case "$path" in
 ${words.join("\n")}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  # bash makes three words of AREA=LEVEL, and replaces only the last.
+  if [ "$cur" = "=" ] && ((COMP_CWORD > 1)); then
+    begun="\${COMP_WORDS[COMP_CWORD - 1]}="
+    cur=""
+  elif [ "\${COMP_WORDS[COMP_CWORD - 1]}" = "=" ] && ((COMP_CWORD > 2)); then
+    begun="\${COMP_WORDS[COMP_CWORD - 2]}="
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$begun$cur"))
+  [ -z "$begun" ] || COMPREPLY=("\${COMPREPLY[@]#"$begun"}")
 }
 complete -o default -F _selvedge selvedge
 `;

@@ -7,7 +7,7 @@ import { addEventsTail, addMatchedData } from "./event-commands.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { addCertificates, addGateways, addHostnames } from "./hosted/hosted-commands.ts";
 import { addRules, addWaf } from "./rule-commands.ts";
-import { addConfig, addServerCommands } from "./server-commands.ts";
+import { addConfig, addLog, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
 import { addBus, addJoin, addNodeList, addNodes, addRollout } from "./nodes/node-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
@@ -82,6 +82,7 @@ function createProgram(finish: Finish): Command {
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
   addWaf(group("waf", "Manage the rules of the web application firewall."), finish);
   addDeprecations(group("deprecations", "Show which parts of the API end on which day, and which tokens still use them."), finish);
+  addLog(group("log", "Control what the running server logs."), finish);
   addConfig(group("config", "Check the configuration."), finish);
   program
     .command("completions")

@@ -1,8 +1,11 @@
 import type { Command } from "commander";
+import { LEVELS } from "#app/config/config-formats.ts";
+import { LOG_PARTS } from "#app/config/log-areas.ts";
 import { addConfigFlags } from "./config-flags.ts";
 import { CLIENT_KEYS, type Finish } from "./command-parts.ts";
 import type { DoctorOptions } from "./doctor/doctor.ts";
 import type { EnvOptions } from "./env/env.ts";
+import type { LogLevelOptions } from "./server/log-level.ts";
 import type { StartOptions } from "./start.ts";
 
 /** Adds the commands about the server of a data directory. */
@@ -89,6 +92,21 @@ function addRestart(parent: Command, finish: Finish): void {
     );
   const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./server/restart.ts")).restart(flags)));
+}
+
+/** Adds the commands of `selvedge log`. */
+export function addLog(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("level")
+    .argument("[area=level...]", "levels to set, such as edge=debug")
+    .description(
+      `Show the log levels of the running server by area, and set them without a reload: until the next restart, or for a time. Then those of the configuration return. Areas: ${LOG_PARTS.join(", ")} (lines of none of these) and all. Levels: ${LEVELS.join(", ")}, and configured, which takes back what this command has set. Exits 3 if no server runs.`,
+    )
+    .option("--for <time>", "how long the levels hold, such as 30m, at most 7d (default: until the next restart)");
+  const flags = addConfigFlags(command, CLIENT_KEYS);
+  command.action(async (words: readonly string[], options: LogLevelOptions) =>
+    finish(await (await import("./server/log-level.ts")).logLevel(words, options, flags)),
+  );
 }
 
 /** Adds the commands of `selvedge config`. */

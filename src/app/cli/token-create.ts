@@ -7,6 +7,7 @@ import { findAccount, oldestAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { suggest } from "#app/config/suggest.ts";
+import { durationMs } from "./command-parts.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";
@@ -23,7 +24,8 @@ export interface TokenCreateOptions {
 /** Writes the token directly to the database: a user who can read the data directory can do anything anyway. */
 export async function tokenCreate(options: TokenCreateOptions, flags: readonly string[]): Promise<ExitCode> {
   const groups = chosenGroups(options);
-  const expiresOn = options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs(options.expiresIn));
+  const expiresOn =
+    options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs("--expires-in", options.expiresIn));
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store, access }) => {
     const accountId = await ownerAccount(store, options.account);
@@ -85,13 +87,4 @@ async function ownerAccount(store: Store, id: string | undefined): Promise<strin
   if (account === undefined)
     throw new CliError(id === undefined ? "the database has no account yet; start the server once" : `the account ${id} does not exist`);
   return account.id;
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function durationMs(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined)
-    throw new CliError(`--expires-in takes a number and a unit, such as 90d, 12h, 30m or 600s, not "${text}"`, EXIT.usage);
-  return Number(count) * (UNIT_MS[unit] ?? 0);
 }

@@ -1,6 +1,6 @@
 import { pino, type Logger } from "pino";
 import { type Clock, isoMicros, systemClock } from "#kernel/clock.ts";
-import type { LogArea } from "#app/config/log-areas.ts";
+import { LOG_PARTS, type LogArea, type LogPart } from "#app/config/log-areas.ts";
 import { createLogStream, type LogStream } from "./log-stream.ts";
 
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "child">;
@@ -13,12 +13,23 @@ export interface LogLevels {
 
 /** A log with changeable levels. */
 export interface LeveledLog extends Log {
-  /** Also changes the logs of areas. */
+  /** Puts these configured levels in force, for areas too; overrides stay above them. */
   use(levels: LogLevels): void;
+  /** Sets the level of a part until it is set again; with null, the configured one returns. */
+  override(part: LogPart, level: string | null): void;
+  /** The levels of all parts. */
+  partLevels(): readonly PartLevel[];
   /** The lines of one area; the same log each time. */
   area(name: LogArea): Log;
   /** The newest errors, oldest first. */
   lastErrors(): readonly LoggedError[];
+}
+
+interface PartLevel {
+  readonly area: LogPart;
+  /** In force. */
+  readonly level: string;
+  readonly configured: string;
 }
 
 export interface LoggedError {
@@ -61,14 +72,26 @@ export function createLog(
     stream,
   );
   const areas = new Map<LogArea, Logger>();
+  const overrides = new Map<LogPart, string>();
+  const configuredOf = (part: LogPart): string => (part === "other" ? level : (levels[part] ?? level));
+  const levelOf = (part: LogPart): string => overrides.get(part) ?? configuredOf(part);
+  const apply = (): void => {
+    root.level = levelOf("other");
+    for (const [name, log] of areas) log.level = levelOf(name);
+  };
   return Object.assign(root as Log, {
     use: (next: LogLevels) => {
       ({ level, levels } = next);
-      root.level = level;
-      for (const [name, log] of areas) log.level = levels[name] ?? level;
+      apply();
     },
+    override: (part: LogPart, wanted: string | null) => {
+      if (wanted === null) overrides.delete(part);
+      else overrides.set(part, wanted);
+      apply();
+    },
+    partLevels: () => LOG_PARTS.map((area) => ({ area, level: levelOf(area), configured: configuredOf(area) })),
     area: (name: LogArea) => {
-      const known = areas.get(name) ?? root.child({}, { level: levels[name] ?? level });
+      const known = areas.get(name) ?? root.child({}, { level: levelOf(name) });
       areas.set(name, known);
       return known;
     },

@@ -4,7 +4,7 @@ import { isatty } from "node:tty";
 import { readRunFile } from "#app/operations/run-file.ts";
 
 const LOOK_EVERY_MS = 250;
-const PASSED_ON = ["SIGTERM", "SIGUSR2", "SIGINT", "SIGHUP"] as const;
+const PASSED_ON = ["SIGTERM", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGHUP"] as const;
 /** A terminal sends these to both processes itself. */
 const OF_TERMINALS: ReadonlySet<string> = new Set(["SIGINT", "SIGHUP"]);
 

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LevelOutcome } from "./level-request.ts";
 import type { ListenerAddresses } from "./ready.ts";
 
 /** Data for `selvedge status` and a second start about a running server; no secrets. */
@@ -10,6 +11,8 @@ export interface RunFile extends Omit<ListenerAddresses, "ops"> {
   readonly started_at: string;
   /** The last reload of the configuration; absent before the first. */
   readonly last_reload?: ReloadOutcome;
+  /** The answer to the last `selvedge log level`; absent before the first. */
+  readonly last_log_level?: LevelOutcome;
   /** The last restart that failed; absent before one has. */
   readonly failed_restart?: { readonly at: string; readonly problem: string };
 }
@@ -51,6 +54,7 @@ const RETRY_MS = 1_000;
 
 export interface RunFileKeeper {
   reloaded(outcome: ReloadOutcome): void;
+  answeredLevels(outcome: LevelOutcome): void;
   restartFailed(problem: string, nowMs: number): void;
   /** Stops writing; another process takes over. */
   leave(): void;
@@ -79,6 +83,7 @@ export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unkn
   };
   return {
     reloaded: (outcome) => change({ last_reload: outcome }),
+    answeredLevels: (outcome) => change({ last_log_level: outcome }),
     restartFailed: (problem, nowMs) => change({ failed_restart: { at: new Date(nowMs).toISOString(), problem } }),
     leave: () => clearTimeout(timer),
     remove: () => {

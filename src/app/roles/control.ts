@@ -28,6 +28,7 @@ import type { Running } from "./running.ts";
 import { serverHealth } from "#app/operations/server-health.ts";
 import type { ReadyLine } from "#app/operations/ready.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
+import { createLevelChanges } from "#app/operations/level-changes.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { openSharedCounting } from "#app/operations/shared-counting.ts";
@@ -181,6 +182,8 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
   );
   const leaving = createLeaving({ closing, planes, runFile, clock, sockets: api.sockets });
+  const levels = createLevelChanges({ dataDir: config.data, log, clock, onDone: runFile.answeredLevels });
+  closing.add(async () => levels.close());
   inherited?.closeRest();
   takeOver?.serving();
   const { account_id, token } = first;
@@ -193,5 +196,5 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
     listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
   });
   const shown = async (): Promise<void> => (token === null ? undefined : hashFirstToken(store));
-  return { ready, reload, shown, onNotNative: transport.add, leaving, close: closing.close };
+  return { ready, reload, shown, onNotNative: transport.add, leaving, changeLevels: levels.take, close: closing.close };
 }

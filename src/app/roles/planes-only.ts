@@ -27,6 +27,7 @@ import { planeFiles } from "#app/planes/plane-files.ts";
 import type { PlaneReports, Planes } from "#app/planes/planes-deps.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
+import { createLevelChanges } from "#app/operations/level-changes.ts";
 import { createReload } from "#app/operations/reload.ts";
 import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
@@ -141,6 +142,8 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   );
   const sockets = () => ops.sockets.flatMap(({ fd, port }, i) => (fd === undefined ? [] : [{ name: socketName("ops/tcp", i), fd, port }]));
   const leaving = createLeaving({ closing, planes, runFile, clock, sockets });
+  const levels = createLevelChanges({ dataDir: config.data, log, clock, onDone: runFile.answeredLevels });
+  closing.add(async () => levels.close());
   inherited?.closeRest();
   takeOver?.serving();
   const reload = createReload({
@@ -154,6 +157,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
     shown: async () => undefined,
     onNotNative: transport.add,
     leaving,
+    changeLevels: levels.take,
     close: closing.close,
   };
 }

@@ -12,6 +12,8 @@ export interface Running {
   /** For parts of the program that try native system calls later. */
   readonly onNotNative: OnMissing;
   readonly leaving: Leaving;
+  /** Answers a request of `selvedge log level`, if there is one. */
+  changeLevels(): void;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPlaneWorker } from "./plane-worker.ts";
-import type { Log } from "#app/log/log.ts";
+import { createLog, type Log } from "#app/log/log.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 
@@ -26,4 +26,28 @@ test("a thread in an endless loop is up but does not answer", async (t) => {
   assert.deepEqual([worker.isUp(), await worker.answers(5_000)], [true, true]);
   assert.deepEqual(await worker.metrics(), []);
   assert.deepEqual([worker.isUp(), await worker.answers(200)], [true, false]);
+});
+
+test("lines of a thread that runs already follow the level of its area", async (t) => {
+  const lines: string[] = [];
+  const leveled = createLog({ level: "info", levels: {} }, { write: (line) => void lines.push(line) });
+  const script = `data:text/javascript,${encodeURIComponent(`
+      import { parentPort } from "node:worker_threads";
+      parentPort.on("message", (message) => {
+        if (message.type === "drain") parentPort.postMessage({ type: "drained" });
+        if (message.type !== "metrics") return;
+        parentPort.postMessage({ type: "log", level: "debug", message: "asked" });
+        parentPort.postMessage({ type: "metrics", request: message.request, samples: [] });
+      });
+      parentPort.postMessage({ type: "listening", addresses: {} });
+    `)}`;
+  const worker = startPlaneWorker({ name: "edge-2", script, log: leveled, connect: () => ({ workerData: {}, transfer: [] }) });
+  t.after(() => worker.stop(0));
+  await worker.listening;
+  const linesWith = async (level: string | null): Promise<number> => {
+    leveled.override("edge", level);
+    assert.equal(await worker.answers(30_000), true);
+    return lines.filter((line) => line.includes('"msg":"asked"')).length;
+  };
+  assert.deepEqual([await linesWith(null), await linesWith("debug"), await linesWith(null)], [0, 1, 1]);
 });

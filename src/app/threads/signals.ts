@@ -11,13 +11,15 @@ export interface Signals {
   onReload(listener: () => void): void;
   /** Calls back for each SIGUSR2 from now on, and once for earlier ones. */
   onRestart(listener: () => void): void;
+  /** Calls back for each SIGUSR1 from now on. */
+  onLevels(listener: () => void): void;
 }
 
 const STANDARD_STREAMS = [0, 1, 2];
 
 /**
- * SIGUSR1 is ignored from the program's first line on (bin/selvedge.js), and SIGUSR2 until the server can be asked for
- * another process that takes over. SIGHUP has two meanings. A sender
+ * SIGUSR1 is ignored from the program's first line on (bin/selvedge.js) until `selvedge log level` can be answered, and
+ * SIGUSR2 until the server can be asked for another process that takes over. SIGHUP has two meanings. A sender
  * (`systemctl reload`, logrotate) wants the configuration to be read again. The kernel sends it when the server's
  * terminal is closed: the server can no longer be seen or stopped there, so it ends as by Ctrl-C. To outlive the
  * terminal, start it without one (`nohup`, `setsid`, a service).
@@ -36,13 +38,15 @@ export function listenForSignals(): Signals {
   let restart = (): void => {
     isRestartWaiting = true;
   };
+  let levels = (): void => undefined;
+  process.on("SIGUSR1", () => levels());
   process.on("SIGUSR2", () => restart());
   process.on("SIGHUP", () => (hasLostTerminal() ? end("SIGHUP") : reload()));
   return {
     end: () => {
       end = (signal) => {
         isAsked = true;
-        reload = restart = () => undefined;
+        reload = restart = levels = () => undefined;
         resolve(signal);
       };
       // The second request ends the process at once.
@@ -55,6 +59,9 @@ export function listenForSignals(): Signals {
       if (isAsked) return;
       restart = listener;
       if (isRestartWaiting) listener();
+    },
+    onLevels: (listener) => {
+      if (!isAsked) levels = listener;
     },
     onReload: (listener) => {
       if (isAsked) return;
