@@ -118,6 +118,8 @@ test("rules fmt prints an expression in canonical form, checks it for a phase an
   assert.deepEqual([piped.code, piped.out], [0, "ip.src eq 1.1.1.1\n"]);
   const value = await selvedge(["rules", "fmt", "--value", 'concat( "a",http.host )']);
   assert.deepEqual([value.code, value.out], [0, 'concat("a", http.host)\n']);
+  const json = await selvedge(["rules", "fmt", "--json", "ssl"]);
+  assert.deepEqual([json.code, json.out], [0, '{"expression":"ssl"}\n']);
   const late = await selvedge(["rules", "fmt", "--phase", "http_request_firewall_custom", "http.response.code eq 200"]);
   assert.equal(late.code, 1);
   assert.match(late.err, /Filter parsing error \(1:1\)/);
@@ -125,6 +127,13 @@ test("rules fmt prints an expression in canonical form, checks it for a phase an
   assert.deepEqual([broken.code, broken.out], [1, ""]);
   assert.match(broken.err, /\^/);
   assert.equal((await selvedge(["rules", "fmt", "--phase", "none", "true"])).code, 2);
+});
+
+test("matched-data keygen prints the keys as one line with --json", async () => {
+  const { code, out } = await selvedge(["matched-data", "keygen", "--json"]);
+  assert.equal(code, 0);
+  assert.equal(out.split("\n").length, 2, "one line");
+  assert.deepEqual(Object.keys(JSON.parse(out) as object).toSorted(), ["private_key", "public_key"]);
 });
 
 test("config check prints values with their sources, masks secrets, and exits 2 with file and line of an error", async (t) => {

@@ -31,10 +31,11 @@ const doctor = (dataDir: string, ...flags: readonly string[]): Promise<Outcome> 
     execFile(process.execPath, args, { env, timeout: 120_000, killSignal: "SIGKILL" }, (error, out, err) => {
       const { good, findings } = JSON.parse(out || '{"good":false,"findings":[]}') as {
         good: boolean;
-        findings: readonly { what: string; finding: string }[];
+        findings: readonly { what: string; finding: string; is_good: boolean }[];
       };
       const said = Object.fromEntries(findings.map(({ what, finding }) => [what, finding]));
-      resolve({ code: error === null ? 0 : Number(error.code), good, said, err });
+      const allGood = findings.every((one) => one.is_good);
+      resolve({ code: error === null ? 0 : Number(error.code), good: good && allGood, said, err });
     });
   });
 

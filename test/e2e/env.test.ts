@@ -155,7 +155,8 @@ test("env without a server exits 3, and 2 for an unknown tool or an address that
   assert.match(none.err, /no server runs on \/nonexistent/);
   const unknown = env(["toString", ...API]);
   assert.deepEqual([unknown.code, unknown.out], [2, ""]);
-  assert.match(unknown.err, /settings exist for shell, terraform, .*, not for toString/);
+  assert.match(unknown.err, /settings exist for shell, terraform, .*, not for toString\n/);
+  assert.match(env(["teraform", ...API]).err, /, not for teraform; did you mean terraform\?\n/);
   for (const api of ["https://a/'$(id)'", "https://a/$(id)", "ftp://a", "a", "https://a/\n"])
     assert.equal(env(["--api", api]).code, 2, api);
 });

@@ -50,6 +50,10 @@ test("zones, records and purge do the daily work through the API", async (t) => 
     run("records", "delete", "daily.test", "www"),
     /ended with 2\n[^]*www is not the ID of a record: selvedge records list daily/,
   );
+  await assert.rejects(
+    run("records", "add", "daily.test", "MX", "@", "mail.daily.test"),
+    /ended with 1\n[^]*priority is required[^]*Set it with --priority, such as --priority 10\./,
+  );
   await assert.rejects(run("records", "delete", "daily.test", added.created.id), /ended with 1\n[^]*81044/);
   await assert.rejects(run("records", "add", "daily.test", "A", "x", "192.0.2.1", "--proxied", "maybe"), /ended with 2\n/);
 });

@@ -22,7 +22,8 @@ export function addMatchedData(parent: Command, finish: Finish): void {
   parent
     .command("keygen")
     .description("Print a new key pair: a public key for the rule and a private key for you to keep.")
-    .action(async () => finish((await import("./matched-data.ts")).generateKeys()));
+    .option("--json", "print JSON in one line")
+    .action(async (options: { json?: boolean }) => finish((await import("./matched-data.ts")).generateKeys(options)));
   parent
     .command("decrypt")
     .description("Decrypt and print the matched_data of an event, or every matched_data in an API response.")

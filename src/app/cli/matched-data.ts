@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
-import { CliError, EXIT, type ExitCode } from "./outcome.ts";
+import { CliError, EXIT, type ExitCode, print } from "./outcome.ts";
 
 /** Prints a key pair: the public key goes into rules, the private key stays with the person who may read matches. */
-export function generateKeys(): ExitCode {
-  console.log(JSON.stringify(newEnvelopeKeys(), null, 2));
+export function generateKeys({ json = false }: { readonly json?: boolean }): ExitCode {
+  const keys = newEnvelopeKeys();
+  print(json, keys, [JSON.stringify(keys, null, 2)]);
   return EXIT.ok;
 }
 

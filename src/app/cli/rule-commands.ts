@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { addConfigFlags } from "./config-flags.ts";
 import { CLIENT_KEYS, type Finish, withApi } from "./command-parts.ts";
+import type { RulesFormatOptions } from "./rules/rules-format.ts";
 import type { RulesApplyOptions, RulesOptions } from "./rules/rules-commands.ts";
 import type { ApiOptions } from "./zone/zone-api.ts";
 import type { WafCrsInstallOptions } from "./waf-crs-install.ts";
@@ -40,7 +41,8 @@ export function addRules(parent: Command, finish: Finish): void {
     .argument("[expression]", "the expression (default: standard input)")
     .option("--phase <phase>", "check the expression for this phase, except for its lists")
     .option("--value", "parse the expression as a value, as in rewrites and redirects")
-    .action(async (expression: string | undefined, options: { phase?: string; value?: boolean }) =>
+    .option("--json", "print JSON")
+    .action(async (expression: string | undefined, options: RulesFormatOptions) =>
       finish(await (await import("./rules/rules-format.ts")).rulesFormat(expression, options)),
     );
 }

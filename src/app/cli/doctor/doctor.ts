@@ -55,7 +55,8 @@ export async function doctor(
 
 function report({ json }: Config, findings: readonly Finding[]): ExitCode {
   const isGood = findings.every((one) => one.isGood);
-  print(json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));
+  const plain = findings.map((one) => ({ what: one.what, finding: one.finding, is_good: one.isGood }));
+  print(json, { good: isGood, findings: plain }, columns(findings.map(({ what, finding }) => [what, finding])));
   return isGood ? EXIT.ok : EXIT.failed;
 }
 

@@ -1,5 +1,6 @@
 import { withoutEnd } from "#kernel/trim.ts";
 import { loadConfig } from "#app/config/config.ts";
+import { suggest } from "#app/config/suggest.ts";
 import { isAlive, readRunFile, type RunFile } from "#app/operations/run-file.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
@@ -14,12 +15,19 @@ export interface EnvOptions {
 /** Prints the settings with which a tool calls the running server; in place of the token, they contain a variable. */
 export function env(tool: string, options: EnvOptions, flags: readonly string[]): ExitCode {
   const found = Object.hasOwn(ENV_TOOLS, tool) ? ENV_TOOLS[tool] : undefined;
-  if (found === undefined) throw new CliError(`settings exist for ${Object.keys(ENV_TOOLS).join(", ")}, not for ${tool}`, EXIT.usage);
+  if (found === undefined) throw unknownTool(tool);
   const { data, json } = loadConfig(configInput(flags));
   const base = found.calls === "api" ? apiBase(options, data) : gatewayBase(options, data);
   const settings = found.text(base);
   print(json, { tool, format: found.format, [found.calls]: base, settings }, [settings]);
   return EXIT.ok;
+}
+
+function unknownTool(tool: string): CliError {
+  const tools = Object.keys(ENV_TOOLS);
+  const near = suggest(tool, tools);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  return new CliError(`settings exist for ${tools.join(", ")}, not for ${tool}${hint}`, EXIT.usage);
 }
 
 function apiBase({ api }: EnvOptions, data: string): string {

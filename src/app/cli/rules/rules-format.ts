@@ -2,19 +2,21 @@ import { text } from "node:stream/consumers";
 import { ExpressionError } from "#rules/expression/expression.ts";
 import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/expression/format.ts";
 import { phaseNamed } from "#rules/phases.ts";
-import { CliError, EXIT, type ExitCode } from "../outcome.ts";
+import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
 
 export interface RulesFormatOptions {
   readonly phase?: string;
   readonly value?: boolean;
+  readonly json?: boolean;
 }
 
 /** Prints an expression in its canonical form: the argument, or standard input if it is missing or `-`. */
-export async function rulesFormat(expression: string | undefined, { phase, value }: RulesFormatOptions): Promise<ExitCode> {
+export async function rulesFormat(expression: string | undefined, { phase, value, json = false }: RulesFormatOptions): Promise<ExitCode> {
   const use: ExpressionUse = value === true ? "value" : "filter";
   if (phase !== undefined && phaseNamed(phase) === undefined) throw new CliError(`phase ${phase} does not exist`, EXIT.usage);
   const given = expression === undefined || expression === "-" ? (await text(process.stdin)).trimEnd() : expression;
-  process.stdout.write(`${formatted(given, use)}\n`);
+  const canonical = formatted(given, use);
+  print(json, { expression: canonical }, [canonical]);
   // The lists depend on the account.
   const lists = { find: () => undefined };
   const problem = phase === undefined ? null : expressionProblem(given, phase, use, { lists });

@@ -1,3 +1,4 @@
+import { ApiFailure } from "../api-client.ts";
 import { CliError, columns, EXIT, type ExitCode, print, printable } from "../outcome.ts";
 import { allPages } from "./all-pages.ts";
 import { inZone } from "./in-zone.ts";
@@ -41,7 +42,7 @@ export const recordAdd = (
 ): Promise<ExitCode> => {
   const body = { ttl: AUTOMATIC_TTL, ...fieldsOf(options), ...record, type: record.type.toUpperCase() };
   return inZone(zone, options, flags, async ({ api, path, json, name }) => {
-    const created = (await api.call("POST", `${path}/dns_records`, body)) as ListedRecord;
+    const created = await written(api.call("POST", `${path}/dns_records`, body));
     print(json, { zone: name, created }, columns([HEAD, cells(created)]));
   });
 };
@@ -51,7 +52,7 @@ export const recordEdit = (zone: string, id: string, options: ApiOptions & Recor
   const body = fieldsOf(options);
   if (Object.keys(body).length === 0) throw new CliError("set a field to change, such as --content", EXIT.usage);
   return inZone(zone, options, flags, async ({ api, path, json, name }) => {
-    const updated = (await api.call("PATCH", `${path}/dns_records/${encodeURIComponent(id)}`, body)) as ListedRecord;
+    const updated = await written(api.call("PATCH", `${path}/dns_records/${encodeURIComponent(id)}`, body));
     print(json, { zone: name, updated }, columns([HEAD, cells(updated)]));
   });
 };
@@ -63,6 +64,16 @@ export const recordDelete = (zone: string, id: string, options: ApiOptions, flag
     print(json, { zone: name, deleted: id }, [`deleted ${printable(id)}`]);
   });
 };
+
+/** The API's words for a missing priority do not say how this command is given one. */
+async function written(call: Promise<unknown>): Promise<ListedRecord> {
+  try {
+    return (await call) as ListedRecord;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || !error.message.includes("priority is required")) throw error;
+    throw new CliError(`${error.message}\nSet it with --priority, such as --priority 10.`);
+  }
+}
 
 function checkId(zone: string, id: string): void {
   if (/^[0-9a-f]{32}$/.test(id)) return;
