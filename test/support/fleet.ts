@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -8,12 +8,19 @@ import { type ApiCall, apiCaller } from "./api.ts";
 import { type NatsServer, startNats } from "./nats.ts";
 import { sharedPostgres, startPostgres, type TestPostgres } from "./postgres.ts";
 import { type Selvedge, startSelvedge } from "./selvedge.ts";
+import { removeDirectory } from "./temporary.ts";
 
 const execute = promisify(execFile);
 
+const servers = new WeakMap<TestContext, Selvedge[]>();
+
+/** A temporary directory, removed once the fleet's servers have ended: hooks run in the order in which they were added. */
 export function fleetDirectory(t: TestContext, name: string): string {
   const path = mkdtempSync(join(tmpdir(), `selvedge-fleet-${name}-`));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  t.after(async () => {
+    await Promise.all((servers.get(t) ?? []).map((server) => server.kill()));
+    await removeDirectory(path);
+  });
   return path;
 }
 
@@ -50,6 +57,7 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
   const env = { SELVEDGE_DATABASE_URL: await (shared ?? own!).createDatabase(), SELVEDGE_DATA: controlDir };
   const start = async (dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<Selvedge> => {
     const server = await startSelvedge({ dataDir, env: { SELVEDGE_SETTLE_REMOTE_MS: "60000", ...more } });
+    servers.set(t, [...(servers.get(t) ?? []), server]);
     t.after(() => server.kill());
     return server;
   };
