@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { actionWords } from "../dashboard/src/pages/account/audit-words.ts";
 
 const root = join(import.meta.dirname, "..");
 const built = join(root, "dashboard/dist");
@@ -79,4 +80,17 @@ test("no effect returns the value of an expression", () => {
   const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
   const open = files.filter((name) => /Effect\(\s*\(\) =>(?!\s*(?:\{|void\b))/.test(readFileSync(join(sources, name), "utf8")));
   assert.deepEqual(open, []);
+});
+
+test("the page of the audit log says actions in words, and an action that it does not know by its name", () => {
+  const said = ["zone.create", "zone_hold.edit", "dns_record.create", "gateway_route.update", "gateway.delete", "zone.settings.edit"];
+  assert.deepEqual(said.map(actionWords), [
+    "added a zone",
+    "changed the hold of a zone",
+    "created a DNS record",
+    "changed a route of a gateway",
+    "deleted a gateway",
+    "changed settings of a site",
+  ]);
+  for (const raw of ["later.create", "zone.later", "dns_record", "constructor.constructor", ""]) assert.equal(actionWords(raw), raw);
 });

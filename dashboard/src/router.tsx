@@ -156,6 +156,18 @@ const routes = [
     lazyRouteComponent(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
   ),
   page(
+    "/tunnels",
+    lazyRouteComponent(() => import("./pages/tunnels/tunnels.tsx"), "TunnelsPage"),
+  ),
+  page(
+    "/tunnels/$tunnel",
+    lazyRouteComponent(() => import("./pages/tunnels/tunnel.tsx"), "TunnelPage"),
+  ),
+  page(
+    "/nodes",
+    lazyRouteComponent(() => import("./pages/nodes/nodes.tsx"), "NodesPage"),
+  ),
+  page(
     "/deprecations",
     lazyRouteComponent(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
   ),

@@ -145,6 +145,18 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     await field.fill("audit");
     await field.press("Enter");
     await page.getByText("Every change: who, what and when").waitFor();
+  });
+
+  test("the audit log says who did it and which change it was, and a click on its name shows only such changes", async () => {
+    const log = page.getByRole("table", { name: "Audit log" });
+    const row = log.getByRole("row").filter({ hasText: "created a DNS record" });
+    await row.filter({ hasText: "ada@example.com" }).first().waitFor();
+    await log.getByText("changed settings of a site").first().waitFor();
+    await row.getByRole("button", { name: "dns_record.create" }).first().click();
+    await page.waitForURL(/action=dns_record\.create/);
+    await log.getByText("changed settings of a site").first().waitFor({ state: "detached" });
+    assert.equal(await page.getByLabel("Action", { exact: true }).inputValue(), "dns_record.create");
+    assert.deepEqual(await graveViolations(page), []);
     assert.deepEqual(browser.faults, []);
   });
 });

@@ -120,6 +120,8 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/zones/shop.example/traffic", "Requests"],
     ["/zones/shop.example/settings", "Site settings"],
     ["/gateways", "AI gateway"],
+    ["/tunnels", "Tunnels"],
+    ["/nodes", "Nodes"],
     ["/deprecations", "Deprecations"],
     ["/account", "Account"],
     ["/account/sign-in", "Account"],

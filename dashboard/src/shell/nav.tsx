@@ -9,6 +9,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
   Home: "home",
   Zones: "globe",
   "AI gateway": "spark",
+  Tunnels: "tunnel",
+  Nodes: "server",
   Deprecations: "clock",
   Account: "key",
 };

@@ -45,6 +45,8 @@ export const ACCOUNT_PAGES = [
   { title: "Home", to: "/", exact: true },
   { title: "Zones", to: "/zones", exact: true },
   { title: "AI gateway", to: "/gateways", exact: false },
+  { title: "Tunnels", to: "/tunnels", exact: false },
+  { title: "Nodes", to: "/nodes", exact: true },
   { title: "Deprecations", to: "/deprecations", exact: false },
   { title: "Account", to: "/account", exact: false },
 ] as const;

@@ -9,6 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { AccountTabs } from "./account-tabs.tsx";
+import { actionWords, actorWords } from "./audit-words.ts";
 
 const PER_PAGE = 50;
 
@@ -19,6 +20,7 @@ export function AuditPage() {
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page });
   if (action !== undefined) query.set("action.type", action);
   const read = useRead<AuditLog[]>(account && `/accounts/${account.id}/audit_logs?${query.toString()}`, { keepsPrevious: true });
+  const pick = (type: string): void => go({ action: type, page: undefined });
   const isFull = read.data?.result.length === PER_PAGE;
   return (
     <>
@@ -50,8 +52,8 @@ export function AuditPage() {
             keyOf={({ id }) => id}
             columns={[
               { head: "When", width: "130px", cell: ({ when }) => <Time of={when} /> },
-              { head: "Action", width: "auto", cell: ({ action: { type } }) => <b>{type}</b> },
-              { head: "Actor", width: "auto", cell: ({ actor }) => actor.email ?? `${actor.type} ${actor.id.slice(0, 8)}` },
+              { head: "Actor", width: "auto", cell: actorWords },
+              { head: "Action", width: "auto", cell: ({ action: { type } }) => <Action type={type} onPick={pick} /> },
               { head: "Address", width: "130px", isMinor: true, cell: ({ actor }) => <span className="mono">{actor.ip}</span> },
               { head: "Resource", width: "auto", isMinor: true, cell: ({ resource }) => <span className="mono">{resource.id}</span> },
             ]}
@@ -72,3 +74,20 @@ export function AuditPage() {
     </>
   );
 }
+
+/** In words, with the name by which the API and the field above know it. */
+const Action = ({ type, onPick }: { readonly type: string; readonly onPick: (type: string) => void }) => (
+  <>
+    {actionWords(type)}
+    <p>
+      <button
+        type="button"
+        className={`${tools["pick"]} ${tools["mono"]}`}
+        title="Show only changes of this kind"
+        onClick={() => onPick(type)}
+      >
+        {type}
+      </button>
+    </p>
+  </>
+);
