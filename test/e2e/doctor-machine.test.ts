@@ -39,9 +39,9 @@ function doctor(t: TestContext, { dataDir = copy(t), flags = [], shell = "", uid
     const options = { env, timeout: 120_000, ...(uid === undefined ? {} : { uid, gid: uid }) };
     execFile("sh", ["-c", `${shell} exec "$@"`, "sh", process.execPath, ...args], options, (error, out, err) => {
       const { findings } = JSON.parse(out || '{"findings":[]}') as {
-        findings: readonly { what: string; finding: string; isGood: boolean }[];
+        findings: readonly { what: string; finding: string; is_good: boolean }[];
       };
-      const wrong = findings.filter(({ isGood }) => !isGood).map(({ what, finding }) => `${what}: ${finding}`);
+      const wrong = findings.filter(({ is_good }) => !is_good).map(({ what, finding }) => `${what}: ${finding}`);
       resolve({ code: error === null ? 0 : Number(error.code), wrong, err });
     });
   });
