@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { LEVELS } from "#app/config/config-formats.ts";
 import { isLogPart, type LogPart } from "#app/config/log-areas.ts";
 
-/** A wish of `selvedge log level`; asking takes the right to write in the data directory (docs/adr/0316). */
+/** A request of `selvedge log level`. Only a user who may write in the data directory can make one (docs/adr/0316). */
 export interface LevelRequest {
   readonly id: string;
   /** Null: the configured level returns. Empty if only the present levels are wanted. */
