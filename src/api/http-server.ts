@@ -97,8 +97,8 @@ const bodyOf = (request: FastifyRequest) => request.getDecorator<RequestState | 
 
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { headers } = request;
-  const { formFieldBytesMax = null, fileField } = bodyOf(request) ?? {};
-  if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
+  const { formFieldBytesMax = null, fileField, valuesMax } = bodyOf(request) ?? {};
+  if (formFieldBytesMax === null) return readJsonBody(bytes, headers, valuesMax);
   if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax, fileField);
   // A body that is not JSON either is reported as such first, as everywhere.
   if (readJsonBody(bytes, headers) === undefined) return undefined;

@@ -8,10 +8,10 @@ import { exceededLimit } from "./json-shape.ts";
 const DEPTH_MAX = 64;
 
 /**
- * Twice the values of the longest list that a request may contain (rules.list_items_max). Code that visits each value of
- * a body delays all other requests, and a body of the maximum size has room for millions.
+ * Code that visits each value of a body delays all other requests: 0.6 ms for 1,000 values, and a body of the maximum size has
+ * room for millions. Few routes have another limit (`values_max`).
  */
-const VALUES_MAX = 500_000;
+const VALUES_MAX = 50_000;
 
 /** Limit of members of one object: larger ones cost ten times as much as a list of the same length. */
 const MEMBERS_MAX = 10_000;
@@ -20,7 +20,7 @@ const MEMBERS_MAX = 10_000;
  * The value of a request body, or undefined if it is empty: clients send a JSON content type without a body (contract.md
  * §3). Throws `malformed_json`, `body_too_large` or `invalid_request_headers` if the type is not JSON.
  */
-export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
+export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders, valuesMax = VALUES_MAX): unknown {
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw badHeader(6106, "Invalid Content-Encoding header, request bodies are not compressed");
   // Decoding would silently insert replacement characters.
@@ -28,7 +28,7 @@ export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unkno
   const text = bytes.toString("utf8");
   if (text.trim() === "") return undefined;
   if (!isJson(headers["content-type"])) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
-  refuseLarge(bytes);
+  refuseLarge(bytes, valuesMax);
   const value = parse(text);
   const problem = problemOf(value);
   if (problem !== undefined) throw new PlatformError("malformed_json", { message: problem, source: pointerOf(value) ?? "" });
@@ -39,10 +39,10 @@ const malformed = (message: string): PlatformError => new PlatformError("malform
 const tooLarge = (message: string): PlatformError => new PlatformError("body_too_large", { message });
 
 /** Refuses texts that would delay other requests for long, before they are parsed. */
-function refuseLarge(bytes: Buffer): void {
-  const limit = exceededLimit(bytes, { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX, membersMax: MEMBERS_MAX });
+function refuseLarge(bytes: Buffer, valuesMax: number): void {
+  const limit = exceededLimit(bytes, { depthMax: DEPTH_MAX, valuesMax, membersMax: MEMBERS_MAX });
   if (limit === "depth") throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
-  if (limit === "values") throw tooLarge(`The body has more than ${VALUES_MAX} values`);
+  if (limit === "values") throw tooLarge(`The body has more than ${valuesMax} values`);
   if (limit === "members") throw tooLarge(`An object in the body has more than ${MEMBERS_MAX} members`);
 }
 

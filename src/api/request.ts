@@ -64,6 +64,8 @@ interface BodyConfig {
   readonly fileField?: string | undefined;
   /** Limit of the whole body; null for that of the API. */
   readonly bytesMax: number | null;
+  /** Limit of the values of a JSON body; undefined for that of the API. */
+  readonly valuesMax?: number | undefined;
 }
 
 /** A row of the route table as an endpoint. */
@@ -77,9 +79,9 @@ interface Endpoint {
   record(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-function bodyConfig({ body_type, file_field: fileField, limits }: Route, all: RouteLimits): BodyConfig {
+function bodyConfig({ body_type, file_field: fileField, limits, values_max: valuesMax }: Route, all: RouteLimits): BodyConfig {
   const bytesMax = limits ? all[limits].bodyBytesMax : null;
-  if (body_type !== "multipart") return { formFieldBytesMax: null, bytesMax };
+  if (body_type !== "multipart") return { formFieldBytesMax: null, bytesMax, valuesMax };
   if (bytesMax === null) throw new Error("a route that accepts a form must name its limits");
   return { formFieldBytesMax: bytesMax, fileField, bytesMax: bytesMax + FORM_OVERHEAD_BYTES };
 }

@@ -137,6 +137,8 @@ export interface Route<
   readonly file_field?: string;
   /** Size of the body and frequency of the calls, if the route has separate limits. */
   readonly limits?: LimitName;
+  /** Limit of the values in the body, if valid bodies can have more than `VALUES_MAX` (json-body.ts). */
+  readonly values_max?: number;
   /** Media type of the answer, if `paging` is `raw`. */
   readonly media_type?: string;
   /** Schema of the result, or of one item if `paging` is `list`, `page` or `cursor`. */

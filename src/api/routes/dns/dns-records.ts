@@ -40,6 +40,8 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: ["DNS Write"],
     body: DnsRecordBatch,
+    // 3,500 changes, of which each has up to 28 values.
+    values_max: 100_000,
     result: DnsRecordBatchResult,
     paging: "one",
     handler: ({ control, call, resolved, body }) => control.dnsRecords.batch(call, zoneOf(resolved), body),

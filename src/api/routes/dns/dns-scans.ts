@@ -52,6 +52,8 @@ export const DNS_SCAN_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: WRITE,
     body: DnsScanReview,
+    // 3,500 records, of which each has up to 28 values.
+    values_max: 100_000,
     result: DnsScanReviewResult,
     paging: "one",
     handler: ({ control, call, resolved, body }) => control.recordScans.review(call, zoneOf(resolved), body),

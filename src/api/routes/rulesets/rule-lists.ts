@@ -18,6 +18,8 @@ const READ = ["Account Rule Lists Read", "Account Rulesets Read", "Account WAF R
 const LISTS = "/accounts/:account_id/rules/lists";
 const read = { scope: "account", method: "GET", permissions: READ } as const;
 const write = { scope: "account", permissions: WRITE, paging: "one" } as const;
+/** Five values for each of the most items that a list has by default (rules.list_items_max). */
+const VALUES_MAX = 500_000;
 
 /** Routes of scope `account` are called with the account resolved. */
 function accountOf(resolved: Resolved): string {
@@ -101,6 +103,7 @@ export const RULE_LIST_ROUTES: readonly Route[] = [
     id: "rule-lists-items-create",
     summary: "Add items to a list",
     body: RuleListItemsWrite,
+    values_max: VALUES_MAX,
     result: RuleListOperationId,
     handler: ({ control, call, resolved, params, body }) => control.ruleListItems.add(call, accountOf(resolved), params.list_id, body),
   }),
@@ -111,6 +114,7 @@ export const RULE_LIST_ROUTES: readonly Route[] = [
     id: "rule-lists-items-replace",
     summary: "Replace all items of a list",
     body: RuleListItemsWrite,
+    values_max: VALUES_MAX,
     result: RuleListOperationId,
     handler: ({ control, call, resolved, params, body }) => control.ruleListItems.replace(call, accountOf(resolved), params.list_id, body),
   }),
@@ -121,6 +125,7 @@ export const RULE_LIST_ROUTES: readonly Route[] = [
     id: "rule-lists-items-delete",
     summary: "Delete items of a list",
     body: RuleListItemsDelete,
+    values_max: VALUES_MAX,
     result: RuleListOperationId,
     handler: ({ control, call, resolved, params, body }) => control.ruleListItems.remove(call, accountOf(resolved), params.list_id, body),
   }),

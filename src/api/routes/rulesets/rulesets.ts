@@ -24,6 +24,8 @@ async function noteRemaining(control: Control, call: Call, { zone_id }: RulesetS
 }
 
 const NOTES_MAX = 20;
+/** A hundred for each of 1,000 rules. */
+const RULES_VALUES_MAX = 100_000;
 
 function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLevel): Route[] {
   const read = { scope: level.scope, permissions: level.read } as const;
@@ -51,6 +53,7 @@ function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLev
       id: `${level.id}-rulesets-create`,
       summary: "Create a ruleset",
       body: RulesetCreate,
+      values_max: RULES_VALUES_MAX,
       handler: ({ control, call, resolved, body }) => control.rulesets.create(call, scopeOf({ resolved, call }), body),
     }),
     route({
@@ -72,6 +75,7 @@ function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLev
       summary: "Create or replace the entry point ruleset of a phase",
       query: EntryPointQuery,
       body: RulesetUpdate,
+      values_max: RULES_VALUES_MAX,
       handler: ({ control, call, resolved, params, query: { waf_migration: mode, phase_two, force }, body }) => {
         const scope = scopeOf({ resolved, call });
         if (mode === undefined) return control.rulesets.putEntryPoint(call, scope, params.phase, body);
@@ -96,6 +100,7 @@ function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLev
       id: `${level.id}-rulesets-update`,
       summary: "Replace a ruleset's rules",
       body: RulesetUpdate,
+      values_max: RULES_VALUES_MAX,
       handler: ({ control, call, resolved, params, body }) =>
         control.rulesets.update(call, scopeOf({ resolved, call }), params.ruleset_id, body),
     }),
