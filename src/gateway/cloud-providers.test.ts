@@ -149,7 +149,12 @@ test("Converse: the whole OpenAI request is translated and signed for the region
       ],
       toolChoice: { any: {} },
     },
-    outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: '{"type":"object"}' } } } },
+    outputConfig: {
+      textFormat: {
+        type: "json_schema",
+        structure: { jsonSchema: { name: "answer", schema: '{"type":"object","additionalProperties":false}' } },
+      },
+    },
     additionalModelRequestFields: { output_config: { effort: "low" } },
   });
   assert.equal(answer.choices[0]?.message.content, "4 °C");

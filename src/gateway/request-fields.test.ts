@@ -65,3 +65,26 @@ test("the duration of a response that its client abandons ends at the disconnect
   await eventually(() => rows.length === 1);
   assert.deepEqual([rows[0]?.duration_ms, rows[0]?.success, rows[0]?.estimated], [40, false, true]);
 });
+
+test("files of Anthropic by their ID bring the header of their preview, beside the client's own previews", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const { base } = await gatewayFront(t, { providers: { anthropic: provider.url } });
+  const content = [{ type: "file", file: { file_id: "file_1" } }];
+  for (const [headers, expected] of [
+    [{}, "files-api-2025-04-14"],
+    [{ "anthropic-beta": "other-2026-01-01" }, "other-2026-01-01,files-api-2025-04-14"],
+  ] as const) {
+    await postJson(
+      `${base}/gw/compat/chat/completions`,
+      { model: "anthropic/claude-sonnet-4-5", messages: [{ role: "user", content }] },
+      headers,
+    );
+    assert.equal(provider.seen.at(-1)?.headers["anthropic-beta"], expected);
+  }
+  await postJson(
+    `${base}/gw/compat/chat/completions`,
+    { model: "anthropic/claude-sonnet-4-5", messages: [{ role: "user", content: "hi" }] },
+    {},
+  );
+  assert.equal(provider.seen.at(-1)?.headers["anthropic-beta"], undefined);
+});

@@ -14,14 +14,18 @@ const FACTS = { id: "chatcmpl-1", model: "m", createdSeconds: 1, includeUsage: f
 /** The messages that a client gets for a reply, and the requests that its provider gets for a client's. */
 export function chatsOf({ provider, model, whole, events }: Reply) {
   const dialect = dialectOf(provider, model)!;
+  const answer = (): any => dialect.answer(JSON.parse(JSON.stringify(whole)), FACTS);
+  const chunks = (): any[] => {
+    const translator = dialect.stream(FACTS);
+    const pieces: any[] = events.flatMap(([event, data]) => [...translator.event({ event, data: JSON.stringify(data) }).pieces]);
+    return [...pieces, ...(translator.end() ?? [])];
+  };
   return {
     request: (body: object): any => JSON.parse(JSON.stringify(dialect.request(readChat(body), dialect.model(model)))),
-    whole: (): any => (dialect.answer(JSON.parse(JSON.stringify(whole)), FACTS) as any).choices[0].message,
-    streamed: (): any => {
-      const translator = dialect.stream(FACTS);
-      const pieces: any[] = events.flatMap(([event, data]) => [...translator.event({ event, data: JSON.stringify(data) }).pieces]);
-      return [...pieces, ...(translator.end() ?? [])].reduce((message, piece) => joined(message, piece.choices[0].delta), {});
-    },
+    answer,
+    chunks,
+    whole: (): any => answer().choices[0].message,
+    streamed: (): any => chunks().reduce((message, piece) => joined(message, piece.choices[0].delta), {}),
   };
 }
 

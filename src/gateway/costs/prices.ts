@@ -64,6 +64,7 @@ const DETAILS: readonly (readonly [Detail, string, string])[] = [
   ["tokensAudioCacheRead", "cache_audio_read_tokens", "cache_audio_read_mtok"],
   ["tokensAudioOut", "output_audio_tokens", "output_audio_mtok"],
   ["tokensImageIn", "input_image_tokens", "input_image_mtok"],
+  ["tokensImageCacheRead", "cache_image_read_tokens", "cache_image_read_mtok"],
   ["tokensImageOut", "output_image_tokens", "output_image_mtok"],
 ];
 
@@ -88,7 +89,9 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
 
   const priceOf = (calcPrice: Library["calcPrice"], table: string, model: string, usage: Usage, prices: ModelPrice = {}) => {
     const counts: Record<string, number> = { input_tokens: usage.tokensIn ?? 0, output_tokens: usage.tokensOut ?? 0 };
-    for (const [detail, name, price] of DETAILS) if (usage[detail] && price in prices) counts[name] = usage[detail];
+    // The table wants to know each part that two counts have in common, also if it is 0.
+    const known = withOverlaps(usage);
+    for (const [detail, name, price] of DETAILS) if (price in prices) counts[name] = known[detail] ?? 0;
     return calcPrice(counts, model, { providerId: table, timestamp: new Date(clock.nowMs()) });
   };
 
@@ -146,6 +149,16 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
         return null;
       }
     },
+  };
+}
+
+/** Cached audio and images that the provider did not tell: no more than the other counts allow, since text is what caches hold most. */
+function withOverlaps(usage: Usage): Usage {
+  const inside = (of: number | null | undefined): number => Math.max(0, (usage.tokensCacheRead ?? 0) + (of ?? 0) - (usage.tokensIn ?? 0));
+  return {
+    ...usage,
+    tokensAudioCacheRead: usage.tokensAudioCacheRead ?? inside(usage.tokensAudioIn),
+    tokensImageCacheRead: usage.tokensImageCacheRead ?? inside(usage.tokensImageIn),
   };
 }
 

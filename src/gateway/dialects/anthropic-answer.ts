@@ -1,4 +1,4 @@
-import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, tierOf, toolCall } from "./completion.ts";
 import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
@@ -22,12 +22,29 @@ export function anthropicAnswer(body: Json, facts: AnswerFacts): Json | undefine
         reasoning: joined("thinking", "thinking"),
         calls,
         finish: anthropicFinish(body["stop_reason"]),
-        more: thinkingMembers(thoughtsOf(blocks)),
+        more: { ...thinkingMembers(thoughtsOf(blocks)), ...annotationMembers(annotationsOf(blocks)) },
       },
     ],
     anthropicCounts(objectOf(body["usage"]) ?? {}),
   );
 }
+
+function annotationsOf(blocks: readonly Json[]): readonly Json[] {
+  let at = 0;
+  return blocks.flatMap(({ type, text, citations }) => {
+    const from = at;
+    if (type === "text") at += textOf(text)?.length ?? 0;
+    return objectsOf(citations).flatMap((citation) => citedPage(citation, from, at));
+  });
+}
+
+/** A page that the model found, as OpenAI's citation of the text between two places. */
+export function citedPage({ type, url, title }: Json, start_index: number, end_index: number): readonly Json[] {
+  if (type !== "web_search_result_location" || typeof url !== "string") return [];
+  return [{ type: "url_citation", url_citation: { url, title: textOf(title) ?? "", start_index, end_index } }];
+}
+
+const annotationMembers = (annotations: readonly Json[]): Json => (annotations.length === 0 ? {} : { annotations });
 
 function thoughtsOf(blocks: readonly Json[]): readonly Thought[] {
   const said = new PlaceCounter();
@@ -60,6 +77,7 @@ export const anthropicCounts = (usage: Json): Counts => ({
   cached: countOf(usage["cache_read_input_tokens"]),
   cacheWritten: countOf(usage["cache_creation_input_tokens"]),
   reasoning: countOf(objectOf(usage["output_tokens_details"])?.["thinking_tokens"]),
+  tier: tierOf(usage["service_tier"]),
 });
 
 export function anthropicError(body: unknown, status: number): Json {

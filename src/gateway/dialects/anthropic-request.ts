@@ -1,8 +1,19 @@
-import { type AnswerFormat, type Chat, withJsonInstruction, type ToolCall, type ToolChoice, type Turn } from "./chat.ts";
+import {
+  type AnswerFormat,
+  type Chat,
+  refuseLogprobs,
+  type Tool,
+  type ToolCall,
+  type ToolChoice,
+  type Turn,
+  withJsonInstruction,
+} from "./chat.ts";
+import { choosesItself, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import { thinkingBlock } from "./thoughts.ts";
 import { inOrder } from "./turn-order.ts";
-import { type Json, UntranslatableError } from "#gateway/http/json.ts";
+import { type Json, objectOf, type Reader, UntranslatableError } from "#gateway/http/json.ts";
 
 /** The dialect requires a bound, OpenAI's does not; every model of the provider accepts this one. */
 const TOKENS_MAX_DEFAULT = 4096;
@@ -11,41 +22,73 @@ const TOKENS_MAX_DEFAULT = 4096;
 export function anthropicRequest(asked: Chat, model: string): Json {
   const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
-  const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format) };
+  refuseLogprobs(chat);
+  const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format, model) };
   const choice = toolChoiceOf(chat);
-  const { body } = chat;
   const system = blocksOf(chat.system);
+  const limits = limitsOf(chat, model);
+  const { temperature, topP, topK } = samplingOf(model, { ...chat, topK: chat.body.number("top_k") }, isThinking(limits["thinking"]));
+  const tier = chat.tier === undefined ? undefined : TIERS[chat.tier];
+  const tools = [...chat.tools.map((tool) => toolOf(tool, model)), ...searchOf(chat.body)];
   return {
     model,
-    ...limitsOf(chat),
+    ...limits,
     ...(system.length === 0 ? {} : { system }),
     messages: messagesOf(chat.turns),
-    // OpenAI's range ends at 2, this one at 1.
-    ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
-    ...(chat.topP === undefined ? {} : { top_p: chat.topP }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
     ...(chat.stop.length === 0 ? {} : { stop_sequences: chat.stop }),
     ...(chat.stream ? { stream: true } : {}),
     ...(chat.user === undefined ? {} : { metadata: { user_id: chat.user } }),
-    ...(chat.tools.length === 0 ? {} : { tools: chat.tools.map(toolOf), ...(choice === undefined ? {} : { tool_choice: choice }) }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(chat.tools.length === 0 || choice === undefined ? {} : { tool_choice: choice }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
-    // Fields of this provider that its users add to OpenAI requests.
-    ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
+    // A field of this provider that its users add to OpenAI requests.
+    ...(topK === undefined ? {} : { top_k: topK }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
   };
 }
 
-/** Older models, which reject the effort field. */
-export const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
+/** Header fields that some requests need: files of the provider are in a preview. */
+export const anthropicHeaders = ({ turns }: Chat): Readonly<Record<string, string>> =>
+  turns.some((turn) => "parts" in turn && turn.parts.some(({ kind }) => kind === "file"))
+    ? { "anthropic-beta": "files-api-2025-04-14" }
+    : {};
+
+/** Tiers that the provider has; it has no cheaper one. */
+const TIERS: Readonly<Record<string, string>> = { auto: "auto", default: "standard_only" };
+
+const isThinking = (thinking: unknown): boolean => thinking !== undefined && objectOf(thinking)?.["type"] !== "disabled";
+
+/** OpenAI's search as the provider's own, which every model with searches has in this version. */
+function searchOf(body: Reader): readonly Json[] {
+  if (!body.has("web_search_options")) return [];
+  const location = objectOf(body.object("web_search_options")?.["user_location"]);
+  const place = location === undefined ? undefined : (objectOf(location["approximate"]) ?? location);
+  return [
+    {
+      type: "web_search_20250305",
+      name: "web_search",
+      ...(place === undefined ? {} : { user_location: { ...place, type: "approximate" } }),
+    },
+  ];
+}
+
 const THINKING_TOKENS_MIN = 1024;
 
 /** Thinking tokens count toward the answer's bound and must be fewer: a client's bound stays, the gateway's default is raised. */
-export function limitsOf({ body, tokensMax }: Chat): Json {
-  const thinking = body.object("thinking");
+export function limitsOf({ body, tokensMax }: Chat, model: string): Json {
+  const thinking = ownThinking(body.object("thinking"), model);
   const budget = thinking?.["budget_tokens"];
   if (typeof budget !== "number") return { max_tokens: tokensMax ?? TOKENS_MAX_DEFAULT, ...(thinking === undefined ? {} : { thinking }) };
   const max = tokensMax ?? budget + TOKENS_MAX_DEFAULT;
   if (max <= THINKING_TOKENS_MIN) body.refuse("thinking", `needs max_tokens of more than ${THINKING_TOKENS_MIN}`);
   return { max_tokens: max, thinking: { ...thinking, budget_tokens: Math.min(budget, max - 1) } };
 }
+
+/** Models that choose themselves how long they think reject a budget, and keep their thoughts to themselves unless asked. */
+const ownThinking = (thinking: Json | undefined, model: string): Json | undefined =>
+  thinking?.["type"] === "enabled" && choosesItself(model) ? { type: "adaptive", display: thinking["display"] ?? "summarized" } : thinking;
 
 /** Without texts of white space only, which the provider rejects. */
 const blocksOf = (parts: readonly Part[]): readonly Json[] =>
@@ -89,7 +132,8 @@ const blockOf = (part: Part): Json => ({ ...unmarked(part), ...markOf(part.cache
 
 function unmarked(part: Part): Json {
   if (part.kind === "text") return { type: "text", text: part.text };
-  if (part.kind === "file") return { type: "document", source: { type: "file", file_id: part.id } };
+  if (part.kind === "file")
+    return { type: part.mediaType?.startsWith("image/") ? "image" : "document", source: { type: "file", file_id: part.id } };
   if (part.kind === "link") {
     if (/^gs:/i.test(part.url)) throw new UntranslatableError("messages: this provider does not read gs:// addresses");
     const isDocument = /\.pdf(?:[?#]|$)/i.test(part.url);
@@ -106,12 +150,17 @@ function unmarked(part: Part): Json {
   throw new UntranslatableError(`messages: content of type ${mediaType} cannot be sent to this provider`);
 }
 
-const toolOf = ({ name, description, parameters, cacheControl }: Chat["tools"][number]): Json => ({
-  name,
-  ...(description === undefined ? {} : { description }),
-  input_schema: { type: "object", properties: {}, ...parameters },
-  ...markOf(cacheControl),
-});
+function toolOf({ name, description, parameters, strict, cacheControl }: Tool, model: string): Json {
+  const schema = { type: "object", properties: {}, ...parameters };
+  const isStrict = strict === true && takesSchemas(model);
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: isStrict ? claudeSchema(schema) : schema,
+    ...(isStrict ? { strict: true } : {}),
+    ...markOf(cacheControl),
+  };
+}
 
 const CHOICES: Readonly<Record<Exclude<ToolChoice["kind"], "one">, string>> = { auto: "auto", none: "none", required: "any" };
 
@@ -129,6 +178,7 @@ function effortOf(effort: string | undefined): Json {
   return named === undefined ? {} : { effort: named };
 }
 
-function formatOf(format: AnswerFormat | undefined): Json {
-  return format?.kind === "schema" ? { format: { type: "json_schema", schema: format.schema } } : {};
+function formatOf(format: AnswerFormat | undefined, model: string): Json {
+  if (format?.kind !== "schema") return {};
+  return { format: { type: "json_schema", schema: takesSchemas(model) ? claudeSchema(format.schema) : format.schema } };
 }

@@ -1,5 +1,5 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
-import { anthropicCounts, anthropicError, anthropicFinish } from "./anthropic-answer.ts";
+import { anthropicCounts, anthropicError, anthropicFinish, citedPage } from "./anthropic-answer.ts";
 import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
 import { NO_CHUNKS, type StreamStep, type StreamTranslator } from "./dialect.ts";
 import { PlaceCounter, StreamedThoughts } from "./thoughts.ts";
@@ -29,6 +29,8 @@ export class AnthropicStream implements StreamTranslator {
   readonly #said = new PlaceCounter();
   readonly #calls = new Map<unknown, Call>();
   readonly #thoughts = new StreamedThoughts(this.#said);
+  /** Of the text block under way: where it began, and the pages that it cites. */
+  #cited: { readonly from: number; readonly citations: Json[] } = { from: 0, citations: [] };
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts;
@@ -60,6 +62,7 @@ export class AnthropicStream implements StreamTranslator {
 
   blockStart(event: Json): StreamStep {
     const block = objectOf(event["content_block"]) ?? {};
+    this.#cited = { from: this.#said.text, citations: [] };
     if (block["type"] === "text" && textOf(block["text"])) return this.#text(block["text"]);
     if (block["type"] === "redacted_thinking") return this.#piece(this.#thoughts.hidden(event["index"], textOf(block["data"]) ?? ""));
     if (block["type"] !== "tool_use") return NO_CHUNKS;
@@ -73,6 +76,7 @@ export class AnthropicStream implements StreamTranslator {
   blockDelta(event: Json): StreamStep {
     const delta = objectOf(event["delta"]) ?? {};
     if (delta["type"] === "text_delta") return this.#text(delta["text"]);
+    if (delta["type"] === "citations_delta") return this.#cite(objectOf(delta["citation"]) ?? {});
     if (delta["type"] === "thinking_delta") return this.#piece(this.#thoughts.text(event["index"], textOf(delta["thinking"]) ?? ""));
     if (delta["type"] === "signature_delta") return this.#piece(this.#thoughts.signature(event["index"], textOf(delta["signature"]) ?? ""));
     const call = delta["type"] === "input_json_delta" ? this.#calls.get(event["index"]) : undefined;
@@ -85,6 +89,9 @@ export class AnthropicStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["index"]);
     this.#calls.delete(event["index"]);
+    const annotations = this.#cited.citations.flatMap((citation) => citedPage(citation, this.#cited.from, this.#said.text));
+    this.#cited = { from: this.#said.text, citations: [] };
+    if (annotations.length > 0) return this.#piece({ annotations });
     // A call without arguments has no arguments chunk; clients parse the received text, so an empty one is sent.
     if (call === undefined || call.hasArguments) return NO_CHUNKS;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
@@ -104,6 +111,11 @@ export class AnthropicStream implements StreamTranslator {
 
   failure(event: Json): StreamStep {
     return { pieces: [], error: anthropicError(event, 502) };
+  }
+
+  #cite(citation: Json): StreamStep {
+    if (this.#cited.citations.length < BLOCKS_MAX) this.#cited.citations.push(citation);
+    return NO_CHUNKS;
   }
 
   #text(value: unknown): StreamStep {

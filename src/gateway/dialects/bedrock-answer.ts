@@ -1,4 +1,4 @@
-import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, tierOf, toolCall } from "./completion.ts";
 import { PlaceCounter, type Thought, thinkingMembers } from "./thoughts.ts";
 import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
@@ -19,7 +19,7 @@ export function bedrockAnswer(body: Json, facts: AnswerFacts): Json | undefined 
   return completionOf(
     facts,
     [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]), more: thinkingMembers(thoughtsOf(blocks)) }],
-    bedrockCounts(objectOf(body["usage"]) ?? {}),
+    bedrockCounts(body),
   );
 }
 
@@ -53,12 +53,16 @@ export const bedrockFinish = (reason: unknown): FinishReason =>
   typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
 
 /** The provider counts tokens read from or written to its cache separately. */
-export const bedrockCounts = (usage: Json): Counts => ({
-  prompt: sumOf(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
-  completion: countOf(usage["outputTokens"]),
-  cached: countOf(usage["cacheReadInputTokens"]),
-  cacheWritten: countOf(usage["cacheWriteInputTokens"]),
-});
+export function bedrockCounts(answer: Json): Counts {
+  const usage = objectOf(answer["usage"]) ?? {};
+  return {
+    prompt: sumOf(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
+    completion: countOf(usage["outputTokens"]),
+    cached: countOf(usage["cacheReadInputTokens"]),
+    cacheWritten: countOf(usage["cacheWriteInputTokens"]),
+    tier: tierOf(objectOf(answer["serviceTier"])?.["type"]),
+  };
+}
 
 /** Models of other makers may answer with their own errors. */
 export function bedrockError(body: unknown, status: number): Json {

@@ -1,5 +1,7 @@
-import { limitsOf, WITHOUT_EFFORT } from "./anthropic-request.ts";
-import { type Chat, withJsonInstruction, type Tool, type ToolChoice, type Turn } from "./chat.ts";
+import { limitsOf } from "./anthropic-request.ts";
+import { type Chat, refuseLogprobs, type Tool, type ToolChoice, type Turn, withJsonInstruction } from "./chat.ts";
+import { samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import type { Thought } from "./thoughts.ts";
 import { inOrder } from "./turn-order.ts";
@@ -9,31 +11,43 @@ import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/h
 export function bedrockRequest(asked: Chat, model: string): Json {
   const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
+  refuseLogprobs(chat);
+  if (chat.body.has("web_search_options")) chat.body.refuse("web_search_options", "this provider does not search");
   const blocks = createBlocks();
-  const { tokensMax, thinking } = thinkingOf(chat);
+  const { tokensMax, thinking } = thinkingOf(chat, model);
+  const isThinking = thinking !== undefined && objectOf(thinking)?.["type"] !== "disabled";
+  const { temperature, topP, topK } = samplingOf(model, { ...chat, topK: chat.body.number("top_k") }, isThinking);
   const inference = {
     ...(tokensMax === undefined ? {} : { maxTokens: tokensMax }),
-    // OpenAI's range ends at 2, this one at 1.
-    ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
-    ...(chat.topP === undefined ? {} : { topP: chat.topP }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
     ...(chat.stop.length === 0 ? {} : { stopSequences: chat.stop }),
   };
-  const more = { ...furtherFields(chat, model), ...(thinking === undefined ? {} : { thinking }) };
-  const tools = toolConfigOf(chat);
+  const more = {
+    ...furtherFields(chat, model),
+    ...(topK === undefined ? {} : { top_k: topK }),
+    ...(thinking === undefined ? {} : { thinking }),
+  };
+  const tools = toolConfigOf(chat, model);
   return {
     messages: messagesOf(chat.turns, blocks),
     ...(chat.system.length === 0 ? {} : { system: chat.system.flatMap(blocks) }),
     ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
     ...(tools === undefined ? {} : { toolConfig: tools }),
-    ...(chat.format?.kind === "schema" ? { outputConfig: outputOf(chat.format.schema) } : {}),
+    ...(chat.format?.kind === "schema" ? { outputConfig: outputOf(schemaFor(model, chat.format.schema)) } : {}),
     ...(Object.keys(more).length === 0 ? {} : { additionalModelRequestFields: more }),
+    ...(chat.tier !== undefined && TIERS.has(chat.tier) ? { serviceTier: { type: chat.tier } } : {}),
   };
 }
 
+const TIERS: ReadonlySet<string> = new Set(["default", "flex", "priority"]);
+
+const schemaFor = (model: string, schema: Json): Json => (takesSchemas(model) ? claudeSchema(schema) : schema);
+
 /** Thinking tokens count toward the answer's bound, as at Anthropic itself; without thinking, the model's default is the bound. */
-function thinkingOf(chat: Chat): { readonly tokensMax?: number | undefined; readonly thinking?: unknown } {
+function thinkingOf(chat: Chat, model: string): { readonly tokensMax?: number | undefined; readonly thinking?: unknown } {
   if (!chat.body.has("thinking")) return { tokensMax: chat.tokensMax };
-  const { max_tokens, thinking } = limitsOf(chat);
+  const { max_tokens, thinking } = limitsOf(chat, model);
   const hasBudget = objectOf(thinking)?.["budget_tokens"] !== undefined;
   return { tokensMax: hasBudget ? (max_tokens as number) : chat.tokensMax, thinking };
 }
@@ -136,7 +150,7 @@ function documentName(name: string | undefined, number: number): string {
 const hasCalls = ({ turns }: Chat): boolean =>
   turns.some((turn) => turn.role === "tool" || (turn.role === "assistant" && turn.calls.length > 0));
 
-function toolConfigOf(chat: Chat): Json | undefined {
+function toolConfigOf(chat: Chat, model: string): Json | undefined {
   const { tools, toolChoice } = chat;
   if (toolChoice?.kind === "none") {
     // The API has no field for it; without tools the model calls none, but earlier calls need the tools.
@@ -146,18 +160,23 @@ function toolConfigOf(chat: Chat): Json | undefined {
   }
   if (tools.length === 0) return undefined;
   return {
-    tools: tools.flatMap((tool) => [toolOf(tool), ...cachePoints(tool)]),
+    tools: tools.flatMap((tool) => [toolOf(tool, model), ...cachePoints(tool)]),
     ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
   };
 }
 
-const toolOf = ({ name, description, parameters }: Tool): Json => ({
-  toolSpec: {
-    name,
-    ...(description === undefined || description === "" ? {} : { description }),
-    inputSchema: { json: { type: "object", properties: {}, ...parameters } },
-  },
-});
+function toolOf({ name, description, parameters, strict }: Tool, model: string): Json {
+  const schema = { type: "object", properties: {}, ...parameters };
+  const isStrict = strict === true && takesSchemas(model);
+  return {
+    toolSpec: {
+      name,
+      ...(description === undefined || description === "" ? {} : { description }),
+      inputSchema: { json: isStrict ? claudeSchema(schema) : schema },
+      ...(isStrict ? { strict: true } : {}),
+    },
+  };
+}
 
 const choiceOf = (choice: ToolChoice): Json =>
   choice.kind === "one" ? { tool: { name: choice.name } } : choice.kind === "required" ? { any: {} } : { auto: {} };
@@ -182,13 +201,12 @@ const EFFORTS: readonly (readonly [RegExp, (effort: string, model: string) => Js
 ];
 
 /** Fields that Converse passes to the model unchanged. */
-function furtherFields({ body, effort, parallelToolCalls, tools }: Chat, model: string): Json {
+function furtherFields({ effort, parallelToolCalls, tools }: Chat, model: string): Json {
   const isAnthropic = EFFORTS[0]?.[0].test(model) === true;
   if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)
     throw new UntranslatableError("parallel_tool_calls: this model cannot be prevented from calling several tools at once");
   return {
     ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort, model)),
-    ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
     ...(parallelToolCalls === false && tools.length > 0 ? { tool_choice: { type: "auto", disable_parallel_tool_use: true } } : {}),
   };
 }

@@ -17,7 +17,7 @@ const CALLS_MAX = 1024;
 export class BedrockStream implements StreamTranslator {
   readonly #facts: AnswerFacts;
   #finish: FinishReason | undefined;
-  #usage: Json = {};
+  #metadata: Json = {};
   readonly #said = new PlaceCounter();
   readonly #calls = new Map<unknown, Call>();
   readonly #thoughts = new StreamedThoughts(this.#said);
@@ -37,7 +37,7 @@ export class BedrockStream implements StreamTranslator {
   end(): readonly Json[] | undefined {
     if (this.#finish === undefined) return undefined;
     const last = chunkOf(this.#facts, 0, {}, this.#finish);
-    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, bedrockCounts(this.#usage))] : [last];
+    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, bedrockCounts(this.#metadata))] : [last];
   }
 
   start(): StreamStep {
@@ -89,7 +89,7 @@ export class BedrockStream implements StreamTranslator {
   }
 
   metadata(event: Json): StreamStep {
-    this.#usage = objectOf(event["usage"]) ?? {};
+    this.#metadata = event;
     return NO_CHUNKS;
   }
 

@@ -18,6 +18,10 @@ export interface Chat {
   readonly choices: number;
   readonly effort?: string | undefined;
   readonly user?: string | undefined;
+  /** Service tier by OpenAI's names. */
+  readonly tier?: string | undefined;
+  /** Whether the probabilities of tokens are asked for, with how many alternatives. */
+  readonly logprobs?: number | undefined;
   readonly stream: boolean;
   /** `stream_options.include_usage` */
   readonly includeUsage: boolean;
@@ -53,6 +57,8 @@ export interface Tool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly parameters?: Json | undefined;
+  /** Whether the model must keep to the schema of the parameters. */
+  readonly strict?: boolean | undefined;
   readonly cacheControl?: Json | undefined;
 }
 
@@ -65,7 +71,6 @@ export function readChat(value: unknown): Chat {
   const body = new Reader(value, "");
   for (const key of ["functions", "function_call"]) if (body.has(key)) body.refuse(key, "use tools and tool_choice, which replace it");
   if (body.list("modalities")?.includes("audio") || body.has("audio")) body.refuse("modalities", "this provider responds only with text");
-  if (body.boolean("logprobs") === true) body.refuse("logprobs", "this provider does not return token probabilities");
   const messages = body.readers("messages");
   if (messages.length === 0) body.refuse("messages", "must be an array with at least one message");
   const options = body.has("stream_options") ? body.reader("stream_options") : undefined;
@@ -84,6 +89,8 @@ export function readChat(value: unknown): Chat {
     choices: body.number("n") ?? 1,
     effort: body.optionalText("reasoning_effort"),
     user: body.optionalText("user"),
+    tier: body.optionalText("service_tier"),
+    logprobs: body.boolean("logprobs") === true ? (body.number("top_logprobs") ?? 0) : undefined,
     stream: body.boolean("stream") ?? false,
     includeUsage: options?.boolean("include_usage") ?? false,
     body,
@@ -129,6 +136,11 @@ function readAnswer(message: Reader, mark: Json | undefined): AssistantTurn {
   };
 }
 
+/** For a dialect without them. */
+export function refuseLogprobs({ body, logprobs }: Chat): void {
+  if (logprobs !== undefined) body.refuse("logprobs", "this provider does not return token probabilities");
+}
+
 /** Asks the model for JSON in a system message, for a dialect without a field for `json_object`. */
 export function withJsonInstruction(chat: Chat): Chat {
   if (chat.format?.kind !== "json") return chat;
@@ -152,6 +164,7 @@ function readTool(tool: Reader): Tool {
     name: made.text("name"),
     description: made.optionalText("description"),
     parameters: made.object("parameters"),
+    strict: made.boolean("strict"),
     cacheControl: tool.object("cache_control") ?? made.object("cache_control"),
   };
 }

@@ -18,7 +18,25 @@ export interface Counts {
   readonly cached?: number;
   readonly cacheWritten?: number;
   readonly reasoning?: number;
+  /** The service tier of the answer by OpenAI's names; absent if the provider does not tell one. */
+  readonly tier?: string | undefined;
 }
+
+/** Names of providers for OpenAI's tiers. */
+const TIERS: Readonly<Record<string, string>> = {
+  standard: "default",
+  default: "default",
+  priority: "priority",
+  flex: "flex",
+  batch: "batch",
+};
+
+export function tierOf(name: unknown): string | undefined {
+  const plain = typeof name === "string" ? name.toLowerCase() : "";
+  return Object.hasOwn(TIERS, plain) ? TIERS[plain] : undefined;
+}
+
+const tierMembers = ({ tier }: Counts): Json => (tier === undefined ? {} : { service_tier: tier });
 
 /** OpenAI's `usage`: cached tokens are part of the prompt, reasoning tokens part of the completion. */
 export const usageOf = ({ prompt, completion, cached = 0, cacheWritten = 0, reasoning = 0 }: Counts): Json => ({
@@ -35,6 +53,8 @@ export interface ChoiceContent {
   readonly calls: readonly Json[];
   readonly finish: FinishReason;
   readonly refusal?: string | undefined;
+  /** Probabilities of its tokens in OpenAI's shape. */
+  readonly logprobs?: Json | undefined;
   /** Members of the message that OpenAI's API does not have. */
   readonly more?: Json | undefined;
 }
@@ -50,7 +70,7 @@ export const toolCall = (id: string, name: string, args: string, signature?: str
 export const signatureMembers = (signature: string | undefined): Json =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
-const choiceOf = (index: number, { text, reasoning, calls, finish, refusal, more }: ChoiceContent): Json => ({
+const choiceOf = (index: number, { text, reasoning, calls, finish, refusal, more, logprobs }: ChoiceContent): Json => ({
   index,
   message: {
     role: "assistant",
@@ -60,7 +80,7 @@ const choiceOf = (index: number, { text, reasoning, calls, finish, refusal, more
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...more,
   },
-  logprobs: null,
+  logprobs: logprobs ?? null,
   finish_reason: finish,
 });
 
@@ -72,15 +92,22 @@ export const completionOf = (facts: AnswerFacts, choices: readonly ChoiceContent
   model: facts.model,
   choices: choices.map((choice, index) => choiceOf(index, choice)),
   usage: usageOf(counts),
+  ...tierMembers(counts),
 });
 
 /** One chunk of a streamed response. */
-export const chunkOf = (facts: AnswerFacts, index: number, delta: Json, finish: FinishReason | null = null): Json => ({
+export const chunkOf = (
+  facts: AnswerFacts,
+  index: number,
+  delta: Json,
+  finish: FinishReason | null = null,
+  logprobs: Json | null = null,
+): Json => ({
   id: facts.id,
   object: "chat.completion.chunk",
   created: facts.createdSeconds,
   model: facts.model,
-  choices: [{ index, delta, logprobs: null, finish_reason: finish }],
+  choices: [{ index, delta, logprobs, finish_reason: finish }],
   ...(facts.includeUsage ? { usage: null } : {}),
 });
 
@@ -92,6 +119,7 @@ export const usageChunkOf = (facts: AnswerFacts, counts: Counts): Json => ({
   model: facts.model,
   choices: [],
   usage: usageOf(counts),
+  ...tierMembers(counts),
 });
 
 /** An error in OpenAI's shape. In some dialects `code` is a number. */

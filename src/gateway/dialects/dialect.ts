@@ -16,6 +16,8 @@ export interface Dialect {
   readonly keyHeader: string;
   /** Header fields that the provider needs and OpenAI clients do not send. */
   readonly headers: Readonly<Record<string, string>>;
+  /** More of them, which only some requests need; a list in them is added to the client's own. */
+  requestHeaders?(chat: Chat): Readonly<Record<string, string>>;
   /** Throws UntranslatableError if the dialect cannot express the request. `model` is the name without its place. */
   request(chat: Chat, model: string): Json;
   /** Undefined if the body is not an answer of this dialect. */

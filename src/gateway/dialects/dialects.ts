@@ -1,5 +1,5 @@
 import { anthropicAnswer, anthropicError } from "./anthropic-answer.ts";
-import { anthropicRequest } from "./anthropic-request.ts";
+import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 import { bedrockAnswer, bedrockError } from "./bedrock-answer.ts";
 import { bedrockRequest } from "./bedrock-request.ts";
@@ -10,7 +10,7 @@ import type { Dialect } from "./dialect.ts";
 import { googleAnswer, googleError } from "./google-answer.ts";
 import { bedrockEmbeddingsAnswer, bedrockEmbeddingsRequest } from "./bedrock-embeddings.ts";
 import { googleEmbeddingsAnswer, googleEmbeddingsRequest, vertexEmbeddingsAnswer, vertexEmbeddingsRequest } from "./google-embeddings.ts";
-import { googleRequest } from "./google-request.ts";
+import { googleRequest, googleTier } from "./google-request.ts";
 import { GoogleStream } from "./google-stream.ts";
 import { UntranslatableError } from "#gateway/http/json.ts";
 
@@ -19,6 +19,7 @@ const ANTHROPIC: Dialect = {
   path: () => "/v1/messages",
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },
+  requestHeaders: anthropicHeaders,
   request: anthropicRequest,
   answer: anthropicAnswer,
   error: anthropicError,
@@ -33,7 +34,7 @@ const GOOGLE: Dialect = {
   path: (model, stream) => `/v1beta/${generating(model, stream)}`,
   keyHeader: "x-goog-api-key",
   headers: {},
-  request: googleRequest,
+  request: (chat, model) => ({ ...googleRequest(chat, model), ...googleTier(chat) }),
   answer: googleAnswer,
   error: googleError,
   stream: (facts) => new GoogleStream(facts),

@@ -6,9 +6,10 @@ import {
   completionOf,
   errorOf,
   sumOf,
+  tierOf,
   toolCall,
 } from "./completion.ts";
-import { googleImages, groundingMembers, textSignature } from "./google-extras.ts";
+import { googleImages, googleLogprobs, groundingMembers, textSignature } from "./google-extras.ts";
 import { type Json, countOf, listOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
 
 /** Generated content as a chat completion; undefined if the body is not one. */
@@ -38,7 +39,14 @@ function choiceOf(candidate: Json, facts: AnswerFacts, index: number): ChoiceCon
   const text = texts(false);
   const images = googleImages(parts, 0);
   const more = { ...(images.length === 0 ? {} : { images }), ...groundingMembers(candidate, text, textSignature(parts)) };
-  return { text, reasoning: texts(true), calls, finish: googleFinish(candidate["finishReason"], calls.length > 0), more };
+  return {
+    text,
+    reasoning: texts(true),
+    calls,
+    finish: googleFinish(candidate["finishReason"], calls.length > 0),
+    logprobs: googleLogprobs(candidate),
+    more,
+  };
 }
 
 export const googleParts = (candidate: Json): readonly Json[] => objectsOf(objectOf(candidate["content"])?.["parts"]);
@@ -82,6 +90,7 @@ export function googleCounts(body: Json): Counts {
     completion: sumOf(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
     cached: countOf(usage["cachedContentTokenCount"]),
     reasoning: countOf(usage["thoughtsTokenCount"]),
+    tier: tierOf(usage["serviceTier"]),
   };
 }
 

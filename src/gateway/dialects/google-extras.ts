@@ -21,6 +21,23 @@ export const textSignature = (parts: readonly Json[]): string | undefined =>
     .map((part) => textOf(part["thoughtSignature"]))
     .findLast((signature) => signature !== undefined);
 
+/** Probabilities of the answer's tokens in OpenAI's shape; undefined if the provider told none. */
+export function googleLogprobs(candidate: Json): Json | undefined {
+  const result = objectOf(candidate["logprobsResult"]);
+  if (result === undefined) return undefined;
+  const tops = Array.isArray(result["topCandidates"]) ? (result["topCandidates"] as readonly unknown[]) : [];
+  const content = objectsOf(result["chosenCandidates"]).map((chosen, i) => ({
+    ...tokenOf(chosen),
+    top_logprobs: objectsOf(objectOf(tops[i])?.["candidates"]).map(tokenOf),
+  }));
+  return { content, refusal: null };
+}
+
+function tokenOf({ token, logProbability }: Json): Json {
+  const text = textOf(token) ?? "";
+  return { token: text, logprob: typeof logProbability === "number" ? logProbability : 0, bytes: [...Buffer.from(text)] };
+}
+
 /** More of them would make an answer of a few megabytes very long. */
 const CITATIONS_MAX = 1000;
 

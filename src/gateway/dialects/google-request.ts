@@ -6,6 +6,7 @@ import { type Json, objectOf, parsedJson, type Reader } from "#gateway/http/json
 export function googleRequest(chat: Chat, model: string): Json {
   const generation = generationConfig(chat, model);
   const choice = chat.toolChoice;
+  const withSystem = takesSystem(model);
   const cached = extrasOf(chat.body)?.["cached_content"];
   const declarations = chat.tools.map(({ name, description, parameters }) => ({
     name,
@@ -17,8 +18,8 @@ export function googleRequest(chat: Chat, model: string): Json {
     ...(chat.body.has("web_search_options") ? [{ googleSearch: {} }] : []),
   ];
   return {
-    contents: contentsOf(chat.turns, model),
-    ...(chat.system.length === 0 ? {} : { systemInstruction: { parts: chat.system.map(partOf) } }),
+    contents: contentsOf(withSystem ? chat.turns : [{ role: "user", parts: chat.system }, ...chat.turns], model),
+    ...(!withSystem || chat.system.length === 0 ? {} : { systemInstruction: { parts: chat.system.map(partOf) } }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(declarations.length === 0 || choice === undefined ? {} : { toolConfig: { functionCallingConfig: callingConfig(choice) } }),
     ...(Object.keys(generation).length === 0 ? {} : { generationConfig: generation }),
@@ -47,6 +48,8 @@ function generationConfig(chat: Chat, model: string): Json {
     ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
     ...(format === undefined ? {} : { responseMimeType: "application/json" }),
     ...(format?.kind === "schema" ? { responseJsonSchema: format.schema } : {}),
+    ...(chat.logprobs === undefined ? {} : { responseLogprobs: true }),
+    ...(chat.logprobs === undefined || chat.logprobs === 0 ? {} : { logprobs: chat.logprobs }),
     ...(modalities.includes("image") ? { responseModalities: ["TEXT", "IMAGE"] } : {}),
     ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
   };
@@ -55,15 +58,28 @@ function generationConfig(chat: Chat, model: string): Json {
 /** Thinking tokens for the effort levels of OpenAI. */
 const THINKING_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576 };
 
-/** Models of the third and later generations have levels instead of budgets; models other than `flash` have only two of them. */
-const LEVELS: Readonly<Record<string, readonly [flash: string, others: string]>> = {
-  none: ["minimal", "low"],
-  minimal: ["minimal", "low"],
-  low: ["low", "low"],
-  medium: ["medium", "high"],
-  high: ["high", "high"],
-  xhigh: ["high", "high"],
+/** Models of the third and later generations have levels instead of budgets; those other than `flash` lack some of them, the first one two. */
+const LEVELS: Readonly<Record<string, readonly [flash: string, others: string, first: string]>> = {
+  none: ["minimal", "low", "low"],
+  minimal: ["minimal", "low", "low"],
+  low: ["low", "low", "low"],
+  medium: ["medium", "medium", "high"],
+  high: ["high", "high", "high"],
+  xhigh: ["high", "high", "high"],
 };
+
+const levelsOf = (model: string): 0 | 1 | 2 => (model.includes("flash") ? 0 : /gemini-3-pro/.test(model) ? 2 : 1);
+
+/** Tiers of the Gemini API by OpenAI's names; Vertex AI has no such field. */
+const TIERS: Readonly<Record<string, string>> = { default: "standard", flex: "flex", priority: "priority" };
+
+export function googleTier({ tier }: Chat): Json {
+  const own = tier !== undefined && Object.hasOwn(TIERS, tier) ? TIERS[tier] : undefined;
+  return own === undefined ? {} : { serviceTier: own };
+}
+
+/** Models without instructions of the system take them as the user's words before the first message. */
+const takesSystem = (model: string): boolean => !/gemma-(?:3|2|1)/.test(model);
 
 /** From the third generation on, with levels instead of budgets, and files inside the results of tools. */
 const isThird = (model: string): boolean => /gemini-[3-9]/.test(model);
@@ -76,7 +92,7 @@ const isThinking = (model: string): boolean =>
 function thinkingOf(effort: string, model: string): Json | undefined {
   if (!Object.hasOwn(THINKING_TOKENS, effort) || !isThinking(model)) return undefined;
   const thoughts = effort === "none" ? {} : { includeThoughts: true };
-  if (isThird(model)) return { thinkingLevel: LEVELS[effort]?.[model.includes("flash") ? 0 : 1], ...thoughts };
+  if (isThird(model)) return { thinkingLevel: LEVELS[effort]?.[levelsOf(model)], ...thoughts };
   // This model always thinks, with at least so many tokens.
   const least = model.includes("2.5-pro") ? 128 : 0;
   return { thinkingBudget: Math.max(least, THINKING_TOKENS[effort] ?? 0), ...thoughts };

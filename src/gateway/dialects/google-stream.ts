@@ -2,7 +2,7 @@ import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { type AnswerFacts, chunkOf, errorOf, type FinishReason, signatureMembers, usageChunkOf } from "./completion.ts";
 import type { StreamStep, StreamTranslator } from "./dialect.ts";
 import { googleBlock, googleCall, googleCounts, googleError, googleFacts, googleFinish, googleParts } from "./google-answer.ts";
-import { googleImages, groundingMembers } from "./google-extras.ts";
+import { googleImages, googleLogprobs, groundingMembers } from "./google-extras.ts";
 import { type Json, countOf, objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
 /** One candidate of the answer. */
@@ -29,7 +29,7 @@ const CHOICES_MAX = 64;
 export class GoogleStream implements StreamTranslator {
   #facts: AnswerFacts;
   #last: Json = {};
-  #isBlocked = false;
+  #blocked: string | undefined;
   readonly #choices = new Map<number, Choice>();
 
   constructor(facts: AnswerFacts) {
@@ -41,16 +41,20 @@ export class GoogleStream implements StreamTranslator {
     if (body === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
     if (body["error"] !== undefined) return { pieces: [], error: googleError(body, 502) };
     if (this.#choices.size === 0) this.#facts = googleFacts(body, this.#facts);
-    if (googleBlock(body) !== undefined) this.#isBlocked = true;
+    this.#blocked ??= googleBlock(body);
     if (objectOf(body["usageMetadata"]) !== undefined) this.#last = body;
     return { pieces: objectsOf(body["candidates"]).flatMap((candidate) => this.#candidate(candidate)) };
   }
 
   end(): readonly Json[] | undefined {
     const choices = [...this.#choices];
-    if (this.#isBlocked && choices.length === 0) choices.push([0, { ...NEW_CHOICE, finish: "content_filter" }]);
+    const first: Json[] = [];
+    if (this.#blocked !== undefined && choices.length === 0) {
+      choices.push([0, { ...NEW_CHOICE, finish: "content_filter" }]);
+      first.push(chunkOf(this.#facts, 0, { role: "assistant", content: null, refusal: this.#blocked }));
+    }
     if (choices.length === 0 || choices.some(([, { finish }]) => finish === undefined)) return undefined;
-    const last = choices.map(([index, { finish = "stop" }]) => chunkOf(this.#facts, index, {}, finish));
+    const last = [...first, ...choices.map(([index, { finish = "stop" }]) => chunkOf(this.#facts, index, {}, finish))];
     return this.#facts.includeUsage ? [...last, usageChunkOf(this.#facts, googleCounts(this.#last))] : last;
   }
 
@@ -67,6 +71,8 @@ export class GoogleStream implements StreamTranslator {
       const delta = this.#delta(part, index, choice);
       if (delta !== undefined) pieces.push(chunkOf(this.#facts, index, delta));
     }
+    const logprobs = googleLogprobs(candidate);
+    if (logprobs !== undefined) pieces.push(chunkOf(this.#facts, index, {}, null, logprobs));
     const grounding = groundingMembers(candidate, choice.text);
     if (Object.keys(grounding).length > 0) pieces.push(chunkOf(this.#facts, index, grounding));
     if (textOf(candidate["finishReason"]) !== undefined) choice.finish = googleFinish(candidate["finishReason"], choice.calls > 0);

@@ -114,7 +114,10 @@ function dialectStep(
     method: request.method,
     model,
     options,
-    headers: withKey(rules.toProvider(request.headers), dialect.keyHeader, dialect.headers),
+    headers: withListed(
+      withKey(rules.toProvider(request.headers), dialect.keyHeader, dialect.headers),
+      Object.entries(dialect.requestHeaders?.(asked) ?? {}),
+    ),
     body: { kind: "whole", bytes } as const,
     transforms: [(head: AnswerHead) => createChatAnswer(dialect, facts, head)],
   };
@@ -166,6 +169,18 @@ function withKey(headers: FlatHeaders, keyHeader: string, needed: Readonly<Recor
     else all.push(keyHeader, key);
   }
   for (const [name, value] of Object.entries(needed)) if (!names.has(name)) all.push(name, value);
+  return all;
+}
+
+/** With values that are added to the client's own list of the same name. */
+function withListed(headers: FlatHeaders, listed: readonly (readonly [string, string])[]): FlatHeaders {
+  const all = [...headers];
+  for (const [name, value] of listed) {
+    const at = all.findIndex((field, i) => i % 2 === 0 && field === name);
+    const own = all[at + 1] ?? "";
+    if (at < 0) all.push(name, value);
+    else if (!own.includes(value)) all[at + 1] = `${own},${value}`;
+  }
   return all;
 }
 

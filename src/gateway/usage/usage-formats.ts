@@ -15,6 +15,7 @@ export interface Usage {
   readonly tokensAudioCacheRead?: number | null;
   readonly tokensAudioOut?: number | null;
   readonly tokensImageIn?: number | null;
+  readonly tokensImageCacheRead?: number | null;
   readonly tokensImageOut?: number | null;
   /** Searches of the provider, which cost extra. */
   readonly searches?: number | null;
@@ -98,6 +99,7 @@ export const OPENAI_USAGE: UsageShape = {
       tokensAudioCacheRead: tokens(within(within(inDetails, "cached_tokens_details"), "audio_tokens")),
       tokensAudioOut: tokens(within(outDetails, "audio_tokens")),
       tokensImageIn: tokens(within(inDetails, "image_tokens")),
+      tokensImageCacheRead: tokens(within(within(inDetails, "cached_tokens_details"), "image_tokens")),
       tokensImageOut: tokens(within(outDetails, "image_tokens")),
     };
   },
@@ -178,6 +180,7 @@ export const GOOGLE_USAGE: UsageShape = {
       tokensAudioCacheRead: ofModality(usage["cacheTokensDetails"], "AUDIO"),
       tokensAudioOut: ofModality(usage["candidatesTokensDetails"], "AUDIO"),
       tokensImageIn: ofModality(usage["promptTokensDetails"], "IMAGE"),
+      tokensImageCacheRead: ofModality(usage["cacheTokensDetails"], "IMAGE"),
       tokensImageOut: ofModality(usage["candidatesTokensDetails"], "IMAGE"),
       tier: tierName(usage["serviceTier"] ?? usage["trafficType"]),
     };
