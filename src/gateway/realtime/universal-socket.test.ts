@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fc } from "../../../test/support/property.ts";
@@ -61,6 +62,30 @@ test("pongs for a client that does not read wait in its socket, not in memory", 
   assert.ok(server.writableLength < 4_000_000, `${server.writableLength}`);
   client.resume();
   await eventually(() => sent >= 150 && !server.isPaused());
+});
+
+test("a ping waits for few frames of another client's flood", async (t) => {
+  const sockets = createUniversalSockets({ vendorPrefix: "svc", messageBytesMax: 1_000_000, onRequest: () => undefined });
+  const accept = (): { readonly push: (bytes: Buffer) => void; readonly sent: () => number } => {
+    let sent = 0;
+    const socket = new Duplex({
+      read: () => undefined,
+      write: (chunk: Buffer, _encoding, done) => {
+        sent += chunk.length;
+        done();
+      },
+    });
+    t.after(() => socket.destroy());
+    sockets.accept({ headers: { ...HANDSHAKE }, target: "/" } as ClientRequest, socket, Buffer.alloc(0), { others: [] } as never);
+    const handshake = sent;
+    return { push: (bytes) => void socket.push(bytes), sent: () => sent - handshake };
+  };
+  const [flood, other] = [accept(), accept()];
+  flood.push(Buffer.concat(Array.from({ length: 5000 }, () => frame(9, Buffer.alloc(0)))));
+  other.push(frame(9, Buffer.from("a")));
+  await eventually(() => other.sent() === 3);
+  assert.ok(flood.sent() < 5000, `${flood.sent()} bytes of pongs for the flood before the other one's`);
+  await eventually(() => flood.sent() === 10_000);
 });
 
 /** The server's frames as `opcode payload`; none is masked or fragmented. */

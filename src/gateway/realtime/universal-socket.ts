@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { createMessageTurns, type MessageTurns } from "#kernel/process/message-turns.ts";
 import { ClientFrameReader, closeFrame, serverFrame, WebSocketError } from "#wire/web-socket/frames.ts";
 import type { AnswerSink } from "#gateway/listen/response-writer.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
@@ -29,6 +30,9 @@ export interface UniversalSocketsDeps {
 /** RFC 6455 §1.3. */
 const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const REQUESTS_MAX = 32;
+/** Frames of all sockets that are read in a tick: other requests of the gateway wait for these at most. */
+const FRAMES_PER_TICK = 32;
+const NOTHING = Buffer.alloc(0);
 const IDLE_MS = 600_000;
 /** For a client that does not close its side, or takes no bytes, after the gateway closed its side. */
 const LINGER_MS = 2_000;
@@ -40,6 +44,7 @@ const POLICY_VIOLATION = 1008;
 
 export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSockets {
   const open = new Set<(all: boolean) => void>();
+  const turns = createMessageTurns(FRAMES_PER_TICK);
   return {
     accept: (req, socket, head, protocols) => {
       const key = req.headers["sec-websocket-key"] ?? "";
@@ -50,7 +55,7 @@ export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSoc
       const [protocol = protocols.tokenEntry] = protocols.others;
       if (protocol !== undefined) fields.push(`sec-websocket-protocol: ${protocol}`);
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${fields.join("\r\n")}\r\n\r\n`);
-      serve(deps, req, socket, head, open);
+      serve(deps, { req, socket, head, open, turns });
       return undefined;
     },
     close: (all) => {
@@ -59,16 +64,23 @@ export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSoc
   };
 }
 
+interface Accepted {
+  readonly req: ClientRequest;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly open: Set<(all: boolean) => void>;
+  readonly turns: MessageTurns;
+}
+
 function serve(
   { vendorPrefix, messageBytesMax, onRequest, idleMs = IDLE_MS }: UniversalSocketsDeps,
-  req: ClientRequest,
-  socket: Duplex,
-  head: Buffer,
-  open: Set<(all: boolean) => void>,
+  { req, socket, head, open, turns }: Accepted,
 ): void {
   const answers = new Set<SocketAnswer>();
   let idle: NodeJS.Timeout | undefined;
   let isClosing = false;
+  /** Frames wait for a later tick, and the client for them. */
+  let isWaiting = false;
   const end = (code: number, reason: string): void => {
     if (socket.writableEnded || socket.destroyed) return;
     socket.end(closeFrame(code, reason), () => socket.destroy());
@@ -118,16 +130,29 @@ function serve(
       onPing: (payload) => void (socket.writableEnded || socket.write(serverFrame("pong", payload))),
       onClose: (code) => end(code ?? NORMAL, ""),
     },
-    { messageBytesMax },
+    { messageBytesMax, takeTurn: () => !isWaiting && turns.take() },
   );
   const push = (bytes: Buffer): void => {
+    // Answers and pongs to one read are one write.
+    socket.cork();
     try {
-      if (!socket.writableEnded) reader.push(bytes);
-      if (socket.writableLength > BACKLOG_BYTES_MAX) socket.pause();
+      if (!socket.writableEnded && !reader.push(bytes) && !isWaiting) waitForTurn();
+      if (isWaiting || socket.writableLength > BACKLOG_BYTES_MAX) socket.pause();
     } catch (error) {
       if (!(error instanceof WebSocketError)) throw error;
       end(error.code, error.message);
+    } finally {
+      socket.uncork();
     }
+  };
+  const waitForTurn = (): void => {
+    isWaiting = true;
+    turns.wait(() => {
+      isWaiting = false;
+      if (socket.destroyed) return;
+      push(NOTHING);
+      if (!isWaiting && socket.writableLength <= BACKLOG_BYTES_MAX) socket.resume();
+    });
   };
   const close = (all: boolean): void => {
     isClosing = true;
@@ -137,7 +162,7 @@ function serve(
   wait();
   socket.on("data", push);
   socket.on("drain", () => {
-    socket.resume();
+    if (!isWaiting) socket.resume();
     answers.forEach(({ watcher }) => watcher?.clientDrained());
   });
   socket.on("end", () => socket.destroy());

@@ -10,7 +10,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
-import { createMessageTurns, type MessageTurns } from "#nameserver/limits/message-turns.ts";
+import { createMessageTurns, type MessageTurns } from "#kernel/process/message-turns.ts";
 import { createYieldQueue, type Yield } from "#nameserver/limits/yield-queue.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 

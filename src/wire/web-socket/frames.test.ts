@@ -22,11 +22,12 @@ function read(
   messageBytesMax = 200_000,
 ): { readonly texts: string[]; readonly pings: string[]; readonly closes: number } {
   const heard = { texts: [] as string[], pings: [] as string[], closes: 0 };
+  let asked = 0;
   const reader = new ClientFrameReader(
     { onText: (text) => heard.texts.push(text), onPing: (payload) => heard.pings.push(payload.toString()), onClose: () => heard.closes++ },
-    { messageBytesMax },
+    { messageBytesMax, takeTurn: () => ++asked % 3 !== 0 },
   );
-  for (const chunk of chunks) reader.push(chunk);
+  for (const chunk of chunks) for (let left = chunk; !reader.push(left);) left = Buffer.alloc(0);
   return heard;
 }
 

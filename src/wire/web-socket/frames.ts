@@ -17,6 +17,12 @@ export interface MessageHandler {
   onClose(code: number | null): void;
 }
 
+export interface ClientFrameOptions {
+  readonly messageBytesMax: number;
+  /** Asked before each frame: whether it may be read now. */
+  readonly takeTurn?: () => boolean;
+}
+
 const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 export type Opcode = keyof typeof OPCODES;
 const PROTOCOL_ERROR = 1002;
@@ -42,21 +48,24 @@ interface Head {
 export class ClientFrameReader {
   readonly #handler: MessageHandler;
   readonly #messageBytesMax: number;
+  readonly #takeTurn: () => boolean;
   readonly #held = new GatheredBytes();
   #needed = 2;
   readonly #message = new GatheredBytes();
   #isWithin = false;
   #isClosed = false;
 
-  constructor(handler: MessageHandler, { messageBytesMax }: { readonly messageBytesMax: number }) {
+  constructor(handler: MessageHandler, { messageBytesMax, takeTurn = () => true }: ClientFrameOptions) {
     this.#handler = handler;
     this.#messageBytesMax = messageBytesMax;
+    this.#takeTurn = takeTurn;
   }
 
-  push(chunk: Buffer): void {
-    if (this.#isClosed) return;
+  /** False if whole frames are left that have no turn yet; the next call reads them, also with an empty chunk. */
+  push(chunk: Buffer): boolean {
+    if (this.#isClosed) return true;
     this.#held.push(chunk);
-    if (this.#held.length < this.#needed) return;
+    if (this.#held.length < this.#needed) return true;
     const bytes = this.#held.take();
     let at = 0;
     this.#needed = 2;
@@ -64,8 +73,12 @@ export class ClientFrameReader {
       this.#check(head);
       this.#needed = head.bytes + head.length;
       if (bytes.length - at < this.#needed) break;
+      if (!this.#takeTurn()) {
+        this.#held.push(Buffer.from(bytes.subarray(at)));
+        return false;
+      }
       this.#frame(head, unmasked(bytes.subarray(at, at + this.#needed), head.bytes));
-      if (this.#isClosed) return;
+      if (this.#isClosed) return true;
       at += this.#needed;
       this.#needed = 2;
     }
@@ -73,6 +86,7 @@ export class ClientFrameReader {
     if (left > 0) this.#held.push(Buffer.from(bytes.subarray(at)));
     // An incomplete header needs at least one more byte.
     if (left >= this.#needed) this.#needed = Math.min(left + 1, HEAD_BYTES_MAX);
+    return true;
   }
 
   #check({ isFinal, opcode, length }: Head): void {

@@ -1,4 +1,4 @@
-/** Turns of all connections of a listener, which share a number of messages for each tick. */
+/** Turns of several connections, which share a number of messages for each tick. */
 export interface MessageTurns {
   /** Whether one more message may be answered in this tick. */
   take(): boolean;
@@ -7,8 +7,8 @@ export interface MessageTurns {
 }
 
 /**
- * One read can contain thousands of messages. Without turns, datagrams and other connections would wait until the last of
- * them is answered.
+ * One read can contain thousands of messages. Without turns, all other work of the thread would wait until the last of
+ * them is handled.
  */
 export function createMessageTurns(perTick: number): MessageTurns {
   const waiting: (() => void)[] = [];
