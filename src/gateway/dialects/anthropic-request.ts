@@ -102,7 +102,7 @@ function messagesOf(turns: readonly Turn[]): readonly Json[] {
     const content = turnBlocks(turn);
     if (content.length === 0) continue;
     const last = messages.at(-1);
-    if (last?.role === role) last.content.push(...content);
+    if (last?.role === role) for (const one of content) last.content.push(one);
     else messages.push({ role, content: [...content] });
   }
   return messages;

@@ -62,7 +62,7 @@ function messagesOf(turns: readonly Turn[], blocks: Blocks): readonly Json[] {
     const content = turnBlocks(turn, blocks);
     if (content.length === 0) continue;
     const last = messages.at(-1);
-    if (last?.role === role) last.content.push(...content);
+    if (last?.role === role) for (const one of content) last.content.push(one);
     else messages.push({ role, content: [...content] });
   }
   return messages;

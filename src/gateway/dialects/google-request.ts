@@ -121,7 +121,7 @@ function contentsOf(turns: readonly Turn[], model: string): readonly Json[] {
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     // Results of parallel calls must be adjacent.
-    if (last?.role === role) last.parts.push(...parts);
+    if (last?.role === role) for (const one of parts) last.parts.push(one);
     else contents.push({ role, parts: [...parts] });
   }
   return contents;

@@ -1,4 +1,5 @@
 import { type Duplex, pipeline, Transform } from "node:stream";
+import type { MessageTurns } from "#kernel/process/message-turns.ts";
 import type { KeyMask } from "#gateway/http/key-mask.ts";
 import { MaskedMessages } from "./masked-messages.ts";
 import type { SessionUsage } from "./session-usage.ts";
@@ -12,10 +13,11 @@ interface Joined {
   readonly usage: SessionUsage;
   readonly bytes: { fromClient: number; fromProvider: number };
   readonly mask: KeyMask | undefined;
+  readonly turns: MessageTurns;
 }
 
 /** Passes bytes both ways until one side ends, and then ends the other. */
-export function join({ socket, provider, usage, bytes, mask }: Joined, onEnd: () => void): void {
+export function join({ socket, provider, usage, bytes, mask, turns }: Joined, onEnd: () => void): void {
   let open = 2;
   const ended = (): void => {
     if (--open === 0) onEnd();
@@ -31,7 +33,7 @@ export function join({ socket, provider, usage, bytes, mask }: Joined, onEnd: ()
     one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
   pipeline(socket, provider, ended);
   if (mask === undefined) pipeline(provider, socket, ended);
-  else pipeline(provider, masking(mask, usage), socket, ended);
+  else pipeline(provider, masking(mask, usage, turns), socket, ended);
 }
 
 /**
@@ -39,20 +41,26 @@ export function join({ socket, provider, usage, bytes, mask }: Joined, onEnd: ()
  * reason a message waits for others only for a moment. It passes after that without a long beginning of a key, and the mask
  * remembers the beginning for the rest of the session.
  */
-function masking(mask: KeyMask, usage: SessionUsage): Transform {
+function masking(mask: KeyMask, usage: SessionUsage, turns: MessageTurns): Transform {
   const body = mask.body();
-  const messages = new MaskedMessages(mask.keys);
+  const messages = new MaskedMessages(mask.keys, turns.take);
   let timer: NodeJS.Timeout | undefined;
+  /** A chunk may have thousands of frames: other work comes between some of them, and the provider waits. */
+  const read = (bytes: Buffer, done: () => void): void => {
+    const shown = messages.push(bytes);
+    if (shown.length > 0) transform.push(shown);
+    if (messages.isBehind) return turns.wait(() => void (transform.destroyed || read(NOTHING, done)));
+    if (messages.isHolding) timer = setTimeout(() => transform.push(messages.release()), HELD_MS);
+    done();
+  };
   const transform = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       clearTimeout(timer);
-      const shown = messages.push(body.push(chunk, usage.isBetween));
-      if (messages.isHolding) timer = setTimeout(() => transform.push(messages.release()), HELD_MS);
-      done(null, shown.length === 0 ? null : shown);
+      read(body.push(chunk, usage.isBetween), done);
     },
     flush: (done) => {
       clearTimeout(timer);
-      done(null, Buffer.concat([messages.push(body.end()), messages.end()]));
+      done(null, messages.end(body.end()));
     },
   });
   return transform.once("close", () => clearTimeout(timer));
@@ -60,4 +68,5 @@ function masking(mask: KeyMask, usage: SessionUsage): Transform {
 
 /** A model says the next piece much sooner. */
 const HELD_MS = 500;
+const NOTHING = Buffer.alloc(0);
 const LINGER_MS = 1_000;

@@ -55,8 +55,14 @@ const said = (bytes: Buffer, type = "response.output_text.delta"): string =>
     .join("");
 
 function passed(chunks: readonly Buffer[]): readonly Buffer[] {
-  const mask = new MaskedMessages([KEY]);
-  return [...chunks.map((chunk) => mask.push(chunk)), mask.end()];
+  let asked = 0;
+  const mask = new MaskedMessages([KEY], () => ++asked % 3 !== 0);
+  const shown: Buffer[] = [];
+  for (const chunk of chunks) {
+    shown.push(mask.push(chunk));
+    while (mask.isBehind) shown.push(mask.push(Buffer.alloc(0)));
+  }
+  return [...shown, mask.end()];
 }
 
 test("property: a key in any chunks of messages is masked except for two characters, and everything else passes unchanged, in order", () => {
@@ -133,4 +139,22 @@ test("a frame above the limit and an invalid frame pass unchanged", () => {
   const bytes = Buffer.concat([textDelta("on sk-"), long, textDelta("Ab/"), masked, Buffer.from(KEY)]);
   const half = bytes.length >> 1;
   assert.ok(Buffer.concat(passed([bytes.subarray(0, half), bytes.subarray(half)])).equals(bytes));
+});
+
+test("a message of hundreds of thousands of empty frames passes unchanged", () => {
+  const bytes = Buffer.concat([frame(TEXT, "", false), Buffer.alloc(600_000), frame(0, ""), textDelta("and on")]);
+  assert.ok(Buffer.concat(passed([bytes])).equals(bytes));
+});
+
+test("frames of one chunk are read in turns, in order", () => {
+  let turns = 0;
+  const mask = new MaskedMessages([KEY], () => turns-- > 0);
+  const bytes = Buffer.concat([...Array.from({ length: 1000 }, () => frame(PING, "")), textDelta("x")]);
+  assert.equal(mask.push(bytes).length, 0);
+  assert.ok(mask.isBehind);
+  turns = 10;
+  assert.equal(mask.push(Buffer.alloc(0)).length, 20);
+  turns = 5000;
+  assert.equal(mask.push(Buffer.alloc(0)).length, bytes.length - 20);
+  assert.ok(!mask.isBehind);
 });

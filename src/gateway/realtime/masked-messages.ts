@@ -1,4 +1,5 @@
-import { type EventForm, HELD_BYTES_MAX, MaskedTexts } from "#gateway/streams/masked-texts.ts";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+import { addPieces, type EventForm, HELD_BYTES_MAX, MaskedTexts } from "#gateway/streams/masked-texts.ts";
 import { jsonPlacedTexts, plainPlacedText } from "#gateway/streams/placed-texts.ts";
 
 const [CONTINUATION, BINARY, CLOSE] = [0, 2, 8];
@@ -8,7 +9,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** One frame at the start of the bytes (RFC 6455 §5.2); undefined if its header is not complete. */
 function frameAt(bytes: Buffer): { readonly first: number; readonly head: number; readonly length: number } | undefined {
-  const [first, second] = bytes;
+  const first = bytes[0];
+  const second = bytes[1];
   if (first === undefined || second === undefined) return undefined;
   const short = second & 0x7f;
   const head = short === 127 ? 10 : short === 126 ? 4 : 2;
@@ -22,16 +24,24 @@ function frameAt(bytes: Buffer): { readonly first: number; readonly head: number
  */
 export class MaskedMessages {
   readonly #texts: MaskedTexts;
+  #takeTurn: () => boolean;
   #rest: Buffer = NOTHING;
   /** Frames of a message that has not ended. */
-  #frames: Buffer[] = [];
-  #framesBytes = 0;
+  readonly #frames = new GatheredBytes();
   /** Bytes of a frame too long to hold that are still to come. */
   #passing = 0;
   #isBroken = false;
+  #isBehind = false;
 
-  constructor(keys: readonly string[]) {
+  /** `takeTurn` is asked before each frame: whether it may be read now. */
+  constructor(keys: readonly string[], takeTurn: () => boolean = ALWAYS) {
     this.#texts = new MaskedTexts(keys, MESSAGES);
+    this.#takeTurn = takeTurn;
+  }
+
+  /** Whether the last call left frames that had no turn; the next one reads them, also with no bytes. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /** Whether a message waits for others. */
@@ -42,8 +52,12 @@ export class MaskedMessages {
   push(bytes: Buffer): Buffer {
     const out: Buffer[] = [];
     let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    this.#isBehind = false;
     while (rest.length > 0) {
-      const taken = this.#passing > 0 || this.#isBroken ? this.#pass(rest, out) : this.#take(rest, out);
+      const isPassing = this.#passing > 0 || this.#isBroken;
+      this.#isBehind = !isPassing && !this.#takeTurn();
+      if (this.#isBehind) break;
+      const taken = isPassing ? this.#pass(rest, out) : this.#take(rest, out);
       if (taken === 0) break;
       rest = rest.subarray(taken);
     }
@@ -57,8 +71,10 @@ export class MaskedMessages {
     return Buffer.concat(this.#texts.release());
   }
 
-  end(): Buffer {
-    const out = [...this.#texts.end(), ...this.#takenFrames(), this.#rest];
+  /** The rest, after the last bytes. */
+  end(bytes: Buffer = NOTHING): Buffer {
+    this.#takeTurn = ALWAYS;
+    const out = [this.push(bytes), ...this.#texts.end(), this.#frames.take(), this.#rest];
     this.#rest = NOTHING;
     return Buffer.concat(out);
   }
@@ -76,12 +92,13 @@ export class MaskedMessages {
     if (frame === undefined) return 0;
     const { first, head, length } = frame;
     if (((bytes[1] as number) & IS_MASKED) !== 0) {
-      out.push(...this.#released());
+      this.#release(out);
       this.#isBroken = true;
       return this.#pass(bytes, out);
     }
     if (head + length > HELD_BYTES_MAX) {
-      out.push(...this.#released(), bytes.subarray(0, head));
+      this.#release(out);
+      out.push(bytes.subarray(0, head));
       this.#passing = length;
       return head;
     }
@@ -89,35 +106,27 @@ export class MaskedMessages {
     if (bytes.length < end) return 0;
     const raw = Buffer.from(bytes.subarray(0, end));
     const code = first & 0x0f;
-    if (code === CLOSE) out.push(...this.#texts.end(), ...this.#takenFrames(), raw);
-    else if (code > CLOSE) out.push(...this.#texts.take(raw));
+    if (code === CLOSE) {
+      addPieces(out, this.#texts.end());
+      out.push(this.#frames.take(), raw);
+    } else if (code > CLOSE) addPieces(out, this.#texts.take(raw));
     else this.#takeData(raw, (first & FIN) !== 0, out);
     return end;
   }
 
   #takeData(raw: Buffer, isLast: boolean, out: Buffer[]): void {
     this.#frames.push(raw);
-    this.#framesBytes += raw.length;
-    if (this.#framesBytes > HELD_BYTES_MAX) out.push(...this.#released());
-    else if (isLast) {
-      const message = Buffer.concat(this.#frames);
-      this.#frames = [];
-      this.#framesBytes = 0;
-      out.push(...this.#texts.take(message));
-    }
+    if (this.#frames.length > HELD_BYTES_MAX) this.#release(out);
+    else if (isLast) addPieces(out, this.#texts.take(this.#frames.take()));
   }
 
-  #released(): Buffer[] {
-    return [...this.#texts.release(), ...this.#takenFrames()];
-  }
-
-  #takenFrames(): Buffer[] {
-    const frames = this.#frames;
-    this.#frames = [];
-    this.#framesBytes = 0;
-    return frames;
+  #release(out: Buffer[]): void {
+    addPieces(out, this.#texts.release());
+    out.push(this.#frames.take());
   }
 }
+
+const ALWAYS = (): boolean => true;
 
 /** The payloads of a message's frames; empty for control messages, and for rests of messages. */
 function payloadsOf(raw: Buffer): readonly { readonly at: number; readonly length: number }[] {

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { createMessageTurns } from "#kernel/process/message-turns.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { Admitted } from "#gateway/auth/admission.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
@@ -26,8 +27,12 @@ export interface Realtime {
 }
 
 const NO_BODY: ReadyBody = { kind: "whole", bytes: Buffer.alloc(0) };
+/** Frames of providers, in all sessions whose keys are masked, that are read in a tick. */
+const FRAMES_PER_TICK = 256;
+
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const sessions = new Set<() => void>();
+  const turns = createMessageTurns(FRAMES_PER_TICK);
   return {
     connect: async (req, socket, head, admitted, protocols) => {
       const step = await stepFor(deps, req, admitted, protocols);
@@ -50,7 +55,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
         record.finish({ step, status: renderError(refusal).status, success: false, ...nothing });
         return refusal;
       }
-      const session = opened(() => createSession(deps, { req, socket, head, admitted, protocols, step, record, meter }));
+      const session = opened(() => createSession(deps, { req, socket, head, admitted, protocols, step, record, meter, turns }));
       if (session === undefined) {
         meter.end();
         return { name: "aig_internal" };

@@ -2,6 +2,7 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { NO_USAGE, OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 
+const NOTHING = Buffer.alloc(0);
 const CONTINUATION = 0;
 const TEXT = 1;
 const CLOSE = 8;
@@ -18,7 +19,7 @@ export class SessionUsage {
   isClosed = false;
   readonly #onAnswer: (usage: Usage) => void;
   #sum: Usage = { ...NO_USAGE, tokensCacheRead: null };
-  #header = Buffer.alloc(0);
+  #header: Buffer = NOTHING;
   #isText = false;
   #isFinal = false;
   /** Whether the current frame is a control frame, which may be between the parts of a message. */
@@ -41,48 +42,47 @@ export class SessionUsage {
   }
 
   push(bytes: Buffer): void {
-    let rest = bytes;
-    while (rest.length > 0) {
+    let at = 0;
+    while (at < bytes.length) {
       if (this.#left === 0) {
-        const taken = this.#readHeader(rest);
-        if (taken < 0) return;
-        rest = rest.subarray(taken);
+        at = this.#readHeader(bytes, at);
+        if (at < 0) return;
         if (this.#left === 0) this.#frameEnds();
         continue;
       }
-      const payload = rest.subarray(0, this.#left);
-      rest = rest.subarray(payload.length);
-      this.#left -= payload.length;
-      if (!this.#isControl) this.#take(payload);
+      const end = Math.min(bytes.length, at + this.#left);
+      this.#left -= end - at;
+      if (!this.#isControl) this.#take(bytes, at, end);
+      at = end;
       if (this.#left === 0) this.#frameEnds();
     }
   }
 
-  #take(payload: Buffer): void {
-    if (this.#isText && this.#message.length + payload.length <= MESSAGE_BYTES_MAX) this.#message.push(payload);
+  #take(bytes: Buffer, from: number, to: number): void {
+    if (this.#isText && this.#message.length + to - from <= MESSAGE_BYTES_MAX) this.#message.push(bytes.subarray(from, to));
     else this.#begin(false);
   }
 
-  /** Returns the bytes of the header in `bytes`; -1 if the header continues. */
-  #readHeader(bytes: Buffer): number {
+  /** Returns the end of the header that begins at `at`, or in the bytes before; -1 if it continues. */
+  #readHeader(bytes: Buffer, at: number): number {
     const before = this.#header.length;
-    const head = before === 0 ? bytes : Buffer.concat([this.#header, bytes.subarray(0, 10)]);
-    const short = (head[1] ?? 0) & 0x7f;
+    const [head, start] = before === 0 ? [bytes, at] : [Buffer.concat([this.#header, bytes.subarray(at, at + 10)]), 0];
+    const short = (head[start + 1] ?? 0) & 0x7f;
     const length = short === 127 ? 10 : short === 126 ? 4 : 2;
-    if (head.length < length) {
-      this.#header = Buffer.from(head);
+    if (head.length - start < length) {
+      this.#header = Buffer.from(head.subarray(start));
       return -1;
     }
-    this.#header = Buffer.alloc(0);
-    const first = head[0] ?? 0;
+    this.#header = NOTHING;
+    const first = head[start] ?? 0;
     const opcode = first & 0x0f;
     this.#isControl = opcode >= CLOSE;
     this.#isFinal = (first & 0x80) !== 0 && !this.#isControl;
     if (opcode === CLOSE) this.isClosed = true;
     if (opcode === TEXT) this.#begin(true);
     else if (opcode !== CONTINUATION && !this.#isControl) this.#begin(false);
-    this.#left = short === 127 ? Number(head.readBigUInt64BE(2)) : short === 126 ? head.readUInt16BE(2) : short;
-    return length - before;
+    this.#left = short === 127 ? Number(head.readBigUInt64BE(start + 2)) : short === 126 ? head.readUInt16BE(start + 2) : short;
+    return at + length - before;
   }
 
   #begin(isText: boolean): void {

@@ -3,6 +3,7 @@ import { request as httpRequest } from "#kernel/net/node-http.ts";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
+import type { MessageTurns } from "#kernel/process/message-turns.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Admitted } from "#gateway/auth/admission.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
@@ -50,12 +51,13 @@ interface SessionParts {
   readonly step: Step;
   readonly record: LogRecord;
   readonly meter: SessionMeter;
+  readonly turns: MessageTurns;
 }
 
 /** One client and one provider, from the handshake until both are closed. */
 export function createSession(deps: RealtimeDeps, parts: SessionParts): { readonly done: Promise<void>; cut(): void } {
   const { costs, fields, rules } = deps;
-  const { req, socket, head, protocols, step, record, meter } = parts;
+  const { req, socket, head, protocols, step, record, meter, turns } = parts;
   const { promise: done, resolve } = Promise.withResolvers<void>();
   // Both directions add listeners to it, beside the former owner's.
   socket.setMaxListeners(32);
@@ -101,7 +103,7 @@ export function createSession(deps: RealtimeDeps, parts: SessionParts): { readon
     socket.write(handshake(shown, rules, answerFields, protocols));
     if (first.length > 0) provider.unshift(first);
     if (head.length > 0) socket.unshift(head);
-    join({ socket, provider, usage, bytes, mask: step.mask }, () => finish(101, usage.isClosed));
+    join({ socket, provider, usage, bytes, mask: step.mask, turns }, () => finish(101, usage.isClosed));
   });
   upstream.on("response", (res) => relay(res, { socket, rules, answerFields, mask: step.mask }, (status) => finish(status, false)));
   upstream.on("error", () => {

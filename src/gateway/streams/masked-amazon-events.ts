@@ -1,7 +1,7 @@
 import { sealAmazonMessage } from "#wire/http/amazon-event-stream.ts";
 import type { MaskedBody } from "#gateway/http/key-mask.ts";
 import { type BeginningLook, Glance } from "./beginning-look.ts";
-import { type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
+import { addPieces, type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
 import { jsonPlacedTexts } from "./placed-texts.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -37,7 +37,10 @@ export class MaskedAmazonEvents {
       this.#take(all.subarray(at, at + length), out);
       at += length;
     }
-    if (this.#isBroken) out.push(...this.#texts.release(), this.#body.push(all.subarray(at)));
+    if (this.#isBroken) {
+      addPieces(out, this.#texts.release());
+      out.push(this.#body.push(all.subarray(at)));
+    }
     // The bytes may be part of a chunk that others use again.
     this.#rest = this.#isBroken || at === all.length ? NOTHING : Buffer.from(all.subarray(at));
     return out.length === 1 ? (out[0] as Buffer) : Buffer.concat(out);
@@ -53,7 +56,7 @@ export class MaskedAmazonEvents {
     const shown = this.#body.push(message, true);
     if (shown !== message) sealAmazonMessage(shown);
     if (this.#glance.passes(shown)) out.push(shown);
-    else out.push(...this.#texts.take(Buffer.from(shown)));
+    else addPieces(out, this.#texts.take(Buffer.from(shown)));
   }
 }
 

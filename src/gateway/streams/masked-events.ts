@@ -1,5 +1,5 @@
 import { type BeginningLook, Glance } from "./beginning-look.ts";
-import { type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
+import { addPieces, type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
 import { jsonPlacedTexts, type PlacedText, plainPlacedText } from "./placed-texts.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -28,10 +28,11 @@ export class MaskedEvents {
     this.#rest = all.subarray(to);
     const out: Buffer[] = [];
     if (isPassing) out.push(events);
-    else for (const raw of eventsOf(events)) out.push(...this.#texts.take(raw));
+    else for (const raw of eventsOf(events)) addPieces(out, this.#texts.take(raw));
     // An event longer than this is not one chunk of a streamed text, so it is not held back.
     if (this.#rest.length > HELD_BYTES_MAX) {
-      out.push(...this.#texts.release(), this.#rest);
+      addPieces(out, this.#texts.release());
+      out.push(this.#rest);
       this.#rest = NOTHING;
     } else this.#rest = Buffer.from(this.#rest);
     return Buffer.concat(out);

@@ -11,6 +11,11 @@ export const HELD_BYTES_MAX = 256 * 1024;
 const CHANNELS_MAX = 1024;
 const ASTERISK = 0x2a;
 
+/** A provider decides how many pieces there are, which may be more than a call can have arguments. */
+export function addPieces(out: Buffer[], pieces: readonly Buffer[]): void {
+  for (const piece of pieces) out.push(piece);
+}
+
 /** How events are framed: in a stream, in a list, or as the messages of a session. */
 export interface EventForm {
   textsOf(raw: Buffer): readonly PlacedText[];

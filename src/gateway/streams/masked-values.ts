@@ -1,5 +1,5 @@
 import { type BeginningLook, Glance } from "./beginning-look.ts";
-import { type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
+import { addPieces, type EventForm, HELD_BYTES_MAX, MaskedTexts } from "./masked-texts.ts";
 import { closingQuote, jsonPlacedTexts } from "./placed-texts.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -44,7 +44,10 @@ export class MaskedValues {
     this.#restBytes += bytes.length - from;
     // Bytes between items wait only for items before them.
     if (this.#depth <= this.#base && !this.#isInString) this.#take(NOTHING, out);
-    else if (this.#restBytes > HELD_BYTES_MAX) out.push(...this.#texts.release(), this.#taken(NOTHING));
+    else if (this.#restBytes > HELD_BYTES_MAX) {
+      addPieces(out, this.#texts.release());
+      out.push(this.#taken(NOTHING));
+    }
     return out.length === 1 ? (out[0] as Buffer) : Buffer.concat(out);
   }
 
@@ -76,7 +79,7 @@ export class MaskedValues {
     const raw = this.#taken(bytes);
     if (raw.length === 0) return;
     if (this.#glance.passes(raw)) out.push(raw);
-    else out.push(...this.#texts.take(raw));
+    else addPieces(out, this.#texts.take(raw));
   }
 
   /** The end of the item that ends first at or after `from`; 0 if none does. */
