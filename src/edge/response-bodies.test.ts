@@ -6,7 +6,7 @@ import { SECLANG_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { SHOWN_BYTES_MAX } from "#edge/exchange/held-response.ts";
-import { httpOrigin, rawClient, siteOps, startEdge } from "#edge/testing/edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 import { type Site, site } from "#edge/testing/site.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -148,4 +148,18 @@ test("buffered responses have a memory limit, and release their memory", async (
 test("the edge does not buffer event streams", async (t) => {
   const { ask } = await slowSite(t, {}, "text/event-stream");
   assert.match(await ask().until(/zzz/), /^HTTP\/1.1 200 /);
+});
+
+test("a response in chunks of one byte reaches visitors unchanged and in few chunks", async (t) => {
+  const body = Buffer.alloc(20_000, "0123456789abcdef").toString();
+  const chunks = `${body.replace(/./g, (byte) => `1\r\n${byte}\r\n`)}bb8\r\n${"x".repeat(3000)}\r\n1\r\ny\r\n0\r\nX-Sum: 1\r\n\r\n`;
+  const to = await site(
+    t,
+    ({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`),
+  );
+  const answer = await exchangeRaw(to.edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n");
+  const parts = answer.slice(answer.indexOf("\r\n\r\n") + 4).split("\r\n");
+  const payload = parts.filter((_, index) => index % 2 === 1).join("");
+  assert.ok(payload.startsWith(body + "x".repeat(3000) + "y"));
+  assert.ok(parts.length < 1000, `${parts.length / 2} chunks`);
 });

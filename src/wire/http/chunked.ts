@@ -24,6 +24,8 @@ const SIZE_DIGITS_MAX = 12;
 const EXTENSION_BYTES_MAX = 1024;
 const EXTENSIONS_BYTES_MAX = 16_384;
 const TRAILER_BYTES_MAX = 8192;
+/** Smaller pieces of payload in one read are passed on as one, so that the sender's framing costs others nothing. */
+const PIECE_BYTES_MIN = 1024;
 
 const SIZE = 0;
 const EXTENSION = 1;
@@ -48,20 +50,49 @@ export class ChunkedReader {
   private extensionsBytes = 0;
   private section: Buffer | null = null;
   private sectionLength = 0;
+  /** Small pieces that were moved together, in the buffer that is being read. */
+  private joinedFrom = 0;
+  private joinedTo = 0;
 
   reset(): void {
     this.state = SIZE;
-    this.left = this.digits = this.extensionBytes = this.extensionsBytes = this.sectionLength = 0;
+    this.left = this.digits = this.extensionBytes = this.extensionsBytes = this.sectionLength = this.joinedFrom = this.joinedTo = 0;
     this.trailers = [];
   }
 
-  /** Returns the offset after the body, NEED_MORE, BODY_MALFORMED or BODY_TOO_LARGE. */
+  /** Returns the offset after the body, NEED_MORE, BODY_MALFORMED or BODY_TOO_LARGE. Overwrites framing with payload. */
   read(buffer: Buffer, start: number, end: number, sink: BodySink): number {
+    const result = this.readPieces(buffer, start, end, sink);
+    this.passJoined(buffer, sink);
+    return result;
+  }
+
+  private passJoined(buffer: Buffer, sink: BodySink): void {
+    const { joinedFrom, joinedTo } = this;
+    this.joinedFrom = this.joinedTo = 0;
+    if (joinedTo > joinedFrom) sink.onBody(buffer, joinedFrom, joinedTo);
+  }
+
+  private piece(buffer: Buffer, start: number, end: number, sink: BodySink): void {
+    if (end - start >= PIECE_BYTES_MIN) {
+      this.passJoined(buffer, sink);
+      sink.onBody(buffer, start, end);
+    } else if (this.joinedTo === this.joinedFrom) {
+      this.joinedFrom = start;
+      this.joinedTo = end;
+    } else if (end - start === 1) buffer[this.joinedTo++] = buffer[start]!;
+    else {
+      buffer.copyWithin(this.joinedTo, start, end);
+      this.joinedTo += end - start;
+    }
+  }
+
+  private readPieces(buffer: Buffer, start: number, end: number, sink: BodySink): number {
     let i = start;
     while (i < end) {
       if (this.state === DATA) {
         const taken = Math.min(this.left, end - i);
-        sink.onBody(buffer, i, i + taken);
+        this.piece(buffer, i, i + taken, sink);
         i += taken;
         this.left -= taken;
         if (this.left === 0) this.state = DATA_CR;
