@@ -22,12 +22,38 @@ export async function failPending(db: Db, policyId: string, destinations: readon
   });
 }
 
-export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Promise<void> {
-  if (rows.length > 0)
-    await db
-      .insertInto("notification_deliveries")
-      .values([...rows])
-      .execute();
+/** Messages of an account in an hour, and those of it that are kept. */
+export interface DeliveryLimits {
+  readonly anHour: number;
+  readonly kept: number;
+}
+
+/** An account chooses how many policies tell of an event, whom, and how often it happens. */
+export const DELIVERY_LIMITS: DeliveryLimits = { anHour: 10_000, kept: 100_000 };
+const HOUR_MS = 3_600_000;
+
+/**
+ * Adds the rows of an account, as far as its hour has room: the last row that does is not sent, and says so. Returns the rows
+ * that will be sent.
+ */
+export async function insertDeliveries(
+  db: Db,
+  rows: readonly DeliveryRow[],
+  { anHour }: DeliveryLimits = DELIVERY_LIMITS,
+): Promise<readonly DeliveryRow[]> {
+  const [first] = rows;
+  if (first === undefined) return rows;
+  const { n } = await history(db, first.account_id, { fromMs: first.created_ms - HOUR_MS })
+    .select((eb) => eb.fn.countAll().as("n"))
+    .executeTakeFirstOrThrow();
+  const room = Math.max(0, anHour - Number(n));
+  const isOver = rows.length > room;
+  const sent = rows.slice(0, isOver ? Math.max(0, room - 1) : rows.length);
+  const last = isOver ? rows.slice(sent.length, room) : [];
+  const error = `the limit of ${anHour} messages an hour for an account is reached: this one and further ones are not sent`;
+  const added = [...sent, ...last.map((row) => ({ ...row, status: "failed" as const, error }))];
+  if (added.length > 0) await db.insertInto("notification_deliveries").values(added).execute();
+  return sent;
 }
 
 export interface DueTimes {
@@ -159,4 +185,23 @@ export async function deleteDeliveriesBefore(db: Db, beforeMs: number): Promise<
     key: ["id"],
     where: sql`created_ms < ${beforeMs} AND status != 'pending'`,
   });
+}
+
+/** Deletes the oldest messages of accounts that have more than `kept`, but those that are still to be sent. */
+export async function deleteOldDeliveries(db: Db, { kept }: DeliveryLimits = DELIVERY_LIMITS): Promise<void> {
+  const many = await db
+    .selectFrom("notification_deliveries")
+    .select("account_id")
+    .groupBy("account_id")
+    .having((eb) => eb.fn.countAll(), ">", kept)
+    .execute();
+  for (const { account_id } of many) {
+    const [oldest] = await deliveriesOf(db, account_id, {}, { limit: 1, offset: kept - 1 });
+    if (oldest === undefined) continue;
+    await deleteInChunks(db, {
+      table: "notification_deliveries",
+      key: ["id"],
+      where: sql`account_id = ${account_id} AND created_ms < ${oldest.created_ms} AND status != 'pending'`,
+    });
+  }
 }

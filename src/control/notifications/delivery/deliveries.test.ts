@@ -4,11 +4,12 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import { policyById, type PolicyRow } from "#store/events/notifications.ts";
-import { deliveriesOf, type DeliveryRow, insertDeliveries } from "#store/events/notification-deliveries.ts";
+import { deleteOldDeliveries, deliveriesOf, type DeliveryRow, insertDeliveries } from "#store/events/notification-deliveries.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../../test/support/control.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { storeTest } from "../../../../test/support/store.ts";
+import { deliveryRows } from "./delivery-rows.ts";
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from "./deliveries.ts";
 import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
 
@@ -201,6 +202,64 @@ storeTest("an account sends at most a thousand e-mails an hour, and others are u
   assert.deepEqual(mailed, [account_id, other]);
   clock.advance(3_600_000);
   assert.deepEqual(await deliveries.sendDue(), { sent: 1, failures: [] });
+});
+
+storeTest(
+  "an account has a limited number of messages an hour and in the history, and the last one says that the limit is reached",
+  async ({ store }) => {
+    const { clock, account_id, policy, otherAccount } = await delivering(store);
+    const one = await policy(["https://one.example/", "https://two.example/"]);
+    const limits = { anHour: 5, kept: 3 };
+    const add = (account = account_id) =>
+      store.write(({ db }) =>
+        insertDeliveries(
+          db,
+          deliveryRows(one, ALERT, clock.nowMs()).map((row) => ({ ...row, account_id: account })),
+          limits,
+        ),
+      );
+    const history = (account = account_id) => deliveriesOf(store.read, account, {}, { limit: 10, offset: 0 });
+    const sent: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      sent.push((await add()).result.length);
+      clock.advance(1000);
+    }
+    assert.deepEqual(sent, [2, 2, 0, 0]);
+    const [newest, ...rest] = await history();
+    assert.equal(rest.length, 4);
+    assert.deepEqual(
+      [newest?.status, newest?.error],
+      ["failed", "the limit of 5 messages an hour for an account is reached: this one and further ones are not sent"],
+    );
+    const other = await otherAccount();
+    assert.equal((await add(other)).result.length, 2);
+    clock.advance(3_600_000);
+    assert.equal((await add()).result.length, 2);
+
+    await store.write(({ db }) => db.updateTable("notification_deliveries").set({ status: "sent" }).execute());
+    await store.write(({ db }) => deleteOldDeliveries(db, limits));
+    assert.equal((await history()).length, 3);
+    assert.equal((await history(other)).length, 2);
+  },
+);
+
+storeTest("tests of an account that are sent at once share their places", async ({ store }) => {
+  const { account_id, call, policy, clock } = await delivering(store);
+  let [open, most] = [0, 0];
+  const release = Promise.withResolvers<void>();
+  const sendWebhook = async (): Promise<void> => {
+    most = Math.max(most, ++open);
+    await release.promise;
+    open--;
+  };
+  const deliveries = createDeliveries({ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null, sendWebhook });
+  const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
+  const { id } = await policy(Array.from({ length: 10 }, (_, at) => `https://example.com/${at}`));
+  const tests = Array.from({ length: 4 }, () => policies.test(call(), account_id, id));
+  await eventually(() => open === 16);
+  release.resolve();
+  await Promise.all(tests);
+  assert.equal(most, 16);
 });
 
 storeTest("old messages are deleted, whether or not any is due", async ({ store }) => {

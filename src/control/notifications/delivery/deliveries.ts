@@ -1,4 +1,5 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { createSemaphore, type Semaphore } from "#kernel/semaphore.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { type PolicyRow, updateWebhook, webhookById } from "#store/events/notifications.ts";
 import {
@@ -7,6 +8,7 @@ import {
   claimDelivery,
   countEmailsSent,
   deleteDeliveriesBefore,
+  deleteOldDeliveries,
   type DeliveryRow,
   dueDeliveries,
   insertDeliveries,
@@ -106,13 +108,13 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   /** In order, `AT_ONCE` at a time; a slow attempt occupies only its own place. */
-  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<Attempts> => {
+  const attemptAll = async (rows: readonly DeliveryRow[], inTurn: Semaphore["run"] = (task) => task()): Promise<Attempts> => {
     const failures: FailedDelivery[] = [];
     let sent = 0;
     const left = rows.values();
     const work = async (): Promise<void> => {
       for (const row of left) {
-        const outcome = await attempt(row);
+        const outcome = await inTurn(() => attempt(row));
         if (outcome === "sent") sent += 1;
         else if (outcome !== "not ours") failures.push(outcome);
       }
@@ -121,22 +123,37 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return { sent, failures };
   };
 
+  /** Tests of an account share places, however many it sends at once. */
+  const testing = new Map<string, { readonly turns: Semaphore; count: number }>();
   let cleanedMs = 0;
   const clean = async (): Promise<void> => {
     if (Math.abs(clock.nowMs() - cleanedMs) < CLEAN_EVERY_MS) return;
     cleanedMs = clock.nowMs();
     await store.write(({ db }) => deleteDeliveriesBefore(db, cleanedMs - KEPT_MS));
+    await store.write(({ db }) => deleteOldDeliveries(db));
   };
 
   return {
-    add: ({ db }, policy, alert) => insertDeliveries(db, deliveryRows(policy, alert, clock.nowMs())),
+    add: async ({ db }, policy, alert) => void (await insertDeliveries(db, deliveryRows(policy, alert, clock.nowMs()))),
     hold: async ({ db }, policy, alert) => {
       // Due later, so that no other node sends them now; if this process ends, they become due.
       const rows = deliveryRows(policy, alert, clock.nowMs(), clock.nowMs() + LEASE_MS);
-      await insertDeliveries(db, rows);
-      return rows.map(({ id }) => id);
+      return (await insertDeliveries(db, rows)).map(({ id }) => id);
     },
-    sendNow: async (ids) => (await attemptAll(await pendingDeliveries(store.read, ids))).failures,
+    sendNow: async (ids) => {
+      const rows = await pendingDeliveries(store.read, ids);
+      const [first] = rows;
+      if (first === undefined) return [];
+      const sending = testing.get(first.account_id) ?? { turns: createSemaphore(AT_ONCE, Infinity), count: 0 };
+      testing.set(first.account_id, sending);
+      sending.count += 1;
+      try {
+        return (await attemptAll(rows, sending.turns.run)).failures;
+      } finally {
+        sending.count -= 1;
+        if (sending.count === 0) testing.delete(first.account_id);
+      }
+    },
     sendDue: async () => {
       await clean();
       const all = { sent: 0, failures: [] as FailedDelivery[] };

@@ -96,6 +96,11 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
         const row = await own(unit.db, accountId, id);
         return deliveries.hold(unit, row, testAlert(policyView(row).name));
       });
+      if (ids.length === 0)
+        throw new PlatformError("notification_not_sent", {
+          message: "the account has sent as many messages as an hour allows",
+          headers: { "x-should-retry": "false" },
+        });
       const failures = await deliveries.sendNow(ids);
       if (failures.length > 0)
         throw new PlatformError("notification_not_sent", {
