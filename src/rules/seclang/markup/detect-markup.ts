@@ -6,6 +6,9 @@ const BYTE_STEPS = 10;
 /** Longer than any name of an element that does something. */
 const NAME_BYTES_MAX = 64;
 
+/** A text without any of these runs nothing. */
+export const MARKUP_PARTS: readonly string[] = ["<", "=", "`"];
+
 /**
  * Whether a text, put into a page, would run something there: read as content, and as the value of an attribute in each kind of quotes and
  * without, as browsers read it (HTML Living Standard §13.2.5).

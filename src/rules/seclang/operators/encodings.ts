@@ -1,3 +1,4 @@
+import { oneByte } from "#rules/regex/byte-set.ts";
 import { byteAt } from "../transformations/hexadecimal.ts";
 import type { SecOperator } from "../program/program.ts";
 import { type OperatorTest, wholeValueMatch } from "./operator-test.ts";
@@ -14,7 +15,7 @@ export function validateByteRange({ words }: SecOperator): OperatorTest {
       for (let i = 0; i < value.length; i++) if (allowed[value.charCodeAt(i) & 0xff] === 0) return wholeValueMatch(value, true);
       return null;
     },
-    needs: null,
+    needs: { kind: "byte", bytes: Array.from(allowed).reduce((set, isAllowed, byte) => (isAllowed === 1 ? set : set | oneByte(byte)), 0n) },
   };
 }
 

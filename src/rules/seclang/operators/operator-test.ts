@@ -1,5 +1,6 @@
 import type { Macro } from "../syntax/macro.ts";
 import type { Groups } from "../patterns/pattern.ts";
+import type { ByteSet } from "#rules/regex/byte-set.ts";
 import type { PcreNode } from "../patterns/pcre-node.ts";
 
 /** Expands macros with values of the transaction. */
@@ -17,7 +18,8 @@ export type OperatorNeeds =
   | { readonly kind: "pattern"; readonly pattern: PcreNode }
   /** Containing one of these, without regard to case, is sufficient. */
   | { readonly kind: "words"; readonly words: readonly string[] }
-  | { readonly kind: "none" };
+  /** A byte of this set. */
+  | { readonly kind: "byte"; readonly bytes: ByteSet };
 
 /** A match of the whole value. */
 export const wholeValueMatch = (value: string, isMatch: boolean): Groups | null => (isMatch ? [value] : null);

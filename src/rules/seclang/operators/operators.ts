@@ -1,7 +1,7 @@
 import { createAddressSetOf } from "#rules/expression/values/address-set.ts";
-import { detectMarkup } from "../markup/detect-markup.ts";
+import { detectMarkup, MARKUP_PARTS } from "../markup/detect-markup.ts";
 import { createPattern, type SecPattern } from "../patterns/pattern.ts";
-import { detectSql } from "../sql/detect-sql.ts";
+import { detectSql, SQL_PARTS } from "../sql/detect-sql.ts";
 import type { Macro } from "../syntax/macro.ts";
 import type { OperatorName } from "../syntax/operator.ts";
 import { SecLangError } from "../syntax/source-error.ts";
@@ -134,9 +134,12 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
       const found = detectSql(value);
       return found === null ? null : [found];
     },
-    needs: null,
+    needs: { kind: "words", words: SQL_PARTS },
   }),
-  detectXSS: whenever(detectMarkup),
+  detectXSS: () => ({
+    test: (value) => wholeValueMatch(value, detectMarkup(value)),
+    needs: { kind: "words", words: MARKUP_PARTS },
+  }),
   endsWith: found((value, argument) => value.endsWith(argument)),
   eq: numbers((value, argument) => value === argument),
   ge: numbers((value, argument) => value >= argument),

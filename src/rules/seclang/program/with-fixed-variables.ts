@@ -1,3 +1,4 @@
+import type { Macro } from "../syntax/macro.ts";
 import { type Link, type Program, type Rule, rulesOf, type Step, type Target } from "./program.ts";
 
 /** Contents of `tx` before the first rule, by names in lower case. */
@@ -38,7 +39,7 @@ const writes = ({ assignments }: Link, name: string): boolean =>
   assignments.some(({ collection, name: written }) => collection === "TX" && mayBe(written, name));
 
 /** A name with variables in it may be any that begins as it does. */
-const mayBe = (written: Link["assignments"][number]["name"], name: string): boolean =>
+export const mayBe = (written: Macro, name: string): boolean =>
   typeof written === "string"
     ? written.toLowerCase() === name
     : typeof written[0] !== "string" || name.startsWith(written[0].toLowerCase());

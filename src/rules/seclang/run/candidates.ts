@@ -1,6 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import { meansName } from "./compiled-rule.ts";
-import { type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
+import { type ChainGroup, type FilteredRule, type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
@@ -44,7 +44,7 @@ export class Candidates {
       for (const entry of collections.get(collection)) {
         const group = named.size === 0 ? undefined : named.get(entry.lower);
         if (any === null && group === undefined) continue;
-        const known = isShared(collection, entry) ? this.#ofShared(entry.value) : this.#of(entry.value);
+        const known = this.#knownOf(collection, entry);
         if (any !== null) this.#collect(any, known, collection, entry, found);
         if (group !== undefined) this.#collect(group, known, collection, entry, found);
       }
@@ -86,11 +86,41 @@ export class Candidates {
     return text;
   }
 
-  #pick({ chains, touches, all }: FilterGroup, known: KnownText): readonly RulePick[] {
+  /** A value of which rules were picked, and its results after each transformation that changes it. */
+  textsOf(collection: string, entry: Entry, { steps }: TransformationChain): readonly string[] {
+    let known = this.#knownOf(collection, entry);
+    const texts = [entry.value];
+    for (const step of steps) {
+      const next = this.#next(step, known);
+      if (next !== known) texts.push(next.scan.value);
+      known = next;
+    }
+    return texts;
+  }
+
+  #pick({ chains, touches, all, changing }: FilterGroup, known: KnownText): readonly RulePick[] {
     const picks: RulePick[] = [];
     if (leaves(touches, known.scan)) addPicks(all, known.scan, picks);
-    else for (const { chain, filter } of chains) addPicks(filter, this.#transformed(known, chain).scan, picks);
+    else for (const one of chains) this.#addOfChain(one, known, picks);
+    for (const one of changing) this.#addOfChain(one, known, picks);
     return picks.length === 0 ? NO_PICKS : picks;
+  }
+
+  #addOfChain({ chain, isMulti, filter }: ChainGroup, known: KnownText, picks: RulePick[]): void {
+    if (!isMulti) return addPicks(filter, this.#transformed(known, chain).scan, picks);
+    const before = picks.length;
+    let last = known;
+    addPicks(filter, last.scan, picks);
+    for (const step of chain.steps) {
+      const next = this.#next(step, last);
+      if (next !== last) addPicks(filter, next.scan, picks, before);
+      last = next;
+    }
+    if (known.isShared) last.isShared = true;
+  }
+
+  #knownOf(collection: string, entry: Entry): KnownText {
+    return isShared(collection, entry) ? this.#ofShared(entry.value) : this.#of(entry.value);
   }
 
   #ofShared(text: string): KnownText {
@@ -112,18 +142,18 @@ export class Candidates {
   #transformed(known: KnownText, { touches, steps }: TransformationChain): KnownText {
     if (leaves(touches, known.scan)) return known;
     let last = known;
-    for (const step of steps) {
-      if (leaves(step.touches, last.scan)) continue;
-      let next = last.transformed[step.number];
-      if (next === undefined) {
-        const text = applyStep(step, last.scan.value);
-        next = text === last.scan.value ? last : this.#after(step, last, text);
-        last.transformed[step.number] = next;
-      }
-      last = next;
-    }
+    for (const step of steps) last = this.#next(step, last);
     if (known.isShared) last.isShared = true;
     return last;
+  }
+
+  /** The result of a transformation; the same object if it changes nothing. */
+  #next(step: TransformationStep, last: KnownText): KnownText {
+    if (leaves(step.touches, last.scan)) return last;
+    const known = last.transformed[step.number];
+    if (known !== undefined) return known;
+    const text = applyStep(step, last.scan.value);
+    return (last.transformed[step.number] = text === last.scan.value ? last : this.#after(step, last, text));
   }
 
   /** Literals and classes ignore case, so the lower-case text needs no other scan. */
@@ -135,10 +165,17 @@ export class Candidates {
   }
 }
 
-function addPicks(filter: RuleFilter, scan: Scan, picks: RulePick[]): void {
+/** `since`: rules picked from there on are not picked again. */
+function addPicks(filter: RuleFilter, scan: Scan, picks: RulePick[], since = picks.length): void {
   const rules = filter.byClasses(scan);
+  const end = picks.length;
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!;
-    if (hasLiteral(rule, scan)) picks.push({ rule, text: scan.value, isMiss: false });
+    if (hasLiteral(rule, scan) && !isPicked(rule, picks, since, end)) picks.push({ rule, text: scan.value, isMiss: false });
   }
+}
+
+function isPicked(rule: FilteredRule, picks: readonly RulePick[], since: number, end: number): boolean {
+  for (let i = since; i < end; i++) if (picks[i]!.rule === rule) return true;
+  return false;
 }

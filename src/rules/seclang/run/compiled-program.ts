@@ -16,6 +16,8 @@ export interface CompiledProgram {
   readonly shared: SharedTexts;
   /** The first rules of phase 1 that do the same for every request. */
   readonly prelude: readonly CompiledSecRule[];
+  /** By phase, the rules whose first question only they decide. */
+  readonly settled: readonly (readonly CompiledSecRule[])[];
   /** Their results, by the variables that a transaction is given; null if one of them ends or skips. */
   readonly preludes: WeakMap<Readonly<Record<string, string>>, Prelude | null>;
 }

@@ -44,7 +44,8 @@ export function compilePhases(program: Program, chains: TransformationChains): r
   return program.phases.map((steps) => compilePhase(steps, chains, areRead));
 }
 
-const isCapture = (name: string): boolean => /^\d$/.test(name);
+/** Whether a variable is one of those that `capture` writes. */
+export const isCapture = (name: string): boolean => /^\d$/.test(name);
 
 function readsCaptures({ targets, operator, assignments, captures }: Link): boolean {
   const inMacro = (macro: Macro): boolean =>

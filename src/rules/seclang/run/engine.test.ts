@@ -253,19 +253,23 @@ const TRANSFORMATIONS = [
   "t:none,t:jsDecode,t:lowercase",
   "t:removeNulls,t:compressWhitespace",
   "t:cmdLine",
+  "t:base64Decode",
+  "t:none,t:urlDecodeUni,t:base64Decode",
 ];
 const anyRule = fc.record({
   targets: fc.constantFrom(
     "ARGS",
     "ARGS|ARGS_NAMES",
     "ARGS:a|REQUEST_COOKIES",
+    "ARGS:a|ARGS:b|REQUEST_COOKIES:a",
     "ARGS|!ARGS:/^utm/",
     "REQUEST_URI|ARGS_GET",
     "MATCHED_VAR|ARGS",
   ),
   operator: fc.oneof(
     fc.constantFrom(...PATTERNS).map((pattern) => `@rx ${pattern.replaceAll('"', '\\"')}`),
-    fc.constantFrom("@pm union select", "!@rx ^[a-z]*$", "@contains '", "@detectSQLi", "@streq x"),
+    fc.constantFrom("@pm union select", "!@rx ^[a-z]*$", "@contains '", "@detectSQLi", "@detectXSS", "@streq x", "!@streq x"),
+    fc.constantFrom("@validateByteRange 1-255", "@validateByteRange 32-126,9", "@within %{ARGS.b}"),
   ),
   transformations: fc.constantFrom(...TRANSFORMATIONS),
   more: fc.constantFrom("", ",capture,setvar:'tx.last=%{TX.0}'", ",multiMatch", ",skip:1", ",setvar:tx.n=+1"),
@@ -329,6 +333,29 @@ SecRule TX:limit "@gt 2" "id:5,phase:2,pass"
     target: compileTarget({ collection: "TX", isCount: true, selector: { kind: "name", name: "limit" } }),
   };
   assert.deepEqual(run(twice, { excluded: [counted] }), [[1, 3, 4, 5], "4", "5", "21"]);
+});
+
+test("a rule about variables that only first rules write is asked once, unless any later rule may write them", () => {
+  const run = silently(
+    programOf(`
+SecAction "id:1,phase:1,pass,nolog,setvar:tx.limit=2,setvar:tx.sum=0,setvar:tx.x_p=0"
+SecRule ARGS "@rx x" "id:2,phase:1,pass,capture,setvar:tx.sum=+1,setvar:'tx.x_%{MATCHED_VAR}=1',setvar:ip.seen=1"
+SecRule TX:limit "@gt 2" "id:3,phase:2,pass,setvar:tx.other=1"
+SecRule TX:limit "@eq 2" "id:4,phase:2,pass"
+SecRule &TX:none "@gt 0" "id:5,phase:2,pass"
+SecRule TX:sum "@gt 0" "id:6,phase:2,pass"
+SecRule TX:x_px "@eq 1" "id:7,phase:2,pass"
+SecRule TX:0 "@streq x" "id:8,phase:2,pass,chain"
+  SecRule ARGS "@rx ."
+SecRule IP:seen "@eq 1" "id:9,phase:2,pass"
+SecRule TX:level "@eq 1" "id:10,phase:2,pass"
+`),
+  );
+  for (let round = 0; round < 2; round++) {
+    assert.deepEqual(run(withArguments(["p", "px"])), [[1, 2, 4, 6, 7, 8, 9, 10], "2", "1", undefined]);
+    assert.deepEqual(run(withArguments(["p", "y"])), [[1, 4, 10], "2", "0", undefined]);
+  }
+  assert.deepEqual(run(withArguments(["p", "y"]), { variables: { level: "2" } }), [[1, 4], "2", "0", undefined]);
 });
 
 test("a first rule that ends or skips does so for every request", () => {

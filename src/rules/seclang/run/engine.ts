@@ -4,7 +4,7 @@ import { createPhaseFilter } from "./phase-filter.ts";
 import { createScannerBuilder } from "../prefilter/scanner.ts";
 import type { Program } from "../program/program.ts";
 import type { TransactionRequest } from "../transaction/transaction.ts";
-import { preludeRules } from "./prelude.ts";
+import { preludeRules, settledRules } from "./prelude.ts";
 import { SharedTexts } from "./shared-texts.ts";
 import { compilePhases } from "./compiled-rule.ts";
 import { Evaluation } from "./evaluation.ts";
@@ -20,12 +20,13 @@ export interface SecLangEngine {
 export function createEngine(program: Program, { isFiltered = true } = {}): SecLangEngine {
   const chains = createTransformationChains();
   const phases = compilePhases(program, chains);
+  const first = preludeRules(phases[1] ?? []);
   const builder = createScannerBuilder();
   let groups = 0;
   const filters = phases.map((rules) => (isFiltered ? createPhaseFilter(rules, builder, () => groups++) : null));
   const compiled: CompiledProgram = {
     ...{ program, phases, filters, chains, scan: builder.build(), shared: new SharedTexts() },
-    ...{ prelude: preludeRules(phases[1] ?? []), preludes: new WeakMap() },
+    ...{ prelude: first, settled: settledRules(phases, first), preludes: new WeakMap() },
   };
   return { program, begin: (request, options = {}) => new Evaluation(compiled, request, options) };
 }

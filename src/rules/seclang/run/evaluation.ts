@@ -36,7 +36,7 @@ function preludeOf(compiled: CompiledProgram, request: TransactionRequest, varia
   const { matches } = alone.requestHeaders();
   const ended =
     compiled.program.engine === "off" || rules.some(({ rule }) => !isFollowed(rule) && matches.some(({ id }) => id === rule.id));
-  const prelude = ended ? null : alone.prelude;
+  const prelude = ended ? null : alone.preludeWith(compiled.settled);
   compiled.preludes.set(variables, prelude);
   return prelude;
 }
@@ -96,9 +96,10 @@ export class Evaluation implements Transaction {
     if (this.#prelude === null) for (const [name, value] of Object.entries(variables)) this.#store.set("TX", name, value);
   }
 
-  /** Results of a transaction that has the first rules alone. */
-  get prelude(): Prelude {
-    return { store: this.#store, matches: this.#matches };
+  /** Results of a transaction that has the first rules alone. `settled`: rules whose first link has the same result from then on. */
+  preludeWith(settled: CompiledProgram["settled"]): Prelude {
+    const isIdle = ({ links }: CompiledSecRule): boolean => this.#hits.of(links[0]!).length === 0;
+    return { store: this.#store, matches: this.#matches, idle: settled.map((rules) => new Set(rules.filter(isIdle))) };
   }
 
   requestHeaders(): Outcome {
@@ -135,12 +136,14 @@ export class Evaluation implements Transaction {
     const rules = this.#compiled.phases[phase]!;
     const filter = this.#compiled.filters[phase]!;
     const candidates = filter === null ? null : this.#candidates.find(filter, this.#collections);
+    const idle = this.#prelude?.idle[phase];
     const first = phase === 1 && this.#prelude !== null ? this.#compiled.prelude.length : 0;
     for (let at = first; at < rules.length; at++) {
       const isFiltered = filter !== null && filter.isFiltered[at] === 1;
       const found = isFiltered ? candidates![at] : undefined;
       if (isFiltered && found === undefined) continue;
       const rule = rules[at]!;
+      if (idle !== undefined && idle.has(rule)) continue;
       if (this.#exclusions.hasRule(rule.rule.id)) continue;
       if (!this.#applies(rule, found)) continue;
       this.#report(rule, phase);

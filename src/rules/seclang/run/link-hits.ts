@@ -20,7 +20,7 @@ export interface LinkHitsDeps {
   readonly variables: Variables;
   readonly store: Store;
   readonly exclusions: Exclusions;
-  readonly texts: Pick<Candidates, "shared" | "textOf">;
+  readonly texts: Pick<Candidates, "shared" | "textOf" | "textsOf">;
   /** Whether matches have messages, which may contain captures. */
   readonly hasTexts: boolean;
 }
@@ -45,12 +45,13 @@ export class LinkHits {
   /** Hits among the values that the filter left. */
   ofCandidates(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
     let hits: Hit[] | null = null;
-    const { expand } = this.#deps.variables;
     for (const { collection, entry, pick } of inOrder(found, link.targets)) {
       if (this.#isExcluded(link, collection, entry)) continue;
-      const groups = link.operator!.test(pick.text, expand, this.capturesIn(link));
-      if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: pick.text, groups });
-      else pick.isMiss = link.isConstant;
+      const before = hits?.length ?? 0;
+      hits = link.link.isMultiMatch
+        ? this.#tryEach(link, collection, entry, hits)
+        : this.#tryText(link, collection, entry, pick.text, hits);
+      if ((hits?.length ?? 0) === before) pick.isMiss = link.isConstant;
     }
     return hits ?? NO_HITS;
   }
@@ -94,6 +95,13 @@ export class LinkHits {
     if (!link.link.isMultiMatch) return this.#tryText(link, shown, entry, transform(chain, value), hits);
     let all = hits;
     for (const text of transformEach(chain, value)) all = this.#tryText(link, shown, entry, text, all);
+    return all;
+  }
+
+  /** A value of the request, after each transformation that changes it. */
+  #tryEach(link: CompiledLink, collection: string, entry: Entry, hits: Hit[] | null): Hit[] | null {
+    let all = hits;
+    for (const text of this.#deps.texts.textsOf(collection, entry, link.chain)) all = this.#tryText(link, collection, entry, text, all);
     return all;
   }
 

@@ -1,6 +1,6 @@
 import type { CompiledLink, CompiledSecRule, CompiledTarget } from "./compiled-rule.ts";
 import { joinTouches, NOTHING_TOUCHED, type Touches, type TransformationChain } from "./transformation-chains.ts";
-import { type ByteMask, meets } from "../prefilter/byte-classes.ts";
+import { type ByteMask, maskOfBytes, meets } from "../prefilter/byte-classes.ts";
 import { requiredClasses } from "../prefilter/required-classes.ts";
 import { requiredLiterals } from "../prefilter/required-literals.ts";
 import type { Scan, ScannerBuilder } from "../prefilter/scanner.ts";
@@ -29,11 +29,15 @@ export interface FilterGroup {
   /** Byte classes that any of the chains changes: a value without them is scanned once for all chains. */
   readonly touches: Touches;
   readonly all: RuleFilter;
+  /** Chains that change any text. */
+  readonly changing: readonly ChainGroup[];
 }
 
 /** Rules that transform a value in the same way. */
 export interface ChainGroup {
   readonly chain: TransformationChain;
+  /** Whether the rules test a value after each transformation. */
+  readonly isMulti: boolean;
   readonly filter: RuleFilter;
 }
 
@@ -49,14 +53,17 @@ export interface FilteredRule {
   /** Null if it reads every value of the collection. */
   readonly targets: readonly CompiledTarget[] | null;
   readonly clauses: readonly ByteMask[];
+  readonly chain: TransformationChain;
   /** The list of literals of which the value must contain one, or -1. */
   readonly list: number;
+  /** Whether it tests a value after each transformation. */
+  readonly isMulti: boolean;
 }
 
 export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: ScannerBuilder, nextGroup: () => number): PhaseFilter {
   const isFiltered = new Uint8Array(rules.length);
   // By the collection and the name; the empty name is for the rules that do not name their values.
-  const collections = new Map<string, Map<string, Map<TransformationChain, FilteredRule[]>>>();
+  const collections = new Map<string, Map<string, FilteredRule[]>>();
   for (const [place, { links }] of rules.entries()) {
     const [link] = links;
     const needs = link === undefined ? null : needsOf(link, builder);
@@ -67,20 +74,23 @@ export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: Sc
       const meansAll = targets.some(({ name, fits }) => name === null && fits === null);
       const names = targets.map(({ name }) => name);
       const isNamed = names.every((name) => name !== null && name !== "");
-      const filtered: FilteredRule = { place, targets: meansAll || isNamed ? null : targets, ...needs };
-      const groups = entryOf(collections, collection, () => new Map<string, Map<TransformationChain, FilteredRule[]>>());
+      const { chain } = link;
+      const filtered: FilteredRule = {
+        place,
+        targets: meansAll || isNamed ? null : targets,
+        chain,
+        isMulti: link.link.isMultiMatch,
+        ...needs,
+      };
+      const groups = entryOf(collections, collection, () => new Map<string, FilteredRule[]>());
       for (const name of isNamed ? new Set(names as readonly string[]) : [ANY])
-        entryOf(
-          entryOf(groups, name, () => new Map<TransformationChain, FilteredRule[]>()),
-          link.chain,
-          (): FilteredRule[] => [],
-        ).push(filtered);
+        entryOf(groups, name, (): FilteredRule[] => []).push(filtered);
     }
   }
   return {
     isFiltered,
     collections: Array.from(collections, ([collection, groups]) => {
-      const made = new Map(Array.from(groups, ([name, chains]) => [name, groupOf(nextGroup(), chains)]));
+      const made = new Map(Array.from(groups, ([name, filtered]) => [name, groupOf(nextGroup(), filtered)]));
       const any = made.get(ANY) ?? null;
       made.delete(ANY);
       return { collection, any, named: made };
@@ -105,26 +115,44 @@ type Needs = Pick<FilteredRule, "clauses" | "list">;
 const STORED = new Set(["MATCHED_VAR", "MATCHED_VARS", "MATCHED_VARS_NAMES", "MATCHED_VAR_NAME", "RULE", "HIGHEST_SEVERITY"]);
 
 /** Requirements of a first link; null if it must always be evaluated. */
-function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: ScannerBuilder): Needs | null {
-  if (operator === null || operator.needs === null || isNegated || link.isMultiMatch) return null;
+function needsOf({ operator, targets, isNegated }: CompiledLink, builder: ScannerBuilder): Needs | null {
+  if (operator === null) return null;
   if (targets.some(({ isCount, isStore, collection }) => isCount || isStore || STORED.has(collection))) return null;
   // Never the same twice, and read by rules that a setting turns on.
   if (targets.every(({ collection }) => collection === "UNIQUE_ID")) return null;
-  if (operator.needs.kind === "words") return { clauses: [], list: builder.add(operator.needs.words.map(shortened)) };
-  if (operator.needs.kind === "none") return { clauses: [], list: -1 };
-  const clauses = requiredClasses(operator.needs.pattern);
-  const literals = requiredLiterals(operator.needs.pattern);
+  const { needs } = operator;
+  // Any value may match: the filter finds the values of a name, which requests often lack.
+  if (isNegated || needs === null) return targets.every(isOfName) ? { clauses: [], list: -1 } : null;
+  if (needs.kind === "words") return { clauses: [], list: builder.add(needs.words.map(shortened)) };
+  if (needs.kind === "byte") return { clauses: [maskOfBytes(needs.bytes)], list: -1 };
+  const clauses = requiredClasses(needs.pattern);
+  const literals = requiredLiterals(needs.pattern);
   return { clauses, list: literals === null ? -1 : builder.add(literals.map(shortened)) };
 }
 
-function groupOf(number: number, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
+const isOfName = ({ name }: CompiledTarget): boolean => name !== null && name !== "";
+
+function groupOf(number: number, rules: readonly FilteredRule[]): FilterGroup {
+  const [changing, others] = [true, false].map((changes) => rules.filter(({ chain }) => chain.touches.anything === changes));
   return {
     number,
-    chains: Array.from(chains, ([chain, rules]) => ({ chain, filter: createRuleFilter(rules) })),
-    touches: [...chains.keys()].reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED),
-    all: createRuleFilter([...chains.values()].flat()),
+    chains: chainsOf(others!),
+    touches: others!.reduce((all, { chain }) => joinTouches(all, chain.touches), NOTHING_TOUCHED),
+    all: createRuleFilter(others!),
+    changing: chainsOf(changing!),
   };
 }
+
+const chainsOf = (rules: readonly FilteredRule[]): readonly ChainGroup[] =>
+  [true, false].flatMap((isMulti) =>
+    Array.from(
+      Map.groupBy(
+        rules.filter((rule) => rule.isMulti === isMulti),
+        ({ chain }) => chain,
+      ),
+      ([chain, same]) => ({ chain, isMulti, filter: createRuleFilter(same) }),
+    ),
+  );
 
 const MASKS_MAX = 2000;
 

@@ -1,6 +1,7 @@
 import type { Assignment, Link, Rule, Target } from "#rules/seclang/program/program.ts";
 import type { Macro } from "../syntax/macro.ts";
-import type { CompiledSecRule } from "./compiled-rule.ts";
+import { mayBe } from "../program/with-fixed-variables.ts";
+import { type CompiledSecRule, type CompiledTarget, isCapture } from "./compiled-rule.ts";
 import type { RuleMatch } from "./outcome.ts";
 import type { Store } from "./store.ts";
 import type { ExcludedTarget } from "./transaction.ts";
@@ -9,12 +10,28 @@ import type { ExcludedTarget } from "./transaction.ts";
 export interface Prelude {
   readonly store: Store;
   readonly matches: readonly RuleMatch[];
+  /** By phase, the rules that cannot apply after it: what they ask of variables stays false. */
+  readonly idle: readonly ReadonlySet<CompiledSecRule>[];
 }
 
 /** The first rules, as long as they read and write nothing but variables, none of which is the request's. */
 export function preludeRules(rules: readonly CompiledSecRule[]): readonly CompiledSecRule[] {
   const end = rules.findIndex(({ rule }) => !rule.links.every(isOfVariables));
   return end === -1 ? rules : rules.slice(0, end);
+}
+
+/** By phase, the rules after the first ones that begin with a question about variables that only the first ones write. */
+export function settledRules(
+  phases: readonly (readonly CompiledSecRule[])[],
+  first: readonly CompiledSecRule[],
+): readonly (readonly CompiledSecRule[])[] {
+  const later = phases.map((rules, phase) => (phase === 1 ? rules.slice(first.length) : rules));
+  const assignments = later.flat().flatMap(({ links }) => links.flatMap(({ link }) => link.assignments));
+  const isSettled = ({ collection, isStore, name }: CompiledTarget): boolean =>
+    isStore && name !== null && !isCapture(name) && !assignments.some((one) => one.collection === collection && mayBe(one.name, name));
+  return later.map((rules) =>
+    rules.filter(({ links: [link] }) => link !== undefined && link.operator !== null && link.isConstant && link.targets.every(isSettled)),
+  );
 }
 
 /** Whether a rule that applies lets the next one follow. */

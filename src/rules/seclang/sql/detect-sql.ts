@@ -7,14 +7,21 @@ import { readSql, type SqlTokens } from "./sql-tokens.ts";
 const TEXT_BYTES_MAX = 8192;
 const TOKEN_STEPS = 10;
 
+/** A text without any of these cannot be part of a statement. */
+export const SQL_PARTS: readonly string[] = [
+  ...["'", '"', "(", ")", "=", ";", "@", "#", "--", "/*", "||", "&&"],
+  ...["or", "and", "union", "having", "limit", "select", "exec", "waitfor"],
+];
+/** The same, more exactly. */
+const HAS_PART = /['"()=;@#]|--|\/\*|\|\||&&|\b(?:or|and|union|order|having|limit|select|exec|waitfor)\b/i;
+
 /**
  * The name of the form in which a text would become part of an SQL statement that includes it, or null. The text is read
  * as a separate value, and as one that ends a quoted string, as in libinjection; forms are patterns over its tokens
  * rather than a list.
  */
 export function detectSql(given: string): string | null {
-  // A text without any of these cannot be part of a statement.
-  if (!/['"()=;@#]|--|\/\*|\|\||&&|\b(?:or|and|union|order|having|limit|select|exec|waitfor)\b/i.test(given)) return null;
+  if (!HAS_PART.test(given)) return null;
   const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
   charge(text.length * TOKEN_STEPS);
   return findPlain(text) ?? findQuoted(text, "'") ?? findQuoted(text, '"');
