@@ -7,12 +7,16 @@ import { ApiError } from "./api/client.ts";
 import { router } from "./router.tsx";
 import { theme } from "./theme.ts";
 
+/** Seconds that a page waits for a busy API before it says so. */
+const WAIT_MAX_S = 5;
+
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => failures < 1 && !(error instanceof ApiError && error.status < 500),
+      retry: (failures, error) => failures < 1 && !(error instanceof ApiError && !(error.isPassing && error.waitSeconds <= WAIT_MAX_S)),
+      retryDelay: (_, error) => (error instanceof ApiError && error.waitSeconds > 0 ? error.waitSeconds * 1000 : 1000),
     },
   },
 });

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { ApiError } from "./api/client.ts";
 import { Failed } from "./parts/page.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -6,8 +7,27 @@ import { Shell } from "./shell/shell.tsx";
 const root = createRootRoute({
   component: Shell,
   notFoundComponent: NotFound,
-  errorComponent: ({ error }) => <Failed error={error as Error} />,
+  errorComponent: ({ error }) => <Failed isPage error={error as Error} onAgain={() => location.reload()} />,
 });
+
+/**
+ * The code of a page, loaded when it is opened. The router loads the whole page again if code is missing, as after an
+ * update; without a server that would end at the browser's own error page and lose what was typed.
+ */
+const lazyPage = <T extends Record<string, unknown>>(
+  load: () => Promise<T>,
+  name: keyof T & string,
+): ReturnType<typeof lazyRouteComponent> =>
+  lazyRouteComponent(
+    () =>
+      load().catch(async (error: unknown) => {
+        await fetch("/scheme.js", { cache: "no-store" }).catch(() => {
+          throw new ApiError(0, []);
+        });
+        throw error;
+      }) as never,
+    name as never,
+  );
 
 /** Search parameters as text. Other values are dropped, so that no link breaks a page. */
 export type Search = Readonly<Record<string, string | undefined>>;
@@ -25,183 +45,183 @@ const page = <const P extends string>(path: P, component: ReturnType<typeof lazy
 const routes = [
   page(
     "/",
-    lazyRouteComponent(() => import("./pages/start/home.tsx"), "HomePage"),
+    lazyPage(() => import("./pages/start/home.tsx"), "HomePage"),
   ),
   page(
     "/zones",
-    lazyRouteComponent(() => import("./pages/start/zones.tsx"), "ZonesPage"),
+    lazyPage(() => import("./pages/start/zones.tsx"), "ZonesPage"),
   ),
   page(
     "/zones/$zone",
-    lazyRouteComponent(() => import("./pages/start/zone.tsx"), "ZonePage"),
+    lazyPage(() => import("./pages/start/zone.tsx"), "ZonePage"),
   ),
   page(
     "/zones/$zone/dns/records",
-    lazyRouteComponent(() => import("./pages/dns/records.tsx"), "RecordsPage"),
+    lazyPage(() => import("./pages/dns/records.tsx"), "RecordsPage"),
   ),
   page(
     "/zones/$zone/dns/import",
-    lazyRouteComponent(() => import("./pages/dns/import.tsx"), "ImportPage"),
+    lazyPage(() => import("./pages/dns/import.tsx"), "ImportPage"),
   ),
   page(
     "/zones/$zone/dns/dnssec",
-    lazyRouteComponent(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
+    lazyPage(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
   ),
   page(
     "/zones/$zone/dns/ask",
-    lazyRouteComponent(() => import("./pages/dns/ask.tsx"), "AskPage"),
+    lazyPage(() => import("./pages/dns/ask.tsx"), "AskPage"),
   ),
   page(
     "/zones/$zone/dns/versions",
-    lazyRouteComponent(() => import("./pages/dns/versions.tsx"), "VersionsPage"),
+    lazyPage(() => import("./pages/dns/versions.tsx"), "VersionsPage"),
   ),
   page(
     "/zones/$zone/dns/settings",
-    lazyRouteComponent(() => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
+    lazyPage(() => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
   ),
   page(
     "/zones/$zone/dns/transfers",
-    lazyRouteComponent(() => import("./pages/dns/transfers/transfers.tsx"), "TransfersPage"),
+    lazyPage(() => import("./pages/dns/transfers/transfers.tsx"), "TransfersPage"),
   ),
   page(
     "/zones/$zone/security/events",
-    lazyRouteComponent(() => import("./pages/security/events.tsx"), "EventsPage"),
+    lazyPage(() => import("./pages/security/events.tsx"), "EventsPage"),
   ),
   page(
     "/zones/$zone/security/events/$event",
-    lazyRouteComponent(() => import("./pages/security/event.tsx"), "EventPage"),
+    lazyPage(() => import("./pages/security/event.tsx"), "EventPage"),
   ),
   page(
     "/zones/$zone/security/rules",
-    lazyRouteComponent(() => import("./pages/security/rules.tsx"), "RulesPage"),
+    lazyPage(() => import("./pages/security/rules.tsx"), "RulesPage"),
   ),
   page(
     "/zones/$zone/security/try",
-    lazyRouteComponent(() => import("./pages/security/try-request.tsx"), "TryPage"),
+    lazyPage(() => import("./pages/security/try-request.tsx"), "TryPage"),
   ),
   page(
     "/zones/$zone/security/managed/$ruleset",
-    lazyRouteComponent(() => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
+    lazyPage(() => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
   ),
   page(
     "/zones/$zone/security/managed",
-    lazyRouteComponent(() => import("./pages/security/managed.tsx"), "ManagedPage"),
+    lazyPage(() => import("./pages/security/managed.tsx"), "ManagedPage"),
   ),
   page(
     "/zones/$zone/security/sensitive-data",
-    lazyRouteComponent(() => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
+    lazyPage(() => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
   ),
   page(
     "/zones/$zone/security/page-shield",
-    lazyRouteComponent(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+    lazyPage(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
   ),
   page(
     "/zones/$zone/security/page-shield/$list",
-    lazyRouteComponent(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+    lazyPage(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
   ),
   page(
     "/zones/$zone/hostnames",
-    lazyRouteComponent(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
+    lazyPage(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
   ),
   page(
     "/zones/$zone/hostnames/$hostname",
-    lazyRouteComponent(() => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
+    lazyPage(() => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
   ),
   page(
     "/zones/$zone/certificates",
-    lazyRouteComponent(() => import("./pages/certificates/certificates.tsx"), "CertificatesPage"),
+    lazyPage(() => import("./pages/certificates/certificates.tsx"), "CertificatesPage"),
   ),
   page(
     "/zones/$zone/traffic",
-    lazyRouteComponent(() => import("./pages/traffic/requests.tsx"), "RequestsPage"),
+    lazyPage(() => import("./pages/traffic/requests.tsx"), "RequestsPage"),
   ),
   page(
     "/zones/$zone/traffic/requests/$ray",
-    lazyRouteComponent(() => import("./pages/traffic/request.tsx"), "RequestPage"),
+    lazyPage(() => import("./pages/traffic/request.tsx"), "RequestPage"),
   ),
   page(
     "/zones/$zone/cache",
-    lazyRouteComponent(() => import("./pages/traffic/purge.tsx"), "PurgePage"),
+    lazyPage(() => import("./pages/traffic/purge.tsx"), "PurgePage"),
   ),
   page(
     "/zones/$zone/settings",
-    lazyRouteComponent(() => import("./pages/site/site-settings.tsx"), "SiteSettingsPage"),
+    lazyPage(() => import("./pages/site/site-settings.tsx"), "SiteSettingsPage"),
   ),
   page(
     "/gateways",
-    lazyRouteComponent(() => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
+    lazyPage(() => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
   ),
   page(
     "/gateways/$gateway",
-    lazyRouteComponent(() => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
+    lazyPage(() => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
   ),
   page(
     "/gateways/$gateway/requests",
-    lazyRouteComponent(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
+    lazyPage(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
   ),
   page(
     "/gateways/$gateway/try",
-    lazyRouteComponent(() => import("./pages/gateway/try-chat.tsx"), "TryChatPage"),
+    lazyPage(() => import("./pages/gateway/try-chat.tsx"), "TryChatPage"),
   ),
   page(
     "/gateways/$gateway/routes",
-    lazyRouteComponent(() => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
+    lazyPage(() => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
   ),
   page(
     "/gateways/$gateway/datasets",
-    lazyRouteComponent(() => import("./pages/gateway/datasets/datasets.tsx"), "DatasetsPage"),
+    lazyPage(() => import("./pages/gateway/datasets/datasets.tsx"), "DatasetsPage"),
   ),
   page(
     "/gateways/$gateway/settings",
-    lazyRouteComponent(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
+    lazyPage(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
   ),
   page(
     "/tunnels",
-    lazyRouteComponent(() => import("./pages/tunnels/tunnels.tsx"), "TunnelsPage"),
+    lazyPage(() => import("./pages/tunnels/tunnels.tsx"), "TunnelsPage"),
   ),
   page(
     "/tunnels/$tunnel",
-    lazyRouteComponent(() => import("./pages/tunnels/tunnel.tsx"), "TunnelPage"),
+    lazyPage(() => import("./pages/tunnels/tunnel.tsx"), "TunnelPage"),
   ),
   page(
     "/nodes",
-    lazyRouteComponent(() => import("./pages/nodes/nodes.tsx"), "NodesPage"),
+    lazyPage(() => import("./pages/nodes/nodes.tsx"), "NodesPage"),
   ),
   page(
     "/deprecations",
-    lazyRouteComponent(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
+    lazyPage(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
   ),
   page(
     "/account",
-    lazyRouteComponent(() => import("./pages/account/tokens.tsx"), "TokensPage"),
+    lazyPage(() => import("./pages/account/tokens.tsx"), "TokensPage"),
   ),
   page(
     "/account/sessions",
-    lazyRouteComponent(() => import("./pages/account/sessions.tsx"), "SessionsPage"),
+    lazyPage(() => import("./pages/account/sessions.tsx"), "SessionsPage"),
   ),
   page(
     "/account/sign-in",
-    lazyRouteComponent(() => import("./pages/account/sign-in/sign-in-methods.tsx"), "SignInMethodsPage"),
+    lazyPage(() => import("./pages/account/sign-in/sign-in-methods.tsx"), "SignInMethodsPage"),
   ),
   page(
     "/account/members",
-    lazyRouteComponent(() => import("./pages/account/members.tsx"), "MembersPage"),
+    lazyPage(() => import("./pages/account/members.tsx"), "MembersPage"),
   ),
   page(
     "/account/audit",
-    lazyRouteComponent(() => import("./pages/account/audit.tsx"), "AuditPage"),
+    lazyPage(() => import("./pages/account/audit.tsx"), "AuditPage"),
   ),
   page(
     "/account/notifications",
-    lazyRouteComponent(() => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
+    lazyPage(() => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
   ),
   page(
     "/account/lists",
-    lazyRouteComponent(() => import("./pages/account/lists/lists.tsx"), "ListsPage"),
+    lazyPage(() => import("./pages/account/lists/lists.tsx"), "ListsPage"),
   ),
   page(
     "/account/lists/$list",
-    lazyRouteComponent(() => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
+    lazyPage(() => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
   ),
 ];
 

@@ -131,7 +131,7 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     await other.keyboard.press("Enter");
     await other.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     await other.goto(`${origin()}/account/members`);
-    await other.getByText("This could not be loaded").waitFor();
+    await other.getByText("You may not see this").waitFor();
     await other.getByText("Account Settings Read").waitFor();
   });
 
@@ -139,9 +139,9 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     await page.goto(origin());
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
-    const field = page.getByRole("combobox", { name: "Zone or page" });
+    const field = page.getByRole("combobox", { name: "Zone, page or action" });
     await field.fill("nothing like it");
-    await page.getByText("No zone and no page has these words").waitFor();
+    await page.getByText("No zone, page or action has these words").waitFor();
     await field.fill("audit");
     await field.press("Enter");
     await page.getByText("Every change: who, what and when").waitFor();

@@ -9,6 +9,7 @@ import {
 import { useParams } from "@tanstack/react-router";
 import type { Membership } from "#model/access/membership.ts";
 import type { Zone } from "#model/zones/zone.ts";
+import { asciiName } from "./names.ts";
 import { api, type Reply } from "./client.ts";
 
 interface ReadOptions {
@@ -81,6 +82,6 @@ export function useAccount(): AccountName | undefined {
 /** The zone that the address names. */
 export function useZone(): { readonly zone: Zone | undefined; readonly name: string; readonly read: UseQueryResult<Reply<Zone[]>> } {
   const { zone: name = "" } = useParams({ strict: false }) as { zone?: string };
-  const read = useRead<Zone[]>(name === "" ? undefined : `/zones?name=${encodeURIComponent(name)}`);
+  const read = useRead<Zone[]>(name === "" ? undefined : `/zones?name=${encodeURIComponent(asciiName(name))}`);
   return { zone: read.data?.result[0], name, read };
 }

@@ -44,6 +44,7 @@ export const List = <T,>({ label, columns, rows, keyOf }: ListProps<T>) => (
                 data-minor={isMinor}
                 data-figure={isFigure}
                 data-line={isLine}
+                data-head={head}
                 data-wide={!width.endsWith("px") || undefined}
               >
                 {cell(row)}

@@ -1,7 +1,9 @@
 import { Button } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useParams, useRouterState } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
 import { ApiError } from "../api/client.ts";
 import { Icon } from "./icon.tsx";
+import { duration } from "./time.tsx";
 import css from "./page.module.css";
 
 interface HeadProps {
@@ -10,10 +12,25 @@ interface HeadProps {
   readonly children?: ReactNode;
 }
 
+/** The page's heading. Browsers, their histories and screen readers know the page by it, its tab and its zone. */
+function Heading({ children }: { readonly children: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { zone } = useParams({ strict: false }) as { zone?: string };
+  useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => {
+    const tab = document.querySelector("main nav [aria-current]")?.textContent;
+    const parts = [tab, heading.current?.textContent, zone, "Selvedge"].filter(
+      (part) => part !== undefined && part !== null && part !== "",
+    );
+    document.title = [...new Set(parts)].join(" · ");
+  });
+  return <h1 ref={heading}>{children}</h1>;
+}
+
 export const PageHead = ({ title, lead, children }: HeadProps) => (
   <div className={css["head"]}>
     <div>
-      <h1>{title}</h1>
+      <Heading>{title}</Heading>
       {lead !== undefined && <p className={css["lead"]}>{lead}</p>}
     </div>
     {children !== undefined && <div className={css["actions"]}>{children}</div>}
@@ -81,7 +98,8 @@ export function Fault({ error }: { readonly error: Error }) {
   const page = error.faults[0]?.documentation_url;
   return (
     <>
-      {error.faults.length === 0 ? error.message : error.faults.map(({ message }) => message).join(" ")}{" "}
+      {error.faults.length === 0 ? error.message : error.faults.map(({ message }) => message).join(" ")}
+      {error.waitSeconds > 0 && ` Try again in ${duration(error.waitSeconds)}.`}{" "}
       {error.code > 0 &&
         (page === undefined ? (
           <span className={css["code"]}>Error {error.code}</span>
@@ -94,23 +112,54 @@ export function Fault({ error }: { readonly error: Error }) {
   );
 }
 
-export const Failed = ({ error, onAgain }: { readonly error: Error; readonly onAgain?: () => void }) => (
-  <div className={css["state"]} role="alert">
-    <h2>This could not be loaded</h2>
-    <p>
-      <Fault error={error} />
-    </p>
-    {onAgain && (
-      <Button variant="default" onClick={onAgain}>
-        Try again
-      </Button>
-    )}
-  </div>
+interface StateProps {
+  /** Whether it stands in the place of the whole page, whose heading it then is. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}
+
+interface FailedProps extends StateProps {
+  readonly error: Error;
+  readonly onAgain?: () => void;
+}
+
+/** Instead of what could not be read: why, and what helps. */
+export function Failed({ error, onAgain, isPage = false, children }: FailedProps) {
+  if (error instanceof ApiError && error.isForbidden)
+    return (
+      <State title="You may not see this" isPage={isPage} isQuiet>
+        <p>{error.message.replace(/^Authentication error: the credential needs /, "Your sign-in lacks a permission. It needs ")}</p>
+        {children}
+      </State>
+    );
+  const isMissing = isPage && error instanceof ApiError && (error.status === 404 || error.code === NO_ROUTE);
+  return (
+    <div role="alert">
+      <State title={isMissing ? "Not found" : "This could not be loaded"} isPage={isPage}>
+        <p>{isMissing ? "It may have been deleted, or the address is mistyped." : <Fault error={error} />}</p>
+        {children}
+        {onAgain && !isMissing && (
+          <Button variant="default" onClick={onAgain}>
+            Try again
+          </Button>
+        )}
+      </State>
+    </div>
+  );
+}
+
+/** An identifier in the address that cannot be one. */
+const NO_ROUTE = 7003;
+
+export const Empty = ({ title, isPage = false, children }: StateProps & { readonly title: string }) => (
+  <State title={title} isPage={isPage}>
+    {children}
+  </State>
 );
 
-export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
-  <div className={css["state"]}>
-    <h2>{title}</h2>
+const State = ({ title, isPage, isQuiet = false, children }: StateProps & { readonly title: string; readonly isQuiet?: boolean }) => (
+  <div className={css["state"]} data-quiet={isQuiet || undefined}>
+    {isPage ? <Heading>{title}</Heading> : <h2>{title}</h2>}
     {children}
   </div>
 );

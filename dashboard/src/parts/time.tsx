@@ -30,7 +30,11 @@ export const count = (value: number): string => value.toLocaleString("en");
 /** `1 item`, `2 items`. */
 export const number = (value: number, unit: string): string => `${count(value)} ${value === 1 ? unit : `${unit}s`}`;
 
-export const money = (dollars: number): string => `$${dollars < 1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
+/** Four decimals below a dollar; what would be zero then, with its first two figures. */
+export const money = (dollars: number): string =>
+  dollars > 0 && dollars < 0.001
+    ? `$${dollars.toFixed(Math.min(20, 1 - Math.floor(Math.log10(dollars))))}`
+    : `$${dollars < 1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
 
 export const bytes = (value: number): string =>
   value < 1024

@@ -1,10 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Empty } from "../parts/page.tsx";
+import tools from "../parts/tools.module.css";
 
 export const NotFound = () => (
-  <Empty title="Page not found">
-    <p>
-      The address may be mistyped, or of an older version. <Link to="/">Go to Home</Link>
-    </p>
+  <Empty isPage title="Page not found">
+    <p>The address may be mistyped, or of an older version.</p>
+    <Link to="/" className={tools["link"]}>
+      Home
+    </Link>
   </Empty>
 );

@@ -61,3 +61,14 @@ export const ACCOUNT_PLACES = [
   { title: "Notifications, webhooks and alerts", to: "/account/notifications" },
   { title: "Lists of addresses and names", to: "/account/lists" },
 ] as const;
+
+/** Forms that the palette opens, those of a zone while one is at it. */
+export const ZONE_ACTIONS = [{ title: "Add a record", to: "/zones/$zone/dns/records", search: { record: "new" } }] as const;
+
+export const ACCOUNT_ACTIONS = [
+  { title: "Add a zone", to: "/zones", search: { add: "1" } },
+  { title: "Create an API token", to: "/account", search: { add: "1" } },
+  { title: "Invite a member", to: "/account/members", search: { add: "1" } },
+  { title: "Create a gateway", to: "/gateways", search: { add: "1" } },
+  { title: "Create a tunnel", to: "/tunnels", search: { add: "1" } },
+] as const;

@@ -2,16 +2,21 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import type { User } from "#model/access/user.ts";
 import { api, ApiError } from "../api/client.ts";
 
+/** Milliseconds between two looks for a server that did not answer. */
+export const AGAIN_MS = 5_000;
+
 /** The signed-in user, or nobody: null. A token of an account has no user. */
 export const useSession = (): UseQueryResult<{ readonly user: User | null } | null> =>
   useQuery({
     queryKey: ["session"],
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) => state.status === "error" && AGAIN_MS,
     queryFn: async () => {
       try {
         return { user: (await api<User>("GET", "/user", undefined, { isShown: false })).result };
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
+        // A server that is away or overloaded says nothing about the session.
+        if (!(error instanceof ApiError) || error.isPassing) throw error;
         // The token may not read its user; it is signed in all the same.
         return error.code === 10_000 ? { user: null } : null;
       }

@@ -1,17 +1,19 @@
 import { ActionIcon, Drawer, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { User } from "#model/access/user.ts";
 import { api, signedOut } from "../api/client.ts";
 import { forget } from "../api/calls.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/modal.tsx";
+import { shownName } from "../api/names.ts";
 import { Loading } from "../parts/page.tsx";
 import { Nav } from "./nav.tsx";
 import { InvitationForm, invitationSecret } from "./invitation-form.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SignedOut } from "./signed-out.tsx";
 import { useSession } from "./session.ts";
+import { Unreachable } from "./unreachable.tsx";
 import css from "./shell.module.css";
 
 const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
@@ -25,7 +27,8 @@ export function Shell() {
 function SignedInOrOut() {
   const session = useSession();
   if (session.isPending) return <div className={css["boot"]} role="status" aria-label="Loading" />;
-  if (session.data === undefined || session.data === null) return <SignedOut />;
+  if (session.data === undefined) return <Unreachable error={session.error} onAgain={() => void session.refetch()} />;
+  if (session.data === null) return <SignedOut />;
   return <Signed user={session.data.user} />;
 }
 
@@ -41,7 +44,11 @@ function Signed({ user }: { readonly user: User | null }) {
   useEffect(() => {
     const ended = (): void => setEnded(true);
     signedOut.addEventListener("signed-out", ended);
-    return () => signedOut.removeEventListener("signed-out", ended);
+    signOuts.addEventListener("message", ended);
+    return () => {
+      signedOut.removeEventListener("signed-out", ended);
+      signOuts.removeEventListener("message", ended);
+    };
   }, []);
   useEffect(() => {
     close();
@@ -62,10 +69,16 @@ function Signed({ user }: { readonly user: User | null }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const signOut = async (): Promise<void> => {
-    await api("DELETE", "/user/sessions/current", undefined, { isShown: false }).catch(() => undefined);
-    location.assign("/");
-  };
+  const scheme = useScheme();
+  const actions = useMemo(
+    () => [
+      { title: `Use the ${scheme.other} scheme`, run: scheme.turn },
+      { title: "Show this page as API calls", run: () => setOpen("calls") },
+      { title: "Documentation", run: () => location.assign("/docs") },
+      { title: "Sign out", run: () => void signOut() },
+    ],
+    [scheme.other],
+  );
   return (
     <div className={css["shell"]}>
       <a className={css["skip"]} href="#main">
@@ -84,6 +97,11 @@ function Signed({ user }: { readonly user: User | null }) {
         >
           <Icon name="menu" />
         </ActionIcon>
+        {zone !== undefined && (
+          <Link to="/zones/$zone" params={{ zone }} className={css["here"]}>
+            {shownName(zone)}
+          </Link>
+        )}
         <button type="button" className={css["find"]} onClick={() => setOpen("palette")}>
           <Icon name="search" size={16} />
           <span>Go to a zone, a page or an action</span>
@@ -99,7 +117,15 @@ function Signed({ user }: { readonly user: User | null }) {
           >
             <Icon name="code" />
           </ActionIcon>
-          <SchemeSwitch />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Use the ${scheme.other} scheme`}
+            title={`Use the ${scheme.other} scheme`}
+            onClick={scheme.turn}
+          >
+            <Icon name="moon" />
+          </ActionIcon>
           <button type="button" className={css["user"]} onClick={() => void navigate({ to: "/account/sessions" })}>
             <Icon name="user" size={16} />
             <span>{user?.email ?? "API token"}</span>
@@ -128,26 +154,25 @@ function Signed({ user }: { readonly user: User | null }) {
         </Dialog>
       )}
       <Suspense fallback={null}>
-        {open === "palette" && <Palette onClose={close} zone={zone} />}
+        {open === "palette" && <Palette onClose={close} zone={zone} actions={actions} />}
         {open === "calls" && <ApiCalls onClose={close} />}
       </Suspense>
     </div>
   );
 }
 
-function SchemeSwitch() {
+function useScheme(): { readonly other: "light" | "dark"; readonly turn: () => void } {
   // Without this the switch of schemes would add a style element, which the policy refuses.
   const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const other = useComputedColorScheme("light", { getInitialValueInEffect: false }) === "dark" ? "light" : "dark";
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={`Use the ${other} scheme`}
-      title={`Use the ${other} scheme`}
-      onClick={() => setColorScheme(other)}
-    >
-      <Icon name="moon" />
-    </ActionIcon>
-  );
+  return { other, turn: () => setColorScheme(other) };
+}
+
+/** Tells the other tabs of this browser that nobody is signed in any more: their pages still show what one may not see then. */
+const signOuts = new BroadcastChannel("selvedge.sign-out");
+
+async function signOut(): Promise<void> {
+  await api("DELETE", "/user/sessions/current", undefined, { isShown: false }).catch(() => undefined);
+  signOuts.postMessage("");
+  location.assign("/");
 }

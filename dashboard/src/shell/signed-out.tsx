@@ -1,15 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { SetUpForm } from "./set-up-form.tsx";
+import { AGAIN_MS } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
+import { Unreachable } from "./unreachable.tsx";
 import css from "./signed-out.module.css";
 
 /** The first page of all: set-up where nobody has a password yet, sign-in otherwise. */
 export function SignedOut() {
   const setup = useQuery({
     queryKey: ["setup"],
+    refetchInterval: ({ state }) => state.status === "error" && AGAIN_MS,
     queryFn: async () => (await api<{ open: boolean }>("GET", "/setup", undefined, { isShown: false })).result,
   });
+  if (setup.isError) return <Unreachable error={setup.error} onAgain={() => void setup.refetch()} />;
   if (setup.isPending) return <div className={css["page"]} role="status" aria-label="Loading" />;
   return (
     <main className={css["page"]}>

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { AccountMember } from "#model/access/account-member.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
+import { useAdding } from "../../api/search.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
@@ -11,7 +12,7 @@ import { Invite } from "./invite.tsx";
 
 export function MembersPage() {
   const account = useAccount();
-  const [isInviting, setInviting] = useState(false);
+  const [isInviting, setInviting] = useAdding();
   const [editing, setEditing] = useState<AccountMember>();
   const read = useRead<AccountMember[]>(account && `/accounts/${account.id}/members?per_page=50`);
   return (

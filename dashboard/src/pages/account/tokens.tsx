@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { Token } from "#model/access/token.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
+import { useAdding } from "../../api/search.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
@@ -12,7 +13,7 @@ import { CreateToken } from "./create-token.tsx";
 
 export function TokensPage() {
   const account = useAccount();
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useAdding();
   return (
     <>
       <PageHead title="Account" lead="Tokens let programs call the API, each with no more than it needs.">

@@ -28,7 +28,16 @@ function DnssecOf({ zone }: { readonly zone: Zone }) {
   const [isEnding, setEnding] = useState(false);
   const dnssec = read.data?.result;
   const turn = (status: "active" | "disabled"): void =>
-    write.mutate({ method: "PATCH", path, body: { status } }, { onSuccess: () => setEnding(false) });
+    write.mutate(
+      { method: "PATCH", path, body: { status } },
+      {
+        onSuccess: () => {
+          setEnding(false);
+          // The button that had the focus makes room for another.
+          document.querySelector<HTMLElement>("#main")?.focus();
+        },
+      },
+    );
   const [words, tone] = WORDS[dnssec?.status ?? ""] ?? [dnssec?.status ?? "", "plain"];
   const parent = rollover.data?.result.parent;
   const isSigned = dnssec !== undefined && dnssec.status !== "disabled";

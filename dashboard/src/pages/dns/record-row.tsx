@@ -3,6 +3,7 @@ import { memo, type ReactNode, useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { ApiError } from "../../api/client.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { shownName } from "../../api/names.ts";
 import { duration, Time } from "../../parts/time.tsx";
 import { hasPriority } from "./record-types.ts";
 import css from "./records.module.css";
@@ -86,7 +87,7 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
       </div>
     );
   const { id, type, name, content, proxied, proxiable, ttl, comment, modified_on: changed } = record;
-  const short = name === zone ? "@" : name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
+  const short = name === zone ? "@" : name.endsWith(`.${zone}`) ? shownName(name.slice(0, -zone.length - 1)) : shownName(name);
   const cell = (field: Field, shown: ReactNode): ReactNode =>
     editing === field ? (
       <Editor record={record} field={field} actions={actions} />

@@ -9,6 +9,7 @@ import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { shownName } from "../../api/names.ts";
 import { Chip, Empty, Failed, PageHead } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
@@ -45,6 +46,9 @@ function Records({ zone }: { readonly zone: Zone }) {
   const [editing, setEditing] = useState<{ readonly id: string; readonly field: Field }>();
   const [active, setActive] = useState(0);
   const [form, setForm] = useState<DnsRecord | "new" | undefined>(opened === "new" ? "new" : undefined);
+  useEffect(() => {
+    if (opened === "new") setForm("new");
+  }, [opened]);
   const [isRemoving, setRemoving] = useState(false);
   const [fault, setFault] = useState<string>();
   const [isBulk, setBulk] = useState(false);
@@ -135,8 +139,12 @@ function Records({ zone }: { readonly zone: Zone }) {
     }
   };
   const isFiltered = search !== undefined || type !== undefined || proxied !== undefined;
-  const done = (): void => {
+  const close = (): void => {
     setForm(undefined);
+    if (opened !== undefined) go({ record: undefined }, { replace: true });
+  };
+  const done = (): void => {
+    close();
     pages.refresh();
   };
   return (
@@ -146,7 +154,7 @@ function Records({ zone }: { readonly zone: Zone }) {
         lead={
           <>
             <b className="num">{total === undefined ? "…" : count(total)}</b>{" "}
-            {isFiltered ? "match the filters" : `in ${zone.name}, served as soon as they are saved`}
+            {isFiltered ? "match the filters" : `in ${shownName(zone.name)}, served as soon as they are saved`}
           </>
         }
       >
@@ -285,13 +293,7 @@ function Records({ zone }: { readonly zone: Zone }) {
         )}
       </div>
       {form !== undefined && (
-        <RecordForm
-          zoneId={zone.id}
-          zone={zone.name}
-          record={form === "new" ? undefined : form}
-          onClose={() => setForm(undefined)}
-          onDone={done}
-        />
+        <RecordForm zoneId={zone.id} zone={zone.name} record={form === "new" ? undefined : form} onClose={close} onDone={done} />
       )}
       {isBulk && (
         <BulkEdit

@@ -10,6 +10,7 @@ import { count, money, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { GatewayFrame } from "./gateway.tsx";
+import { metadataWords } from "./spend-parts.ts";
 import { LogDetail } from "./log-detail.tsx";
 
 export const GatewayRequestsPage = () => <GatewayFrame>{(base) => <Requests base={base} />}</GatewayFrame>;
@@ -64,7 +65,7 @@ function Requests({ base }: { readonly base: string }) {
                 head: "Metadata",
                 width: "auto",
                 isMinor: true,
-                cell: ({ metadata }) => <span className={tools["quiet"]}>{metadata === "" ? "–" : metadata}</span>,
+                cell: ({ metadata }) => <span className={tools["quiet"]}>{metadataWords(metadata)}</span>,
               },
               {
                 head: "Status",

@@ -18,7 +18,7 @@ export function GatewayFrame({
   const account = useAccount();
   const base = account && `/accounts/${account.id}/ai-gateway/gateways/${id}`;
   const read = useRead<Gateway>(base);
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   const gateway = read.data?.result;
   return (
     <>

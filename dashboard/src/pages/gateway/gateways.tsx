@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
+import { useAdding } from "../../api/search.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
@@ -24,7 +25,7 @@ export function GatewaysPage() {
   const account = useAccount();
   const path = account && `/accounts/${account.id}/ai-gateway/gateways`;
   const read = useRead<Gateway[]>(path && `${path}?per_page=50`);
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useAdding();
   return (
     <>
       <PageHead title="AI gateway" lead="Applications reach model providers through a gateway, which logs, caches, limits and protects.">

@@ -92,6 +92,12 @@ function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
   }
 }
 
+/** `team search, user ada`. */
+export const metadataWords = (text: string): string =>
+  Object.entries(metadataOf(text))
+    .map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+    .join(", ") || "–";
+
 const KEYS_MAX = 12;
 
 /** The keys of metadata, the most frequent first. */

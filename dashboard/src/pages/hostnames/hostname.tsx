@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CustomHostname, FallbackOrigin } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
@@ -29,14 +29,21 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
   const write = useWrite<CustomHostname>(base);
   const [isRemoving, setRemoving] = useState(false);
   const one = read.data?.result.find((row) => row.hostname === hostname);
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   if (!read.data)
     return (
       <div className={tools["inset"]}>
         <Loading />
       </div>
     );
-  if (!one) return <Empty title={`${zone.name} has no custom hostname ${hostname}`} />;
+  if (!one)
+    return (
+      <Empty isPage title={`${zone.name} has no custom hostname ${hostname}`}>
+        <Link to="/zones/$zone/hostnames" params={{ zone: zone.name }} className={tools["link"]}>
+          All custom hostnames
+        </Link>
+      </Empty>
+    );
   const { text, tone } = sentenceOf(one);
   const steps = stepsOf(one, zone.name, fallback.data?.result);
   return (

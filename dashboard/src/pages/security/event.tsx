@@ -39,7 +39,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
         headers: user_agent === "" ? {} : { "user-agent": user_agent },
       }),
   });
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   if (!read.data)
     return (
       <div className={tools["inset"]}>
@@ -48,7 +48,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
     );
   if (!event)
     return (
-      <Empty title="This event is not kept any more">
+      <Empty isPage title="This event is not kept any more">
         <Link className={tools["link"]} to="/zones/$zone/security/events" params={{ zone: zone.name }}>
           All events
         </Link>

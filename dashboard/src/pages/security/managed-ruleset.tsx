@@ -28,8 +28,8 @@ function ManagedRuleset({ zone }: { readonly zone: Zone }) {
   const ruleset = read.data?.result;
   const entry = useRead<Ruleset>(ruleset && `${base}/phases/${ruleset.phase}/entrypoint`);
   const isAbsent = entry.error instanceof ApiError && entry.error.status === 404;
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
-  if (entry.error && !isAbsent) return <Failed error={entry.error} onAgain={() => void entry.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
+  if (entry.error && !isAbsent) return <Failed isPage error={entry.error} onAgain={() => void entry.refetch()} />;
   if (!ruleset || entry.isPending)
     return (
       <div className={tools["inset"]}>

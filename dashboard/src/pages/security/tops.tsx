@@ -1,5 +1,6 @@
 import { groupsNode, type Scope, useGroups } from "../../api/analytics.ts";
 import type { TimeRange } from "../../api/time-range.ts";
+import { Card, Failed } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import css from "./tops.module.css";
 
@@ -28,7 +29,13 @@ export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsPro
       }),
     ]),
   );
-  const { data } = useGroups<string, { readonly value: string | number; readonly label?: string }>(scope, nodes);
+  const { data, error } = useGroups<string, { readonly value: string | number; readonly label?: string }>(scope, nodes);
+  if (error && !data)
+    return (
+      <Card>
+        <Failed error={error} />
+      </Card>
+    );
   return (
     <div className={css["tops"]}>
       {lists.map(([name, title]) => {
@@ -55,7 +62,7 @@ export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsPro
                   </li>
                 );
               })}
-              {groups.length === 0 && <li className={css["none"]}>none</li>}
+              {groups.length === 0 && <li className={css["none"]}>{data ? "none" : "…"}</li>}
             </ol>
           </section>
         );

@@ -72,7 +72,7 @@ function itemsOf({ kind, objects, has_more: hasMore }: Needed) {
       <li key={`${kind} ${object.id}`}>
         <Icon name={kind === "deprecated_calls" ? "clock" : "alert"} size={18} />
         <div>
-          <Link to={to as never} params={{ zone: object.zone_name ?? "", hostname: object.id } as never}>
+          <Link to={to as never} params={{ zone: object.zone_name ?? "", hostname: object.name } as never}>
             {title(object)}
           </Link>
           <p>{advice ?? object.reason}</p>

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { DnsRecordUsage } from "#model/dns/dns-record.ts";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
+import { ApiError } from "../../api/client.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Icon } from "../../parts/icon.tsx";
 import css from "./checklist.module.css";
@@ -10,8 +11,8 @@ interface Step {
   readonly title: string;
   readonly hint: string;
   readonly to: string;
-  /** Undefined while it is not known. */
-  readonly isDone: boolean | undefined;
+  /** Undefined while it is not known; null if it could not be read. */
+  readonly isDone: boolean | undefined | null;
 }
 
 /** The way of a site behind the edge; each tick is what the server says now. */
@@ -27,7 +28,7 @@ export function useSteps(zone: Zone): readonly Step[] {
       title: "Add its records",
       hint: "Type them, or import a zone file.",
       to: "/zones/$zone/dns/records",
-      isDone: usage.data && usage.data.result.record_usage > 0,
+      isDone: usage.isError ? null : usage.data && usage.data.result.record_usage > 0,
     },
     {
       title: "Name its name servers at the registrar",
@@ -39,30 +40,34 @@ export function useSteps(zone: Zone): readonly Step[] {
       title: "Send its traffic through the edge",
       hint: "Switch a record from DNS only to Edge.",
       to: "/zones/$zone/dns/records",
-      isDone: proxied.data && (proxied.data.result_info?.total_count ?? 0) > 0,
+      isDone: proxied.isError ? null : proxied.data && (proxied.data.result_info?.total_count ?? 0) > 0,
     },
     {
       title: "Have a certificate",
       hint: "It is ordered by itself once a name is proxied.",
       to: "/zones/$zone",
-      isDone: packs.data && packs.data.result.some(({ status }) => status === "active"),
+      isDone: packs.isError ? null : packs.data && packs.data.result.some(({ status }) => status === "active"),
     },
     {
       title: "Turn attack detection on",
       hint: "Managed rules block what is known to be an attack.",
       to: "/zones/$zone/security/managed",
       isDone: managed.isError
-        ? false
+        ? isForbidden(managed.error)
+          ? null
+          : false
         : managed.data && managed.data.result.rules.some(({ action, enabled }) => action === "execute" && enabled),
     },
     {
       title: "See a request",
       hint: "The first visitor shows that everything works.",
       to: "/zones/$zone/traffic",
-      isDone: requests.data && requests.data.result.length > 0,
+      isDone: requests.isError ? null : requests.data && requests.data.result.length > 0,
     },
   ];
 }
+
+const isForbidden = (error: Error): boolean => error instanceof ApiError && error.isForbidden;
 
 export function Checklist({ zone }: { readonly zone: Zone }) {
   const steps = useSteps(zone);
@@ -82,9 +87,9 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
               <Link to={to} params={{ zone: zone.name }}>
                 {title}
               </Link>
-              <p>{hint}</p>
+              <p>{isDone === null ? "Whether it is done could not be read." : hint}</p>
             </div>
-            <span className="unseen">{isDone === undefined ? "not known yet" : isDone ? "done" : "open"}</span>
+            <span className="unseen">{isDone === undefined || isDone === null ? "not known" : isDone ? "done" : "open"}</span>
           </li>
         ))}
       </ol>

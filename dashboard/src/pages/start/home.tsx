@@ -5,6 +5,7 @@ import { useAddress } from "../../api/search.ts";
 import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
 import { List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
+import { shownName } from "../../api/names.ts";
 import { TimePicker } from "../../parts/time-picker.tsx";
 import { count, money } from "../../parts/time.tsx";
 import type { Zone } from "#model/zones/zone.ts";
@@ -35,7 +36,7 @@ export function HomePage() {
           {scope && <Models scope={scope} range={range} />}
         </div>
         <div>
-          <Card title={newest ? `First steps with ${newest.name}` : "First steps"}>
+          <Card title={newest ? `First steps with ${shownName(newest.name)}` : "First steps"}>
             {zones.error ? (
               <Failed error={zones.error} onAgain={() => void zones.refetch()} />
             ) : !zones.data ? (
@@ -83,6 +84,8 @@ function Busiest({ scope, range, zones }: FiguresProps & { readonly zones: reado
   });
   const of = (name: "requests" | "events" | "queries", id: string): number =>
     data?.[name].find(({ dimensions }) => dimensions.zoneTag === id)?.count ?? 0;
+  // Figures that could not be read are no zeros.
+  const shown = (value: number): string => (data ? count(value) : "–");
   const rows = zones
     .map((zone): Row => ({ zone, requests: of("requests", zone.id), events: of("events", zone.id), queries: of("queries", zone.id) }))
     .toSorted((a, b) => b.requests - a.requests || b.queries - a.queries)
@@ -99,13 +102,13 @@ function Busiest({ scope, range, zones }: FiguresProps & { readonly zones: reado
             width: "auto",
             cell: ({ zone }) => (
               <Link to="/zones/$zone" params={{ zone: zone.name }} search={{ time, since, until } as never}>
-                {zone.name}
+                {shownName(zone.name)}
               </Link>
             ),
           },
-          { head: "Requests", width: "90px", isFigure: true, cell: ({ requests }) => count(requests) },
-          { head: "Security events", width: "120px", isFigure: true, isMinor: true, cell: ({ events }) => count(events) },
-          { head: "DNS queries", width: "100px", isFigure: true, isMinor: true, cell: ({ queries }) => count(queries) },
+          { head: "Requests", width: "90px", isFigure: true, cell: ({ requests }) => shown(requests) },
+          { head: "Security events", width: "120px", isFigure: true, isMinor: true, cell: ({ events }) => shown(events) },
+          { head: "DNS queries", width: "100px", isFigure: true, isMinor: true, cell: ({ queries }) => shown(queries) },
         ]}
       />
     </Card>

@@ -9,7 +9,7 @@ import tools from "../../parts/tools.module.css";
 export function ZoneGate({ children }: { readonly children: (zone: Zone) => ReactNode }) {
   const { zone, name, read } = useZone();
   if (zone) return <>{children(zone)}</>;
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   if (read.isPending)
     return (
       <div className={tools["inset"]}>
@@ -17,7 +17,7 @@ export function ZoneGate({ children }: { readonly children: (zone: Zone) => Reac
       </div>
     );
   return (
-    <Empty title={`Zone ${name} not found`}>
+    <Empty isPage title={`Zone ${name} not found`}>
       <p>It may have been deleted, or belong to an account that you cannot see.</p>
       <Link to="/zones" className={tools["link"]}>
         All zones

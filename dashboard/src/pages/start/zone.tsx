@@ -7,7 +7,8 @@ import { useTimeRange } from "../../api/time-range.ts";
 import { CopyBlock } from "../../parts/copy-block.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { List } from "../../parts/list.tsx";
-import { Badge, Card, Facts, Fault, Notice, PageHead } from "../../parts/page.tsx";
+import { Badge, Card, Facts, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { isInternational, shownName } from "../../api/names.ts";
 import { Time } from "../../parts/time.tsx";
 import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
@@ -38,7 +39,10 @@ function Overview({ zone }: { readonly zone: Zone }) {
   const scope = { kind: "zones", id: zone.id } as const;
   return (
     <>
-      <PageHead title={zone.name} lead={SENTENCES[zone.status]}>
+      <PageHead
+        title={shownName(zone.name)}
+        lead={isInternational(zone.name) ? `${zone.name} in DNS. ${SENTENCES[zone.status]}` : SENTENCES[zone.status]}
+      >
         {zone.status !== "active" && (
           <Button
             variant="default"
@@ -85,7 +89,11 @@ function Overview({ zone }: { readonly zone: Zone }) {
             </div>
           </Card>
           <Card title="Certificates">
-            {packs.data && packs.data.result.length > 0 ? (
+            {packs.error && !packs.data ? (
+              <Failed error={packs.error} onAgain={() => void packs.refetch()} />
+            ) : !packs.data ? (
+              <Loading />
+            ) : packs.data.result.length > 0 ? (
               <List<Pack>
                 label="Certificates"
                 rows={packs.data.result}

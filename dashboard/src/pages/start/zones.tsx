@@ -1,12 +1,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
-import { useAddress } from "../../api/search.ts";
+import { useAddress, useAdding } from "../../api/search.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead, type Tone } from "../../parts/page.tsx";
+import { asciiName, shownName } from "../../api/names.ts";
 import { count, Time } from "../../parts/time.tsx";
 import { useTyped } from "../../parts/use-typed.ts";
 import tools from "../../parts/tools.module.css";
@@ -16,11 +16,11 @@ const TONES: Readonly<Record<string, Tone>> = { active: "good", pending: "warn",
 const PER_PAGE = 50;
 
 export function ZonesPage() {
-  const [{ search, status, page = "1", add }, go] = useAddress();
+  const [{ search, status, page = "1" }, go] = useAddress();
   const [typed, setTyped] = useTyped(search, (text) => go({ search: text, page: undefined }, { replace: true }));
-  const [isAdding, setAdding] = useState(add !== undefined);
+  const [isAdding, setAdding] = useAdding();
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page, order: "name" });
-  if (search !== undefined) query.set("name", `contains:${search}`);
+  if (search !== undefined) query.set("name", `contains:${asciiName(search)}`);
   if (status !== undefined) query.set("status", status);
   const read = useRead<Zone[]>(`/zones?${query.toString()}`, { keepsPrevious: true });
   const total = read.data?.result_info?.total_count ?? 0;
@@ -68,8 +68,8 @@ export function ZonesPage() {
                 head: "Name",
                 width: "auto",
                 cell: ({ name }) => (
-                  <Link to="/zones/$zone" params={{ zone: name }}>
-                    {name}
+                  <Link to="/zones/$zone" params={{ zone: name }} title={name}>
+                    {shownName(name)}
                   </Link>
                 ),
               },

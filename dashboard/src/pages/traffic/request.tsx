@@ -20,7 +20,7 @@ function RequestOf({ zone }: { readonly zone: Zone }) {
   const read = useRead<LoggedRequest[]>(`/zones/${zone.id}/logs/requests?${query}`);
   const events = useRead<SecurityEvent[]>(`/zones/${zone.id}/security/events?${query}&per_page=100`);
   const request = read.data?.result[0];
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   if (!read.data)
     return (
       <div className={tools["inset"]}>
@@ -29,7 +29,7 @@ function RequestOf({ zone }: { readonly zone: Zone }) {
     );
   if (!request)
     return (
-      <Empty title={`No request with the ray id ${ray} is kept`}>
+      <Empty isPage title={`No request with the ray id ${ray} is kept`}>
         <Link className={tools["link"]} to="/zones/$zone/traffic" params={{ zone: zone.name }} search={{}}>
           All requests
         </Link>

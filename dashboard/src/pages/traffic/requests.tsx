@@ -120,7 +120,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
                 isLine: true,
                 cell: ({ method, host, path, query: asked }) => `${method} ${host}${path}${asked === "" ? "" : `?${asked}`}`,
               },
-              { head: "Cache", width: "90px", isMinor: true, cell: ({ cache_status }) => cache_status || "–" },
+              { head: "Cache", width: "110px", isMinor: true, cell: ({ cache_status }) => cache_status.toLowerCase() || "–" },
               { head: "ms", width: "60px", isFigure: true, isMinor: true, cell: ({ duration_ms }) => duration_ms.toFixed(1) },
               { head: "From", width: "140px", isMinor: true, cell: ({ client_ip }) => pick("client_ip", client_ip) },
             ]}

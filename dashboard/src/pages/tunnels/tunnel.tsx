@@ -18,7 +18,7 @@ export function TunnelPage() {
   const base = account && `/accounts/${account.id}/cfd_tunnel`;
   const path = base && `${base}/${encodeURIComponent(id)}`;
   const read = useRead<Tunnel>(path, { everyMs: 5000 });
-  if (read.error && !read.data) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error && !read.data) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   if (path === undefined || base === undefined || !read.data)
     return (
       <div className={tools["inset"]}>
@@ -28,7 +28,7 @@ export function TunnelPage() {
   const tunnel = read.data.result;
   if (tunnel.deleted_at !== null)
     return (
-      <Empty title={`The tunnel ${tunnel.name} was deleted`}>
+      <Empty isPage title={`The tunnel ${tunnel.name} was deleted`}>
         <Link to="/tunnels" search={{}} className={tools["link"]}>
           All tunnels
         </Link>

@@ -1,9 +1,8 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Tunnel } from "#model/tunnels/tunnel.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
-import { useAddress } from "../../api/search.ts";
+import { useAddress, useAdding } from "../../api/search.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
@@ -20,7 +19,7 @@ export function TunnelsPage() {
   const [{ page = "1" }, go] = useAddress();
   const query = new URLSearchParams({ is_deleted: "false", per_page: String(PER_PAGE), page });
   const read = useRead<Tunnel[]>(path && `${path}?${query.toString()}`, { everyMs: 10_000, keepsPrevious: true });
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useAdding();
   const isFull = read.data?.result.length === PER_PAGE;
   const add = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>

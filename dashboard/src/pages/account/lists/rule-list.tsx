@@ -23,7 +23,7 @@ export function RuleListPage() {
   const account = useAccount();
   const base = account && `/accounts/${account.id}/rules/lists`;
   const read = useRead<RuleList>(base && `${base}/${id}`);
-  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
   return base === undefined || !read.data ? <Loading /> : <Items base={base} list={read.data.result} />;
 }
 

@@ -1,1 +1,0 @@
-import{r as e}from"./time-range-BV8atr2F.js";var t=({sinceMs:t,untilMs:n})=>[[`since`,e(t)],[`until`,e(n)]];export{t};
