@@ -6,7 +6,10 @@ import type { IngressConfig } from "#model/tunnels/ingress.ts";
 import type { Op, TunnelEntry } from "#snapshot/entries.ts";
 import { recordOp, zoneOp } from "#edge/testing/entries.ts";
 import { createConnector, type Connector, type ConnectorDeps } from "#app/tunnel/connector.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { startSecureEdge, type SecureEdge } from "./secure-edge.ts";
+
+const socketCalls = await loadSocketCalls();
 
 export const TUNNEL = "5c1c1e0e-0000-4000-8000-000000000001";
 export const OTHERS = "5c1c1e0e-0000-4000-8000-000000000002";
@@ -57,6 +60,7 @@ export async function startTunnelledEdge(config: Parameters<typeof startSecureEd
     connect: (ingress, more = {}) => {
       const connector = createConnector({
         ...{ token: token(), edge: { host: "127.0.0.1", port: edge.https }, ingress, connections: 2, clock: systemClock, log: SILENT },
+        socketCalls,
         ...more,
       });
       connectors.push(connector);

@@ -4,6 +4,8 @@ import type { Clock } from "#kernel/clock.ts";
 import { createTimers } from "#kernel/timers.ts";
 import { compileIngress } from "#model/tunnels/ingress-rules.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
+import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { ClientOwner } from "#wire/connections/http/client-owner.ts";
 import { FRAME } from "#wire/tunnel/frames.ts";
 import type { Log } from "#app/log/log.ts";
@@ -34,6 +36,8 @@ export interface ConnectorDeps {
   readonly connections: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Null: Node.js dials services. */
+  readonly socketCalls: SocketCalls | null;
 }
 
 /** Between two attempts: doubled from the first to the last, with a random part so that not all connectors dial at once. */
@@ -67,7 +71,9 @@ export function createConnector(deps: ConnectorDeps): Connector {
     isDraining: () => isDraining,
     report,
   };
-  const services = createServicePools({ clock, timers, log, report });
+  // Longer reads of services are longer frames, of which the edge has less work.
+  const loop = deps.socketCalls === null ? null : new SocketLoop(deps.socketCalls, report);
+  const services = createServicePools({ clock, timers, log, loop, report });
 
   const destination: Destination = {
     address: deps.edge?.host ?? token.host,

@@ -6,6 +6,7 @@ import { createUpstreamPools, type UpstreamPools } from "#edge/origin/upstream-p
 import type { Clock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Timers } from "#kernel/timers.ts";
+import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Log } from "#app/log/log.ts";
 
 /** Connections to services, separate for each file of authorities. */
@@ -19,13 +20,15 @@ export interface ServicePoolsDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Null: Node.js dials services. */
+  readonly loop: SocketLoop | null;
   report(error: unknown): void;
 }
 
 /** Services are as slow as they are; the edge has the limit that visitors see. */
 const RESPONSE_MS = 3_600_000;
 
-export function createServicePools({ clock, timers, log, report }: ServicePoolsDeps): ServicePools {
+export function createServicePools({ clock, timers, log, loop, report }: ServicePoolsDeps): ServicePools {
   const metrics = createMetrics();
   const byFile = new Map<string, UpstreamPools>();
   /** Named in the log once, until they can be read. */
@@ -52,7 +55,7 @@ export function createServicePools({ clock, timers, log, report }: ServicePoolsD
       const health = createOriginHealth({ clock, metrics, retryMs: EDGE_LIMITS.originRetryMs });
       const made = createUpstreamPools({
         limits: { ...EDGE_LIMITS, responseTimeoutMs: RESPONSE_MS },
-        ...{ timers, loop: null, tunnels: null, health, metrics, report },
+        ...{ timers, loop, tunnels: null, health, metrics, report },
         tlsClient: createOriginTlsClient({ clock, roots }),
       });
       byFile.set(caFile, made);

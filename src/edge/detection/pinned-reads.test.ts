@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { PlainChannel } from "#wire/connections/epoll/channel.ts";
 import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
 import { SLOT_BYTES, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
-import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { SECURE_BUFFER } from "#wire/connections/buffers/secure-buffer.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { inOneTick } from "#kernel/process/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
@@ -92,10 +92,10 @@ test("property: for any order of reads and ticks, the detector gets the bytes th
         return plain.read;
       }
       keepForSecure();
-      return READ_BUFFER.fill(fill, 0, length);
+      return SECURE_BUFFER.fill(fill, 0, length);
     };
     const doRead = ({ fd, isSecure, length: asked, fate }: typeof read extends fc.Arbitrary<infer Read> ? Read : never): void => {
-      const length = isSecure ? Math.min(asked, READ_BUFFER.length) : asked;
+      const length = isSecure ? Math.min(asked, SECURE_BUFFER.length) : asked;
       const home = bufferSlots.current;
       const buffer = readFrom(fd, isSecure, length);
       if (bufferSlots.current !== home) aside++;

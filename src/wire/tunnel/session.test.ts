@@ -93,6 +93,48 @@ test("a stream that is given up, and a connection that ends, close streams on th
   assert.equal(edge.session.open(), null);
 });
 
+test("short frames of a tick leave in one write, in order with longer ones, and before an end of the connection", async () => {
+  const { edge, connector } = await pair();
+  const { transport } = edge.session;
+  const writes: string[] = [];
+  let isInside = false;
+  for (const name of ["sendText", "sendShared", "sendKept"] as const) {
+    const send = transport[name].bind(transport) as (...given: unknown[]) => void;
+    const noting = (...given: unknown[]): void => {
+      if (isInside) return send(...given);
+      writes.push(name);
+      isInside = true;
+      send(...given);
+      isInside = false;
+    };
+    Object.assign(transport, { [name]: noting });
+  }
+  const streams = Array.from({ length: 20 }, () => edge.session.open()!);
+  for (const [index, stream] of streams.entries()) {
+    stream.attach(noted());
+    stream.sendText(`request ${index}`);
+  }
+  await eventually(() => connector.streams.length === streams.length);
+  assert.deepEqual(writes, ["sendText"]);
+  const far = connector.streams.map((stream) => {
+    const handler = noted();
+    stream.attach(handler);
+    return handler;
+  });
+  const text = (index: number): string => Buffer.concat(far[index]!.parts).toString("latin1");
+  await eventually(() => far.every((_, index) => text(index) === `request ${index}`));
+  const long = Buffer.alloc(50_000, "l");
+  streams[0]!.sendText(", head");
+  streams[0]!.sendKept("", long, 0, long.length);
+  streams[1]!.sendText(", the last");
+  streams[0]!.sendText(", tail");
+  edge.session.destroySoon();
+  await eventually(() => connector.codes.length === 1);
+  assert.deepEqual(writes, ["sendText", "sendKept", "sendText"]);
+  assert.equal(text(0), `request 0, head${long.toString("latin1")}, tail`);
+  assert.equal(text(1), "request 1, the last");
+});
+
 test("a side that breaks the protocol loses the connection", async () => {
   const broken = [
     frameHead(FRAME.open, 1, 0),

@@ -2,6 +2,7 @@ import type { Checked } from "#kernel/timers.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { CONTROL_BYTES_MAX, FRAME, frameHead, type FrameHandler, TunnelFrameReader, STREAMS_MAX, TunnelFault } from "./frames.ts";
 import type { StreamCarrier } from "./carrier.ts";
+import { GatheringWriter } from "./gathering-writer.ts";
 import { TunnelStream } from "./stream.ts";
 
 /** The owner of a connection: the edge, or the connector. */
@@ -30,6 +31,7 @@ const GATHERED_BYTES_MAX = 1_024;
 /** A connection with any number of streams, each with its own flow control. Both sides use it; only the edge opens streams. */
 export class TunnelSession implements TransportHandler, FrameHandler, StreamCarrier, Checked {
   readonly transport: Transport;
+  readonly writer: GatheringWriter;
   readonly streams = new Map<number, TunnelStream>();
   /** The other side takes no further streams. */
   isDraining = false;
@@ -53,6 +55,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
 
   constructor(transport: Transport, owner: TunnelSessionOwner) {
     this.transport = transport;
+    this.writer = new GatheringWriter(transport);
     this.owner = owner;
   }
 
@@ -83,7 +86,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   send(kind: number, stream: number, payload = ""): void {
     if (this.isOver) return;
     const text = Buffer.from(payload).toString("latin1");
-    this.transport.sendText(frameHead(kind, stream, text.length) + text);
+    this.writer.string(frameHead(kind, stream, text.length) + text);
   }
 
   forget(stream: TunnelStream): void {
@@ -94,6 +97,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   /** Ends the connection and its streams. */
   destroy(code: string): void {
     this.code ||= code;
+    this.writer.flush();
     this.transport.destroy();
     this.over();
   }
@@ -101,6 +105,7 @@ export class TunnelSession implements TransportHandler, FrameHandler, StreamCarr
   /** The same once everything is sent, or the other side has not taken it in time. */
   destroySoon(): void {
     this.isEnding = true;
+    this.writer.flush();
     this.transport.destroySoon();
   }
 

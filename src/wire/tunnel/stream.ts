@@ -66,7 +66,7 @@ export class TunnelStream implements Transport {
   sendText(text: string): void {
     if (this.mustQueue(text.length)) this.enqueue(Buffer.from(text, "latin1"));
     else if (text !== "") {
-      this.session.transport.sendText(frameHead(FRAME.data, this.id, text.length) + text);
+      this.session.writer.string(frameHead(FRAME.data, this.id, text.length) + text);
       this.taken(text.length);
     }
   }
@@ -74,7 +74,7 @@ export class TunnelStream implements Transport {
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
     const length = text.length + end - start;
     if (this.mustQueue(length)) return this.enqueue(Buffer.concat([Buffer.from(text, "latin1"), buffer.subarray(start, end)]));
-    this.session.transport.sendShared(frameHead(FRAME.data, this.id, length) + text, buffer, start, end);
+    this.session.writer.shared(frameHead(FRAME.data, this.id, length) + text, buffer, start, end);
     this.taken(length);
   }
 
@@ -86,7 +86,7 @@ export class TunnelStream implements Transport {
       if (tail !== "") this.enqueue(Buffer.from(tail, "latin1"));
       return;
     }
-    this.session.transport.sendKept(frameHead(FRAME.data, this.id, length) + text, buffer, start, end, tail);
+    this.session.writer.kept(frameHead(FRAME.data, this.id, length) + text, buffer, start, end, tail);
     this.taken(length);
   }
 
@@ -183,7 +183,7 @@ export class TunnelStream implements Transport {
     while (queue.length > 0 && this.window > 0) {
       const first = queue[0]!;
       const length = Math.min(first.length, this.window, DATA_BYTES_MAX);
-      session.transport.sendKept(frameHead(FRAME.data, this.id, length), first, 0, length);
+      session.writer.kept(frameHead(FRAME.data, this.id, length), first, 0, length);
       if (length === first.length) queue.shift();
       else queue[0] = first.subarray(length);
       this.queuedBytes -= length;
@@ -232,7 +232,7 @@ export class TunnelStream implements Transport {
     else this.handler?.onBytes(buffer.subarray(start, end), length);
     if (this.isClosed || this.unreported < WINDOW_STEP_BYTES || this.otherHasEnded) return;
     this.room += this.unreported;
-    this.session.transport.sendText(windowFrame(this.id, this.unreported));
+    this.session.writer.string(windowFrame(this.id, this.unreported));
     this.unreported = 0;
   }
 

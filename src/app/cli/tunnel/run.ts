@@ -5,6 +5,7 @@ import { CliError, complain, EXIT, type ExitCode } from "#app/cli/outcome.ts";
 import { createLog } from "#app/log/log.ts";
 import { createConnector } from "#app/tunnel/connector.ts";
 import { readEndpoint, readTunnelToken } from "#app/tunnel/tunnel-token.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
 export interface TunnelRunOptions {
   readonly url?: string;
@@ -26,6 +27,7 @@ export async function runTunnel(text: string | undefined, options: TunnelRunOpti
     ...{ token, edge, ingress: options.url === undefined ? null : ingressTo(options.url), clock: systemClock },
     connections: numberIn(options.connections, "--connections", 1, 64),
     log: createLog({ level: options.logLevel, levels: {} }),
+    socketCalls: await loadSocketCalls(),
   });
   const end = Promise.withResolvers<null>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end.resolve(null));

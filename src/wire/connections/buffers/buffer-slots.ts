@@ -1,4 +1,5 @@
 import { READ_BUFFER } from "./read-buffer.ts";
+import { SECURE_BUFFER } from "./secure-buffer.ts";
 
 /** The longest read from a socket of the epoll loop. */
 export const SLOT_BYTES = 512 * 1024;
@@ -23,15 +24,17 @@ class BufferSlots {
   private spare: readonly BufferSlot[] = [];
   /** Number of spare places in use. */
   private taken = 0;
-  /** Address of `READ_BUFFER`, which TLS is decrypted into. */
+  /** Addresses of `READ_BUFFER` and `SECURE_BUFFER`. */
   private readBufferAt = 0;
+  private secureBufferAt = 0;
   private next: BufferSlot | null = null;
 
-  /** Sets the first place, the spare ones, and the address of `READ_BUFFER`. Later calls keep the place that is in use. */
-  begin(first: BufferSlot, spare: readonly BufferSlot[], readBufferAt: number): void {
+  /** Sets the first place, the spare ones, and the addresses of the other buffers. Later calls keep the place that is in use. */
+  begin(first: BufferSlot, spare: readonly BufferSlot[], readBufferAt: number, secureBufferAt: number): void {
     if (this.home === NOWHERE) this.current = this.home = first;
     this.spare = spare;
     this.readBufferAt = readBufferAt;
+    this.secureBufferAt = secureBufferAt;
   }
 
   /** Sends the next read to a spare place, so that earlier reads stay valid until `stepBack`. Returns false if none is free. */
@@ -69,10 +72,11 @@ class BufferSlots {
     return this.current;
   }
 
-  /** Address of a buffer that the last read filled: of this loop, or `READ_BUFFER`. 0 for any other buffer. */
+  /** Address of a buffer that the last read filled: of this loop, `READ_BUFFER` or `SECURE_BUFFER`. 0 for any other buffer. */
   addressOf(buffer: Uint8Array): number {
     const { current } = this;
-    return buffer === current.buffer ? current.at : buffer === READ_BUFFER ? this.readBufferAt : 0;
+    if (buffer === current.buffer) return current.at;
+    return buffer === SECURE_BUFFER ? this.secureBufferAt : buffer === READ_BUFFER ? this.readBufferAt : 0;
   }
 }
 

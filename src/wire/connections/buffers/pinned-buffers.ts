@@ -9,8 +9,8 @@ const KEPT_BYTES_MAX = 16 * 1024;
 /** The socket of the last plain read, and the bytes that it read. */
 let lastFd = -1;
 let lastLength = 0;
-/** True once a read has filled `READ_BUFFER` since all late tasks were known to be done. */
-let isReadBufferUsed = false;
+/** True once a read has filled `SECURE_BUFFER` since all late tasks were known to be done. */
+let isSecureBufferUsed = false;
 
 /** Call before a plain read. A second read of one socket means a long body, whose pieces are handled one after the other. */
 export function keepForPlain(fd: number): void {
@@ -24,14 +24,14 @@ export function readPlain(length: number): void {
   lastLength = length;
 }
 
-/** Call before `READ_BUFFER` is filled. */
+/** Call before `SECURE_BUFFER` is filled. */
 export function keepForSecure(): void {
-  if (isReadBufferUsed && hasDeferredTasks()) runDeferredTasks();
+  if (isSecureBufferUsed && hasDeferredTasks()) runDeferredTasks();
   if (!hasDeferredTasks()) freeAll();
-  isReadBufferUsed = true;
+  isSecureBufferUsed = true;
 }
 
 function freeAll(): void {
   bufferSlots.stepBack();
-  isReadBufferUsed = false;
+  isSecureBufferUsed = false;
 }

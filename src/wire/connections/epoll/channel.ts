@@ -15,7 +15,7 @@ export interface Channel {
   waitsForRoom: boolean;
   /** The kernel took no more in the last `sendQueue`. */
   isFull: boolean;
-  /** Reads into `read`: at most `bytesMax`, or over TLS as much as one call works on. */
+  /** Reads into `read` at most `bytesMax`. */
   receive(fd: number, bytesMax: number): number;
   /** Sends a text of at most `TEXT_BYTES_MAX`. `more`: further bytes follow at once. */
   sendText(fd: number, text: string, more: boolean): number;

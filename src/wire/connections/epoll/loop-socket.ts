@@ -4,7 +4,6 @@ import { releaseFd } from "#kernel/process/fd-registry.ts";
 import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
 import { SLOT_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
-import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import * as system from "./socket-calls.ts";
 import { LoopSender, type SendingSocket } from "./loop-sender.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
@@ -281,7 +280,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.receive(states.ARRIVED);
     this.isPaused = true;
     const length = channel.receiveRest();
-    if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
+    if (length > 0) this.early = Buffer.from(channel.read.subarray(0, length));
     // Bytes that arrived with the end of the handshake are read now rather than in another tick.
     this.isTask = true;
     try {
@@ -302,7 +301,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;
       // Each read has a fixed cost, so a socket with much to read gets longer reads.
-      if (length === this.readBytes) this.readBytes = Math.min(length * 2, SLOT_BYTES);
+      if (channel.hasMore) this.readBytes = Math.min(this.readBytes * 2, SLOT_BYTES);
       // The socket is empty, and an event reports the next bytes. No further event follows a reported end.
       if (!channel.hasMore) this.receive(states.DRAINED);
       this.handler.onBytes(channel.read, length);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { X509Certificate } from "node:crypto";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -10,6 +10,7 @@ import { connectKeyUpdater, type KeyUpdater } from "../../../../test/support/key
 import { fc } from "../../../../test/support/property.ts";
 import type { LoopSocket } from "./loop-socket.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { SECURE_BUFFER } from "#wire/connections/buffers/secure-buffer.ts";
 import { NAME, type SecureStage, selfSigned, startSecure } from "#wire/connections/testing/secure.ts";
 import type { SocketLoop } from "./socket-loop.ts";
 import { createEar, type Ear, inTickOf, socketCalls } from "#wire/connections/testing/transports.ts";
@@ -194,6 +195,42 @@ test("the channel does not take a chunk for a record if the chunk has a record's
     await eventually(() => ear.text.length === 5 + records * 100, 1);
     client.socket.destroy();
   }
+});
+
+test("reads become longer while they fill their buffer, and short again after a wait", { skip }, async (t) => {
+  const hash = createHash("sha256");
+  const lengths: number[] = [];
+  let near: LoopSocket | null = null;
+  let received = 0;
+  const ear = {
+    ...createEar(),
+    onBytes: (bytes: Buffer, length: number) => {
+      hash.update(bytes.subarray(0, length));
+      lengths.push(length);
+      received += length;
+    },
+  };
+  const stage = await startSecure(t, (socket) => {
+    near = socket;
+    return ear;
+  });
+  const client = dial(t, stage, NEW);
+  await once(client.socket, "secureConnect");
+  await eventually(() => near !== null);
+  const much = randomBytes(4_000_000);
+  for (const round of [1, 2]) {
+    near!.pause();
+    const before = lengths.length;
+    client.socket.write(much);
+    // So many bytes wait that reads are full.
+    await settled();
+    near!.resume();
+    await eventually(() => received === round * much.length);
+    assert.ok(lengths[before]! <= READ_BUFFER.length, `the first is ${lengths[before]} bytes long`);
+    const longest = Math.max(...lengths.slice(before));
+    assert.ok(longest > 1.5 * READ_BUFFER.length && longest <= SECURE_BUFFER.length, `the longest is ${longest} bytes long`);
+  }
+  assert.equal(hash.digest("hex"), createHash("sha256").update(much).update(much).digest("hex"));
 });
 
 test("a damaged record closes its own connection and no other", { skip }, async (t) => {

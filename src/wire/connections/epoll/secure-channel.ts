@@ -2,7 +2,7 @@ import type { OpenSsl } from "#wire/native/openssl.ts";
 import type { Channel } from "./channel.ts";
 import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
 import { bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
-import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { encryptedMax, SECURE_BUFFER } from "#wire/connections/buffers/secure-buffer.ts";
 import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
 
 /** The result of a TLS handshake. */
@@ -19,6 +19,7 @@ export interface Agreed {
 const OVERHEADS = { new: 22, gcm: 29, chacha: 21 };
 /** Reads of one handshake before other sockets have their turn. */
 const HANDSHAKE_READS_MAX = 4;
+const HANDSHAKE_READ_BYTES = 48_000;
 /**
  * Consecutive reads of records without content. OpenSSL does not limit key updates, each of which takes two (RFC 8446
  * §4.6.3).
@@ -36,7 +37,7 @@ const VAIN_READS_MAX = 64;
  * write OpenSSL wants the same bytes again, at least as many (SSL_write(3)).
  */
 export class SecureChannel implements Channel {
-  readonly read = READ_BUFFER;
+  readonly read = SECURE_BUFFER;
   hasMore = false;
   waitsForRoom = false;
   isFull = false;
@@ -69,7 +70,7 @@ export class SecureChannel implements Channel {
   handshake(fd: number): number {
     for (let reads = 0; reads < HANDSHAKE_READS_MAX; reads++) {
       if (this.ssl === 0) return EPROTO;
-      const fed = this.feed(fd);
+      const fed = this.feed(fd, HANDSHAKE_READ_BYTES);
       if (fed === EAGAIN) return EAGAIN;
       if (fed <= 0) return EPROTO;
       const result = this.openSsl.handshake(this.ssl);
@@ -100,10 +101,10 @@ export class SecureChannel implements Channel {
     return this.openSsl.serverName(this.ssl);
   }
 
-  receive(fd: number): number {
+  receive(fd: number, bytesMax: number): number {
     if (this.fate !== EAGAIN || this.ssl === 0) return this.fate;
     keepForSecure();
-    const fed = this.feed(fd);
+    const fed = this.feed(fd, encryptedMax(bytesMax));
     return fed > 0 ? this.take(fed) : fed;
   }
 
@@ -183,17 +184,17 @@ export class SecureChannel implements Channel {
    * Gives OpenSSL more to read; 0 if the other side has ended. A read that could not send before goes on with the bytes
    * that it has.
    */
-  private feed(fd: number): number {
+  private feed(fd: number, bytesMax: number): number {
     const { calls, first, waitsForRoom } = this;
     this.waitsForRoom = false;
     if (first === null && waitsForRoom) {
       this.hasMore = true;
       return 1;
     }
-    const length = first === null ? calls.receive(fd) : first.copy(calls.raw);
+    const length = first === null ? calls.receive(fd, bytesMax) : first.copy(calls.raw);
     if (first !== null) this.first = length < first.length ? first.subarray(length) : null;
     // Only a read of the socket tells whether it has more.
-    this.hasMore = first !== null || length === calls.raw.length;
+    this.hasMore = first !== null || length === bytesMax;
     if (length <= 0) return length;
     this.openSsl.feed(length);
     return length;
@@ -207,7 +208,7 @@ export class SecureChannel implements Channel {
     const { openSsl, ssl, calls } = this;
     let length = 0;
     for (;;) {
-      const result = openSsl.read(ssl, calls.readAt + length, READ_BUFFER.length - length);
+      const result = openSsl.read(ssl, calls.readAt + length, SECURE_BUFFER.length - length);
       if (result > 0) {
         this.vainReads = 0;
         // Exactly one record arrived: nothing is left, so OpenSSL need not be asked.

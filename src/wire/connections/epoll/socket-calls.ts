@@ -5,6 +5,7 @@ import { releaseFd, opened } from "#kernel/process/fd-registry.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/native/openssl.ts";
 import { SLOT_BYTES, type BufferSlot, bufferSlots } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { encryptedMax, SECURE_BUFFER } from "#wire/connections/buffers/secure-buffer.ts";
 import type { End } from "#wire/connections/transport/transport.ts";
 import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
 import { EPOLL_EVENTS, LINUX, ofPlatform, STRUCTS } from "#wire/native/linux.ts";
@@ -69,16 +70,14 @@ export interface SecureCalls {
   /** Bytes to send are gathered here. */
   readonly buffer: Buffer;
   readonly at: number;
-  /** Address of `READ_BUFFER`. */
+  /** Address of `SECURE_BUFFER`. */
   readonly readAt: number;
   /** Address of the outbox. */
   readonly outboxAt: number;
-  /**
-   * Encrypted bytes of the socket, before OpenSSL gets them: together with a record that was read in part, at most as
-   * many as `READ_BUFFER` holds.
-   */
+  /** Encrypted bytes of the socket, before OpenSSL gets them: with a record that was read in part, their content fits in `SECURE_BUFFER`. */
   readonly raw: Buffer;
-  receive(fd: number): number;
+  /** Reads at most `bytesMax` into `raw`. */
+  receive(fd: number, bytesMax: number): number;
 }
 
 export const { EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP, EPOLLET } = LINUX;
@@ -91,8 +90,7 @@ export const EINPROGRESS = -LINUX.EINPROGRESS;
 /** The longest text that is sent in one call, in bytes. */
 export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
-/** The size of the read buffer, less the longest TLS record (RFC 5246 §6.2.3). */
-const RAW_BYTES = 48_000;
+const RAW_BYTES = encryptedMax(SECURE_BUFFER.length);
 /** Short reads of a tick, besides the first, that are kept for late tasks. */
 const SPARE_PLACES = 8;
 /** Room for a text and the longest read. */
@@ -165,8 +163,8 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
 }
 
 /** The system allocates its pages only when a read fills them. */
-function untouchedPlace(koffi: Koffi): BufferSlot {
-  const buffer = Buffer.allocUnsafeSlow(SLOT_BYTES);
+function untouchedPlace(koffi: Koffi, bytes: number): BufferSlot {
+  const buffer = Buffer.allocUnsafeSlow(bytes);
   kept.push(buffer);
   return { buffer, at: Number(koffi.address(buffer)) };
 }
@@ -182,11 +180,11 @@ function secureCalls(koffi: Koffi, libc: Library, outboxAt: number, onMissing: O
   try {
     const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
     const [buffer, at] = memory(koffi, SEND_BYTES);
-    const [raw, rawAt] = memory(koffi, RAW_BYTES);
+    const { buffer: raw, at: rawAt } = untouchedPlace(koffi, RAW_BYTES);
     return {
-      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: bufferSlots.addressOf(READ_BUFFER), outboxAt, raw },
-      receive: (fd) => {
-        const returned = recv(fd, rawAt, RAW_BYTES, MSG_DONTWAIT) as number;
+      ...{ openSsl: loadOpenSsl(koffi, { raw, at: rawAt }), buffer, at, readAt: bufferSlots.addressOf(SECURE_BUFFER), outboxAt, raw },
+      receive: (fd, bytesMax) => {
+        const returned = recv(fd, rawAt, bytesMax, MSG_DONTWAIT) as number;
         return returned < 0 ? -koffi.errno() : returned;
       },
     };
@@ -263,8 +261,8 @@ function bytes(koffi: Koffi, libc: Library, outboxAt: number): Bytes {
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
   const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
   const [place, placeAt] = memory(koffi, SLOT_BYTES);
-  const spare = Array.from({ length: SPARE_PLACES }, () => untouchedPlace(koffi));
-  bufferSlots.begin({ buffer: place, at: placeAt }, spare, Number(koffi.address(READ_BUFFER)));
+  const spare = Array.from({ length: SPARE_PLACES }, () => untouchedPlace(koffi, SLOT_BYTES));
+  bufferSlots.begin({ buffer: place, at: placeAt }, spare, Number(koffi.address(READ_BUFFER)), Number(koffi.address(SECURE_BUFFER)));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
     receive: (fd, bytesMax) => result(recv(fd, bufferSlots.forRead().at, bytesMax, MSG_DONTWAIT)),

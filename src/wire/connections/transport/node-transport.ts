@@ -3,11 +3,17 @@ import { TLSSocket } from "node:tls";
 import { READ_BUFFER, readShared } from "#wire/connections/buffers/read-buffer.ts";
 import type { End, Transport, TransportHandler } from "./transport.ts";
 
-/** The usual size of a copy by `sendShared`: a whole read and the text before it, in bytes. */
-const COPY_BYTES = READ_BUFFER.length + 16_000;
-/** Copies that a thread keeps for later writes: a new one for each read costs more in garbage than the copying. */
-const SPARE_COPIES_MAX = 16;
-const spareCopies: Buffer[] = [];
+/** Bytes of the text before a read. */
+const TEXT_BYTES = 32_768;
+/**
+ * Copies that a thread keeps for later writes by `sendShared`, by their size: a whole read and the text before it. A new one for
+ * each read costs more in garbage than the copying. The longer ones are for reads of the epoll loop, as far as streams of tunnels
+ * may send them at once.
+ */
+const SPARE_COPIES = [
+  { bytes: READ_BUFFER.length + TEXT_BYTES, max: 16, free: [] as Buffer[] },
+  { bytes: 256 * 1024 + TEXT_BYTES, max: 8, free: [] as Buffer[] },
+] as const;
 
 /** A connection of Node.js: those of TLS, and all where the epoll loop is not available. */
 export class NodeTransport implements Transport {
@@ -98,12 +104,13 @@ export class NodeTransport implements Transport {
   sendShared(text: string, buffer: Buffer, start: number, end: number): void {
     if (this.isEnding) return;
     const length = text.length + end - start;
-    const copy = (length <= COPY_BYTES ? spareCopies.pop() : undefined) ?? Buffer.allocUnsafeSlow(Math.max(length, COPY_BYTES));
+    const spare = SPARE_COPIES.find(({ bytes }) => length <= bytes);
+    const copy = spare?.free.pop() ?? Buffer.allocUnsafeSlow(spare?.bytes ?? length);
     copy.write(text, 0, "latin1");
     buffer.copy(copy, text.length, start, end);
     // Called when the kernel has all bytes, usually before `write` returns, or when the socket was closed.
     this.socket.write(copy.subarray(0, length), () => {
-      if (copy.length === COPY_BYTES && spareCopies.length < SPARE_COPIES_MAX) spareCopies.push(copy);
+      if (spare !== undefined && spare.free.length < spare.max) spare.free.push(copy);
     });
   }
 
