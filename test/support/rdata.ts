@@ -3,6 +3,7 @@ import * as codecs from "#wire/dns/field-codecs.ts";
 import { location } from "#wire/dns/location.ts";
 import { RECORD_TYPES } from "#wire/dns/record-types.ts";
 import { timestamp } from "#wire/dns/dnssec-codecs.ts";
+import { objectData, optionalBase64 } from "#wire/dns/whole-record-codecs.ts";
 import { serviceParams } from "#wire/dns/service-params.ts";
 import { typeBitmap } from "#wire/dns/type-bitmap.ts";
 
@@ -71,11 +72,17 @@ const FIELDS: ReadonlyMap<unknown, fc.Arbitrary<Buffer>> = new Map<unknown, fc.A
   [codecs.eui64, bytes(8, 8)],
   [codecs.hex, bytes(1, 60)],
   [codecs.base64, bytes(1, 60)],
+  [codecs.notifyScheme, number(1)],
+  [codecs.groups64, number(8)],
+  [objectData, bytes(0, 40)],
+  [optionalBase64, bytes(0, 40)],
   [serviceParams, params],
   [location, place],
   [timestamp, number(4)],
   [codecOf("RRSIG", "type_covered"), number(2)],
   [codecOf("NSEC", "types"), types],
+  [codecOf("CSYNC", "types"), types],
+  [codecOf("DSYNC", "covered"), number(2)],
 ]);
 
 const sized = (lengths: Readonly<Record<number, number>>, before: number): fc.Arbitrary<Buffer> =>
@@ -88,11 +95,46 @@ const sized = (lengths: Readonly<Record<number, number>>, before: number): fc.Ar
 const substitution = fc.constantFrom("", "!^.*$!sip:info@example.com!", "/(a)(b\\/)/\\2/i", "!x!!ii").map((regex) => Buffer.from(regex));
 const service = fc.tuple(number(4), counted(letters), counted(letters), counted(substitution), name).map((parts) => Buffer.concat(parts));
 
+const joined = (...parts: readonly fc.Arbitrary<Buffer>[]): fc.Arbitrary<Buffer> => fc.tuple(...parts).map((all) => Buffer.concat(all));
+const short = (value: number): Buffer => Buffer.of(value >> 8, value & 255);
+const unpadded = (most: number): fc.Arbitrary<Buffer> => bytes(0, most).filter((part) => part.at(-1) !== 0);
+const prefixes = (family: number, most: number): fc.Arbitrary<Buffer> =>
+  fc
+    .tuple(fc.integer({ min: 0, max: most * 8 }), fc.boolean(), unpadded(most))
+    .map(([prefix, not, part]) => Buffer.concat([short(family), Buffer.of(prefix, part.length | (not ? 128 : 0)), part]));
+const GATEWAYS = [fc.constant(Buffer.alloc(0)), number(4), number(16), name] as const;
+const gateway = fc.integer({ min: 0, max: 3 }).chain((kind) => GATEWAYS[kind]!.map((place) => ({ kind, place })));
+const lowerName = name.filter((whole) => !/[A-Z]/.test(whole.toString("latin1")));
+const suffix = fc.integer({ min: 0, max: 128 }).chain((prefix) =>
+  fc.tuple(bytes(16 - (prefix >> 3), 16 - (prefix >> 3)), lowerName).map(([part, rest]) => {
+    if (part.length > 0) part[0] = part[0]! & (255 >> (prefix & 7));
+    return Buffer.concat([Buffer.of(prefix), part, ...(prefix === 0 ? [] : [rest])]);
+  }),
+);
+const keyed = fc
+  .tuple(fc.boolean(), number(2), bytes(1, 40))
+  .map(([has, rest, key]) => Buffer.concat([Buffer.of(has ? 1 : 0xc0, 0), rest, ...(has ? [key] : [])]));
+
 /** Types whose values depend on each other. */
 const WHOLE: Readonly<Record<string, fc.Arbitrary<Buffer>>> = {
   DS: sized({ 1: 20, 2: 32, 3: 32, 4: 48 }, 3),
   SSHFP: sized({ 1: 20, 2: 32 }, 1),
   NAPTR: service,
+  KEY: keyed,
+  RKEY: keyed,
+  WKS: joined(number(5), unpadded(20)),
+  NSAP: bytes(1, 20),
+  A6: suffix,
+  APL: fc.array(fc.oneof(prefixes(1, 4), prefixes(2, 16)), { minLength: 1, maxLength: 4 }).map((all) => Buffer.concat(all)),
+  IPSECKEY: fc
+    .tuple(number(1), number(1), gateway, bytes(0, 40))
+    .map(([precedence, algorithm, { kind, place }, key]) => Buffer.concat([precedence, Buffer.of(kind), algorithm, place, key])),
+  AMTRELAY: fc
+    .tuple(number(1), fc.boolean(), gateway)
+    .map(([precedence, discovery, { kind, place }]) => Buffer.concat([precedence, Buffer.of(kind | (discovery ? 128 : 0)), place])),
+  HIP: fc
+    .tuple(bytes(1, 20), number(1), bytes(1, 40), fc.array(name, { maxLength: 3 }))
+    .map(([tag, algorithm, key, servers]) => Buffer.concat([Buffer.of(tag.length), algorithm, short(key.length), tag, key, ...servers])),
   X25: counted(fc.stringMatching(/^[0-9]{4,15}$/).map((digits) => Buffer.from(digits))),
 };
 

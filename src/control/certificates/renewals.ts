@@ -43,8 +43,9 @@ export function createCertificateRenewals(deps: {
 
   const names = deps.zonePreference[0] === "local" ? [] : deps.zonePreference.filter((name) => name !== "local");
   const orderForZone = async (unit: Unit, { id, name, type }: { id: string; name: string; type: string }): Promise<void> => {
-    if (names.length === 0 || type !== "full") return;
-    await orders.request(unit, { owner_kind: "zone", owner_id: id, zone_id: id, hosts: zoneHosts(name), method: "txt", requested: "" });
+    const hosts = zoneHosts(name);
+    if (names.length === 0 || type !== "full" || hosts.length === 0) return;
+    await orders.request(unit, { owner_kind: "zone", owner_id: id, zone_id: id, hosts, method: "txt", requested: "" });
   };
 
   const renew = async (due: CertificateRenewalRow): Promise<boolean> => {

@@ -8,14 +8,15 @@ import { certificateEntry } from "#snapshot/compile/certificate-entry.ts";
 import { type CertificateRow, insertCertificate } from "#store/certificates/certificates.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** A new zone's certificate: the apex and a wildcard for the names one label below it; the private key is sealed. */
+/** A new zone's certificate, with a sealed private key; null for a zone without names of hosts. */
 export async function issueZoneCertificate(
   deps: { readonly clock: Clock; readonly sealer: Sealer },
   ca: LocalCa,
   zone: { readonly id: string; readonly name: string },
-): Promise<CertificateRow> {
+): Promise<CertificateRow | null> {
   const id = newId();
   const hosts = zoneHosts(zone.name);
+  if (hosts.length === 0) return null;
   const issued = await ca.issue(hosts);
   return {
     id,

@@ -115,7 +115,8 @@ async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: Zone
 /** Issues the certificates of an active zone without any. Signing takes some milliseconds of the unit. */
 export async function certify(issuing: Issuing, unit: Unit, zone: ZoneRow): Promise<void> {
   if ((await certificatesOfZone(unit.db, zone.id)).length > 0) return;
-  if (issuing.ca !== null) await addCertificate(unit, await issueZoneCertificate(issuing, issuing.ca, zone));
+  const certificate = issuing.ca === null ? null : await issueZoneCertificate(issuing, issuing.ca, zone);
+  if (certificate !== null) await addCertificate(unit, certificate);
   await issuing.ordering.orderForZone(unit, zone);
 }
 

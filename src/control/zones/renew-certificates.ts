@@ -28,6 +28,7 @@ export function createCertificateRenewal(deps: {
     const zone = ca && (await zoneById(store.read, due.zone_id));
     if (!zone) return false;
     const certificate = await issueZoneCertificate(deps, ca, zone);
+    if (certificate === null) return false;
     return commit(deps, call, async (unit) => {
       // The zone may have been deleted, or another node may have renewed it.
       const present = await certificatesOfZone(unit.db, due.zone_id);

@@ -248,3 +248,11 @@ storeTest(
     assert.equal((await create("bb.example.org", other)).status, "active");
   },
 );
+
+storeTest("a zone with the slash of RFC 2317 works without a certificate, because no name in it is a host", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store, { ownership: { activation: "at_once" } });
+  const name = "0/25.2.0.192.in-addr.arpa";
+  const { id, status } = await control.zones.create(call(), { name, account: { id: account_id } });
+  assert.equal(status, "active");
+  assert.deepEqual(await store.read.selectFrom("certificates").select("id").where("zone_id", "=", id).execute(), []);
+});

@@ -16,6 +16,19 @@ test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, quoted content st
     assert.equal(quoteText(content), undefined, content);
 });
 
+test("content that gets quotes is shown as it is served: without escapes that it does not need", () => {
+  for (const [content, shown] of [
+    [String.raw`v=DKIM1\; k=rsa\; p=abc`, '"v=DKIM1; k=rsa; p=abc"'],
+    [String.raw`a\065b\032c`, '"aAb c"'],
+    [String.raw`a\\b\092\034\"`, String.raw`"a\\b\\\"\""`],
+    [String.raw`\000\195\188\é`, String.raw`"\000\195\188é"`],
+    [String.raw`\25`, String.raw`"\25"`],
+  ] as const)
+    assert.equal(quoteText(content), shown);
+  assert.equal(quoteText(String.raw`"a\;b"`), String.raw`"a\;b"`);
+  assert.deepEqual(readText(String.raw`a\;b`, "as_sent"), { text: '"a;b"', shown: String.raw`a\;b` });
+});
+
 test("content gets quotes once and then never changes", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "ü") }), (content) => {

@@ -10,8 +10,17 @@ const QUOTED = /^\s*"(?:[^"\\]|\\[^])*"(?:\s*"(?:[^"\\]|\\[^])*")*\s*$/;
  */
 export function quoteText(content: string): string | undefined {
   if (QUOTED.test(content)) return content.trim();
-  return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${content}"`;
+  return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${withoutNeedlessEscapes(content)}"`;
 }
+
+/** Text that gets quotes is written as resolvers show it: `a\\;b` is `a;b`, and only what needs an escape keeps one (RFC 1035 §5.1). */
+const withoutNeedlessEscapes = (content: string): string =>
+  content.replace(/\\(\d{3}|[^])/g, (written, escaped: string) => {
+    const character = escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped;
+    if (escaped.length === 1 && /[0-9]/.test(escaped)) return written;
+    if (character === '"' || character === "\\") return `\\${character}`;
+    return /^[ -~]$/.test(character) || escaped.length === 1 ? character : written;
+  });
 
 /** How unquoted TXT content is stored: with the quotes that SPEC 2.2 adds, or as sent. */
 export type TxtContent = "quoted" | "as_sent";

@@ -37,6 +37,20 @@ test("special-use and reverse zones are allowed for tests at any depth", () => {
   for (const input of ["in-addr.arpa", "ip6.arpa", "arpa"]) assert.notEqual(codeOf(input), 0, input);
 });
 
+test("parts of a /24 are zones with the slash of RFC 2317", () => {
+  assert.equal(zoneName("0/25.2.0.192.in-addr.arpa"), "0/25.2.0.192.in-addr.arpa");
+  assert.equal(zoneName("128/26.2.0.192.IN-ADDR.arpa."), "128/26.2.0.192.in-addr.arpa");
+  for (const input of [
+    "0/25.example.com",
+    "0/25.in-addr.arpa",
+    "0/25",
+    "a/25.2.0.192.in-addr.arpa",
+    "2.0/25.192.in-addr.arpa",
+    "0/25.8.b.d.0.1.0.0.2.ip6.arpa",
+  ])
+    assert.equal(codeOf(input), 1049, input);
+});
+
 test("zones are below domains, or single labels that are not in the public DNS", () => {
   for (const input of [
     "www.example.com",

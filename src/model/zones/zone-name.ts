@@ -10,11 +10,20 @@ const REVERSE = ["in-addr.arpa", "ip6.arpa"] as const;
  * `internal`). Does not check ownership (control/ownership). Throws `zone_name_invalid`.
  */
 export function zoneName(input: string): string {
-  const name = parseHostname(input);
+  const name = classlessName(input) ?? parseHostname(input);
   if (name === undefined) throw invalid(`The zone name is not a valid host name: ${hostnameProblem(input) ?? "it is not valid"}.`);
   if (REVERSE.some((suffix) => name === suffix || isWithin(suffix, name)) || (isListedSuffix(name) && !isSpecialUse(name)))
     throw invalid(`${name} is a public suffix, below which others register domains.`);
   return name;
+}
+
+/** A zone for a part of a /24, which RFC 2317 §4 names with a slash: `0/25.2.0.192.in-addr.arpa`. Undefined for other names. */
+function classlessName(input: string): string | undefined {
+  const [block = "", ...rest] = input.split(".");
+  if (!/^\d{1,3}\/\d{1,2}$/.test(block)) return undefined;
+  const parent = parseHostname(rest.join("."));
+  const isBelow = parent !== undefined && parent !== REVERSE[0] && isWithin(parent, REVERSE[0]);
+  return isBelow ? `${block}.${parent}` : undefined;
 }
 
 export const isReverseZone = (name: string): boolean => REVERSE.some((suffix) => isWithin(name, suffix));

@@ -105,6 +105,8 @@ export const zonesWithoutCertificateOf = (db: Db, issuers: readonly string[], li
     .select(["id", "name"])
     .where("status", "=", "active")
     .where("type", "=", "full")
+    // No name in a zone with the slash of RFC 2317 is a host.
+    .where("name", "not like", "%/%")
     .where((eb) =>
       eb.not(
         eb.exists(

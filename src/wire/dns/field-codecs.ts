@@ -72,6 +72,9 @@ export const certificateType = withNames(u16, {
   OID: 254,
 });
 
+/** RFC 9859 §2.1. */
+export const notifyScheme = withNames(u8, { NOTIFY: 1 });
+
 /** RFC 4034 appendix A.1 and the IANA registry that extends it. */
 export const keyAlgorithm = withNames(u8, {
   RSAMD5: 1,
@@ -164,6 +167,23 @@ function hardwareAddress(bytes: 6 | 8): FieldCodec<Uint8Array> {
 
 export const eui48 = hardwareAddress(6);
 export const eui64 = hardwareAddress(8);
+
+/** RFC 6742 §2.1.2, §2.3.2: 64 bits as four groups of hexadecimal digits. */
+export const groups64: FieldCodec<Buffer> = {
+  greedy: false,
+  read: (reader) => Buffer.from(reader.take(8)),
+  bytes: (value) => value,
+  parse: (tokens) => groupsOf(tokens[0]?.raw),
+  format: (value) => [0, 2, 4, 6].map((at) => value.readUInt16BE(at).toString(16).padStart(4, "0")).join(":"),
+  fromData: groupsOf,
+  toData: (value) => groups64.format(value),
+};
+
+function groupsOf(text: unknown): Buffer {
+  const groups = typeof text === "string" && /^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text) ? text.split(":") : undefined;
+  if (groups === undefined) throw new RdataError("must be four groups of hexadecimal digits with colons between them");
+  return Buffer.concat(groups.map((group) => u16.bytes(Number.parseInt(group, 16))));
+}
 
 export const STRING_BYTES_MAX = 255;
 

@@ -2,7 +2,6 @@ import { RdataError, WireError } from "./errors.ts";
 import { type DnsName, type NameContext, formatName, parseAbsoluteName } from "./name.ts";
 import { type Token, tokenize } from "./presentation.ts";
 import { RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
-import { checkShape } from "./rdata-shapes.ts";
 import { serviceParams } from "./service-params.ts";
 import { WireReader } from "./wire-reader.ts";
 
@@ -196,8 +195,7 @@ function genericRdata(type: RecordType, tokens: readonly Token[]): Uint8Array {
   const rdata = Buffer.from(digits, "hex");
   const reader = new WireReader(rdata, { pointers: false });
   try {
-    if (type.fields.length === 0) checkShape(type.code, reader);
-    else checkTogether(type, readFields(type, reader));
+    if (type.fields.length > 0) checkTogether(type, readFields(type, reader));
   } catch (error) {
     if (error instanceof WireError)
       throw new RdataError(`Content for ${type.name} record is invalid: the bytes are not RDATA of this type.`);

@@ -32,6 +32,12 @@ export const digestConflict: ValueCheck = ([, , type, digest]) =>
 export const fingerprintConflict: ValueCheck = ([, type, fingerprint]) =>
   lengthConflict("fingerprint", fingerprint as Buffer, "type", type as number, FINGERPRINT_BYTES);
 
+/** RFC 2535 §3.1.2: only flags that say so leave the key out. */
+export const keyConflict: ValueCheck = ([flags, , , key]) =>
+  ((flags as number) & 0xc000) === 0xc000 || (key as Buffer).length > 0
+    ? undefined
+    : { field: "public_key", reason: "must not be empty with these flags" };
+
 /** RFC 1183 §3.1: a PSDN address has four digits at least. */
 export const addressConflict: ValueCheck = ([address]) =>
   /^\d{4,}$/.test((address as Buffer).toString("latin1")) ? undefined : { reason: "must be a number of at least four digits" };

@@ -1,7 +1,6 @@
 import { RdataError } from "#wire/dns/errors.ts";
 import { type DnsName, formatName, isWithin, keyOf, parseAbsoluteName, parseName } from "#wire/dns/name.ts";
 import type { Token } from "#wire/dns/presentation.ts";
-import { UNREAD_TYPES } from "#wire/dns/record-type-rows.ts";
 import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from "#wire/dns/record-types.ts";
 import { generatedCount, generatedEntries } from "./zonefile-generate.ts";
 import { type ZoneFileLine, zoneFileLines } from "./zonefile-lines.ts";
@@ -166,12 +165,7 @@ function readRecord(state: ParserState, { line, comment, end }: ZoneFileLine, ow
   return { kind: "record", end, record: { ...record, ...describe(known.name, bytes) } };
 }
 
-function unknownType(type: string): RdataError {
-  const code = UNREAD_TYPES.get(type);
-  if (code !== undefined)
-    return new RdataError(`Records of type ${type} can be imported by number only: TYPE${code} with \\# and the bytes (RFC 3597).`);
-  return new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
-}
+const unknownType = (type: string): RdataError => new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
 
 /** Parses `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
 function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: string; rdata: readonly Token[] } {

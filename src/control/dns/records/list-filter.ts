@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { contentKey, contentPart } from "#model/dns/dns-text.ts";
+import { contentKey, contentPart, quoteText } from "#model/dns/dns-text.ts";
 import type { DnsRecordQuery } from "#model/dns/dns-record.ts";
 import type { TextOperator } from "#store/queries/like.ts";
 import type { RecordTest } from "#store/dns/record-conditions.ts";
@@ -51,11 +51,20 @@ const values = (value: string | string[] | undefined): readonly string[] =>
 const textTests = (query: DnsRecordQuery): RecordTest[] =>
   TEXT_FILTERS.flatMap(([on, fold]) =>
     OPERATORS.flatMap(([suffix, operator]) => {
-      const tests = values(query[`${on}${suffix}`]).map((value): RecordTest => ({ on, operator, value: fold(value, operator) }));
+      const given = values(query[`${on}${suffix}`]);
+      const tests = [...given, ...(on === "content" && operator === "exact" ? shownForms(given) : [])].map((value): RecordTest => ({
+        on,
+        operator,
+        value: fold(value, operator),
+      }));
       // A record has one name and one content, so several exact values are alternatives.
       return operator === "exact" ? group("any", tests) : tests;
     }),
   );
+
+/** Clients look for text as they sent it: with escapes that the service left out when it added quotes. */
+const shownForms = (contents: readonly string[]): readonly string[] =>
+  contents.filter((content) => content.includes("\\")).flatMap((content) => quoteText(content) ?? []);
 
 function foldName(value: string, operator: TextOperator): string {
   if (operator !== "exact") return operator === "endswith" ? folded(value).replace(/\.$/, "") : folded(value);
