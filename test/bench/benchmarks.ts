@@ -37,6 +37,7 @@ import { propagationDns, propagationEdge, propagationGateway } from "./propagati
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesBudget } from "./rules-budget.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
+import { rulesDocuments } from "./rules-documents.ts";
 import { rulesManaged } from "./rules-managed.ts";
 import { rulesRateLimits } from "./rules-rate-limits.ts";
 import { scale } from "./scale.ts";
@@ -113,5 +114,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   rulesCompile,
   rulesBudget,
   rulesManaged,
+  rulesDocuments,
   rulesRateLimits,
 ];

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
@@ -63,6 +64,31 @@ const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb" | "xml_1mb", r
   xml_1mb: ["a", "b"].map((name) => sending("application/xml", items.replaceAll("items>", `${name}>`))),
 };
 
+/** Of the round of a side. */
+const DISTINCT = 4000;
+let distinct = 0;
+
+/** A GET whose path, arguments, cookies and referrer have other words than any request before. */
+function distinctGet(i: number): RequestView {
+  const word = (n: number): string =>
+    createHash("sha256")
+      .update(`${i} ${n}`)
+      .digest("hex")
+      .replaceAll(/\d/g, (digit) => "ghijklmnop"[Number(digit)]!)
+      .slice(0, 4 + (n % 7));
+  const words = (from: number, count: number, between: string): string =>
+    Array.from({ length: count }, (_, n) => word(from + n)).join(between);
+  return testRequest({
+    path: `/shop/${word(1)}/${i}/${words(2, 2, "-")}`,
+    query: `page=${i}&sort=-${word(4)}&q=${words(5, 3, "+")}+O%27${word(8)}&utm_source=${word(9)}`,
+    headers: {
+      ...HEADERS,
+      Referer: [`https://www.example.com/${word(10)}?q=${word(11)}&page=${i}`],
+      Cookie: [`session=${words(12, 4, "")}; theme=${word(16)}; consent=a%3A${i}%2Cb%3A0`],
+    },
+  });
+}
+
 /** CPU time of inspecting one request after the other, in microseconds per request. */
 function cpuMicros(requests: readonly RequestView[], rounds: number, judge: (request: RequestView) => unknown): number {
   const before = process.cpuUsage();
@@ -77,16 +103,27 @@ function contender(name: string, scale: number, judge: (request: RequestView) =>
     run: () => {
       const json_us = Math.round(cpuMicros(REQUESTS.json_2kb, Math.ceil(200 * scale), judge));
       const form_us = Math.round(cpuMicros(REQUESTS.form_100kb, Math.ceil(50 * scale), judge));
+      const fresh = DISTINCT * scale;
+      const distinct_get_us = Math.round(
+        cpuMicros(
+          Array.from({ length: fresh }, () => distinctGet(distinct++)),
+          1,
+          judge,
+        ),
+      );
       const xml_us = Math.round(cpuMicros(REQUESTS.xml_1mb, Math.ceil(3 * scale), judge));
       return Promise.resolve({
         value: cpuMicros(REQUESTS.get, Math.ceil(500 * scale), judge),
-        also: { json_2kb_us: json_us, form_100kb_us: form_us, xml_1mb_us: xml_us },
+        also: { distinct_get_us, json_2kb_us: json_us, form_100kb_us: form_us, xml_1mb_us: xml_us },
       });
     },
   };
 }
 
-/** Runs both managed rulesets over benign requests, beside testing each of their patterns. Without the rulesets a request costs nothing. */
+/**
+ * Runs both managed rulesets over benign requests, beside testing each of their patterns. Without the rulesets a request costs nothing.
+ * `distinct_get_us`: each request has other words, so no result for a value of an earlier one is used again.
+ */
 export const rulesManaged: Benchmark = {
   name: "rules-managed",
   unit: "µs of CPU for a GET",

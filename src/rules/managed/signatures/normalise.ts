@@ -16,20 +16,10 @@ export interface Decoded {
 export function normalise(value: string): Decoded {
   if (!NEEDS_WORK.test(value)) return { text: value, lines: value };
   let text = value;
-  for (let round = 0; round < ROUNDS_MAX && text.includes("%"); round++) {
-    charge(text.length * DECODE_STEPS);
-    const decoded = decodeUrl(text);
-    if (decoded === text) break;
-    text = decoded;
-  }
+  text = inRounds(text, ROUNDS_MAX, "%", PERCENT_AGAIN, decodeUrl);
   if (WIDE.test(text)) text = narrow(text);
   if (text.includes("&") && CODE.test(text)) text = withoutCode(text);
-  for (let round = 0; round < ENTITY_ROUNDS_MAX && REFERENCE.test(text); round++) {
-    charge(text.length * DECODE_STEPS);
-    const decoded = decodeEntities(text);
-    if (decoded === text) break;
-    text = decoded;
-  }
+  if (REFERENCE.test(text)) text = inRounds(text, ENTITY_ROUNDS_MAX, "&", REFERENCE_AGAIN, decodeEntities);
   if (text.includes("\\")) {
     charge(text.length * DECODE_STEPS);
     text = decodeScript(text);
@@ -45,6 +35,9 @@ const ROUNDS_MAX = 3;
 /** `&amp;lt;` is a bracket for a program that decodes it twice. */
 const ENTITY_ROUNDS_MAX = 2;
 const REFERENCE = /&[#a-z]/i;
+/** Decoded characters that can be part of another escape. */
+const PERCENT_AGAIN = /[%0-9a-fu]/i;
+const REFERENCE_AGAIN = /[&#;0-9a-z]/i;
 /** Steps per byte of a text that is searched for escapes, and per escape. */
 const DECODE_STEPS = 2;
 const ESCAPE_STEPS = 36;
@@ -54,13 +47,31 @@ const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
 const WIDE =
   /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80|\xf8\x80\x80\x80|\xfc\x80{4}|\xe2(?:\x80[\xa4\xa5]|\x81\x84|\x88[\x95\x96]|[\x91-\x93])|\xe3\x80\x82/;
 
+type Note = (decoded: string) => string;
+
+/** Decodes a text that has a mark, and again while what was decoded may be part of another escape. */
+function inRounds(text: string, most: number, mark: string, again: RegExp, decode: (text: string, note: Note) => string): string {
+  let read = text;
+  let isAgain = true;
+  const note: Note = (decoded) => {
+    isAgain ||= again.test(decoded);
+    return decoded;
+  };
+  for (let round = 0; round < most && isAgain && read.includes(mark); round++) {
+    isAgain = false;
+    charge(read.length * DECODE_STEPS);
+    read = decode(read, note);
+  }
+  return read;
+}
+
 const byte = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
 /** `%41`, and `%u0041` as some servers take it. */
-const decodeUrl = (text: string): string =>
+const decodeUrl = (text: string, note: Note): string =>
   text.replace(/%(?:u([0-9a-f]{4})|([0-9a-f]{2}))/gi, (_whole, point: string | undefined, hex: string | undefined) => {
     charge(ESCAPE_STEPS);
-    return point === undefined ? byte(hex ?? "") : ofCodePoint(Number.parseInt(point, 16));
+    return note(point === undefined ? byte(hex ?? "") : ofCodePoint(Number.parseInt(point, 16)));
   });
 
 /** Full-width characters become the ASCII ones that they look like; other characters beyond Latin-1 match no signature. */
@@ -151,13 +162,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   tab: "\t",
 };
 
-const decodeEntities = (text: string): string =>
+const decodeEntities = (text: string, note: Note): string =>
   text.replace(
     /&(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}([0-9]{1,7})|(amp|apos|bsol|colon|comma|dollar|equals|excl|grave|gt|lbrace|lbrack|lcub|lpar|lsqb|lt|newline|nbsp|period|quot|rbrace|rbrack|rcub|rpar|rsqb|semi|sol|tab));?/gi,
     (_whole, hex: string | undefined, decimal: string | undefined, name: string | undefined) => {
       charge(ESCAPE_STEPS);
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? "";
-      return ofCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+      if (name !== undefined) return note(ENTITIES[name.toLowerCase()] ?? "");
+      return note(ofCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)));
     },
   );
 
