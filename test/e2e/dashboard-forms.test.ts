@@ -36,6 +36,20 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     await page.getByRole("heading", { name: "shop.example", level: 1 }).waitFor();
   });
 
+  test("the dialog of a deletion can be read, and a deleted zone leads to the list of zones", async () => {
+    const call = apiCaller(server.ready);
+    await succeed(call("POST", "/zones", { account: { id: server.ready.account_id }, name: "gone.example" }));
+    await page.goto(`${origin()}/zones/gone.example`);
+    await page.getByRole("button", { name: "Delete the zone" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill("gone.example");
+    assert.deepEqual(await graveViolations(page), []);
+    await dialog.getByRole("button", { name: "Delete the zone" }).click();
+    await page.getByRole("heading", { name: "Zones", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "shop.example" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "gone.example" }).count(), 0);
+  });
+
   test("a record of any type is added with its priority, and the dialog gives the focus back", async () => {
     await page.goto(`${origin()}/zones/shop.example/dns/records`);
     const call = apiCaller(server.ready);
@@ -56,6 +70,52 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     }
     const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?type=SRV`));
     assert.deepEqual([record.priority, record.content], [20, "5 5060 sip.example.net"]);
+  });
+
+  test("a record of a zone whose plan has tags gets some, with an error next to the field", async () => {
+    const call = apiCaller(server.ready);
+    const [{ id }] = await succeed(call("GET", "/zones?name=shop.example"));
+    await succeed(call("PATCH", `/zones/${id}`, { plan: { id: "pro" } }));
+    await page.goto(`${origin()}/zones/shop.example/dns/records?record=new`);
+    const form = page.getByRole("dialog");
+    await form.getByRole("textbox", { name: "Name" }).fill("tagged");
+    await form.getByRole("textbox", { name: "Content" }).fill("192.0.2.8");
+    await form.getByLabel("Tags").fill("a tag with spaces:1");
+    await form.getByRole("button", { name: "Add the record" }).click();
+    await form.getByText(/\(\d{4}\)/).waitFor();
+    await form.getByLabel("Tags").fill("team:web, old");
+    await form.getByRole("button", { name: "Add the record" }).click();
+    await page.getByText("#old #team:web").or(page.getByText("#team:web #old")).waitFor();
+    assert.equal(new URL(page.url()).search, "");
+    const [record] = await succeed(call("GET", `/zones/${id}/dns_records?name=tagged.shop.example`));
+    assert.deepEqual(record.tags.toSorted(), ["old", "team:web"]);
+  });
+
+  test("a gateway gets a cache and a limit, keeps its other settings, and is deleted after its name is typed", async () => {
+    const call = apiCaller(server.ready);
+    const base = `/accounts/${server.ready.account_id}/ai-gateway/gateways`;
+    const settings = { cache_invalidate_on_update: true, cache_ttl: null, collect_logs: true };
+    const limits = { rate_limiting_interval: null, rate_limiting_limit: null };
+    await succeed(call("POST", base, { id: "chats", ...settings, ...limits, authentication: true, retry_delay: 700 }));
+    await page.goto(`${origin()}/gateways/chats/settings`);
+    await page.getByLabel("Keep answers").selectOption("3600");
+    await page.getByLabel("Requests at most").fill("20 a");
+    await page.getByLabel("In", { exact: true }).selectOption("300");
+    await page.getByLabel("Ask a provider that fails").selectOption("3");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved, for the next request.").waitFor();
+    const { cache_ttl, rate_limiting_limit, rate_limiting_interval, retry_max_attempts, ...kept } = await succeed(
+      call("GET", `${base}/chats`),
+    );
+    assert.deepEqual([cache_ttl, rate_limiting_limit, rate_limiting_interval, retry_max_attempts], [3600, 20, 300, 3]);
+    assert.deepEqual([kept.authentication, kept.retry_delay, kept.cache_invalidate_on_update], [true, 700, true]);
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByRole("button", { name: "Delete the gateway" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill("chats");
+    await dialog.getByRole("button", { name: "Delete the gateway" }).click();
+    await page.getByRole("heading", { name: "AI gateway", level: 1 }).waitFor();
+    assert.deepEqual(await succeed(call("GET", base)), []);
   });
 
   test("settings of the site are saved at once, and stay after a reload", async () => {

@@ -35,15 +35,20 @@ export interface Write {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A write; afterwards everything whose path begins with one of `stale` is read again. */
+/**
+ * A write; afterwards everything whose path begins with one of `stale` is read again. A deletion does not wait for that: the
+ * page of what was deleted would be gone before it leads elsewhere.
+ */
 export function useWrite<T>(...stale: readonly string[]): UseMutationResult<Reply<T>, Error, Write> {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ method, path, body, headers }: Write) => api<T>(method, path, body, headers ? { headers } : {}),
-    onSuccess: () =>
-      client.invalidateQueries({
+    onSuccess: (_, { method }) => {
+      const read = client.invalidateQueries({
         predicate: ({ queryKey: [kind, path] }) => kind === "get" && typeof path === "string" && stale.some((one) => path.startsWith(one)),
-      }),
+      });
+      return method === "DELETE" ? undefined : read;
+    },
   });
 }
 

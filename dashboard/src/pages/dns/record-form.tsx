@@ -21,13 +21,15 @@ const TTLS = [
 interface FormProps {
   readonly zoneId: string;
   readonly zone: string;
+  /** Whether the zone's plan has tags. */
+  readonly hasTags: boolean;
   /** Undefined for a new one. */
   readonly record: DnsRecord | undefined;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps) {
+export function RecordForm({ zoneId, zone, hasTags, record, onClose, onDone }: FormProps) {
   const [type, setType] = useState(record?.type ?? "A");
   const [name, setName] = useState(record?.name ?? "");
   const [content, setContent] = useState(record?.content ?? "");
@@ -35,6 +37,8 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
   const [priority, setPriority] = useState(String(record?.priority ?? 10));
   const [isProxied, setProxied] = useState(record?.proxied ?? false);
   const [comment, setComment] = useState(record?.comment ?? "");
+  const [tags, setTags] = useState(record?.tags.join(", ") ?? "");
+  const isTagged = hasTags || (record?.tags.length ?? 0) > 0;
   const write = useWrite<DnsRecord>(`/zones/${zoneId}/dns_records`);
   const remove = useWrite<{ id: string }>(`/zones/${zoneId}/dns_records`);
   const base = `/zones/${zoneId}/dns_records`;
@@ -46,6 +50,14 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
       ...(hasPriority(type) ? withPriority(type, content, Number(priority)) : { content }),
       ttl: Number(ttl),
       comment: comment === "" ? null : comment,
+      ...(isTagged
+        ? {
+            tags: tags
+              .split(",")
+              .map((tag) => tag.trim())
+              .filter(Boolean),
+          }
+        : {}),
       ...(PROXIABLE.has(type) ? { proxied: isProxied } : {}),
     };
     write.mutate(record ? { method: "PATCH", path: `${base}/${record.id}`, body } : { method: "POST", path: base, body }, {
@@ -53,7 +65,9 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
     });
   };
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
-  const placed = ["type", "name", "content", "ttl", "priority", "proxied", "comment"].some((field) => faults[field]);
+  const tagFault = Object.keys(faults).find((field) => field === "tags" || field.startsWith("tags."));
+  const placed =
+    tagFault !== undefined || ["type", "name", "content", "ttl", "priority", "proxied", "comment"].some((field) => faults[field]);
   const of = (field: string): string | undefined => faults[field] && `${faults[field].message} (${faults[field].code})`;
   const types = RECORD_EXAMPLES.some(([known]) => known === type) ? RECORD_EXAMPLES : [...RECORD_EXAMPLES, [type, ""] as const];
   return (
@@ -119,6 +133,18 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
           onChange={({ currentTarget }) => setComment(currentTarget.value)}
           error={of("comment")}
         />
+        {isTagged && (
+          <TextInput
+            label="Tags"
+            description="Name and value with a colon, several with commas"
+            placeholder="team:web, old"
+            value={tags}
+            onChange={({ currentTarget }) => setTags(currentTarget.value)}
+            error={tagFault !== undefined && of(tagFault)}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
         {write.error && !placed && (
           <Notice tone="bad">
             <Fault error={write.error} />

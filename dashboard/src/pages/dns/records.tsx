@@ -293,7 +293,14 @@ function Records({ zone }: { readonly zone: Zone }) {
         )}
       </div>
       {form !== undefined && (
-        <RecordForm zoneId={zone.id} zone={zone.name} record={form === "new" ? undefined : form} onClose={close} onDone={done} />
+        <RecordForm
+          zoneId={zone.id}
+          zone={zone.name}
+          hasTags={zone.plan.legacy_id !== "free"}
+          record={form === "new" ? undefined : form}
+          onClose={close}
+          onDone={done}
+        />
       )}
       {isBulk && (
         <BulkEdit

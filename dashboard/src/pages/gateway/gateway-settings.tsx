@@ -1,19 +1,25 @@
 import { Button, Switch } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
+import { Confirm } from "../../parts/confirm.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
 import { Card, Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { CreateToken } from "../account/create-token.tsx";
 import { GatewayFrame } from "./gateway.tsx";
+import { GatewayLimits } from "./gateway-limits.tsx";
 
 export const GatewaySettingsPage = () => <GatewayFrame>{(base, gateway) => <Settings base={base} gateway={gateway} />}</GatewayFrame>;
 
 function Settings({ base, gateway }: { readonly base: string; readonly gateway: Gateway }) {
   const url = useRead<string>(`${base}/url/openai`);
   const write = useWrite<Gateway>(base);
+  const remove = useWrite<Gateway>(base.slice(0, base.lastIndexOf("/")));
+  const navigate = useNavigate();
   const [isCreating, setCreating] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
   const { cache_invalidate_on_update, cache_ttl, collect_logs, rate_limiting_interval, rate_limiting_limit, authentication } = gateway;
   const turn = (change: Partial<Gateway>): void => {
     const kept = { cache_invalidate_on_update, cache_ttl, collect_logs, rate_limiting_interval, rate_limiting_limit, authentication };
@@ -71,7 +77,31 @@ function Settings({ base, gateway }: { readonly base: string; readonly gateway: 
             </div>
           </div>
         </Card>
+        <GatewayLimits base={base} gateway={gateway} />
+        <Card
+          title="Delete"
+          aside={
+            <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+              Delete the gateway
+            </Button>
+          }
+        >
+          <p className={tools["hint"]}>With its logs, and for good.</p>
+        </Card>
       </div>
+      {isRemoving && (
+        <Confirm
+          title={`Delete the gateway ${gateway.id}?`}
+          action="Delete the gateway"
+          typed={gateway.id}
+          error={remove.error}
+          isPending={remove.isPending}
+          onClose={() => setRemoving(false)}
+          onConfirm={() => remove.mutate({ method: "DELETE", path: base }, { onSuccess: () => void navigate({ to: "/gateways" }) })}
+        >
+          Its logs, routes, datasets and keys of providers go with it. Applications that use its address get an error.
+        </Confirm>
+      )}
       {isCreating && <CreateToken onClose={() => setCreating(false)} preset={["AI Gateway Run"]} name={`Gateway ${gateway.id}`} />}
     </div>
   );

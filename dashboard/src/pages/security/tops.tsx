@@ -17,6 +17,9 @@ interface TopsProps {
 
 const SHOWN_MAX = 5;
 
+/** Rules without a name differ by their identifier, whose first digits do. */
+export const unnamedRule = (id: string): string => `Unnamed rule ${id.slice(0, 6)}`;
+
 /** The most frequent values. A click filters by one. */
 export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsProps) {
   const nodes = Object.fromEntries(
@@ -46,7 +49,8 @@ export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsPro
             <h2>{title}</h2>
             <ol>
               {groups.map(({ count: of, dimensions: { value, label } }) => {
-                const shown = label || String(value).replaceAll("_", " ") || "unknown";
+                const shown =
+                  label || (label === undefined ? String(value).replaceAll("_", " ") : value && unnamedRule(String(value))) || "unknown";
                 return (
                   <li key={`${value} ${label}`}>
                     <button

@@ -13,6 +13,8 @@ interface Step {
   readonly to: string;
   /** Undefined while it is not known; null if it could not be read. */
   readonly isDone: boolean | undefined | null;
+  /** Said in place of the hint then. */
+  readonly unknown?: string;
 }
 
 /** The way of a site behind the edge; each tick is what the server says now. */
@@ -34,7 +36,8 @@ export function useSteps(zone: Zone): readonly Step[] {
       title: "Name its name servers at the registrar",
       hint: `${zone.name_servers.join(" and ")}. The zone is active when the world asks them.`,
       to: "/zones/$zone",
-      isDone: zone.status === "active",
+      isDone: zone.status === "active" && (zone.activated_on === zone.created_on ? null : true),
+      unknown: `${zone.name_servers.join(" and ")}. The zone was active at once, so that the server has not looked at its registrar.`,
     },
     {
       title: "Send its traffic through the edge",
@@ -73,21 +76,21 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
   const steps = useSteps(zone);
   const done = steps.filter(({ isDone }) => isDone === true).length;
   const isKnown = steps.every(({ isDone }) => isDone !== undefined);
-  const isOpen = isKnown && done < steps.length;
+  const isOpen = isKnown && steps.some(({ isDone }) => isDone === false);
   return (
     <details open={isOpen} key={String(isOpen)}>
       <summary className={css["count"]}>
         <b className="num">{isKnown ? done : "–"}</b> of <b className="num">{steps.length}</b> done
       </summary>
       <ol className={css["steps"]}>
-        {steps.map(({ title, hint, to, isDone }) => (
+        {steps.map(({ title, hint, to, isDone, unknown = "Whether it is done could not be read." }) => (
           <li key={title} data-done={isDone === true}>
             <span className={css["tick"]}>{isDone === true && <Icon name="check" size={14} />}</span>
             <div>
               <Link to={to} params={{ zone: zone.name }}>
                 {title}
               </Link>
-              <p>{isDone === null ? "Whether it is done could not be read." : hint}</p>
+              <p>{isDone === null ? unknown : hint}</p>
             </div>
             <span className="unseen">{isDone === undefined || isDone === null ? "not known" : isDone ? "done" : "open"}</span>
           </li>
