@@ -50,11 +50,12 @@ export interface CertificateOrdersDeps {
   onError(error: unknown): void;
 }
 
-const CONCURRENCY_MAX = 12;
 /** Concurrent orders of one account; the rest of the capacity is for others, however slow the authority is. */
 const PER_ACCOUNT_MAX = 6;
 /** Concurrent orders of one authority; the rest of the capacity is for others, however slow it is. */
 const PER_AUTHORITY_MAX = 8;
+/** As many as all five authorities together may have, so that slow ones keep no place from another. */
+const CONCURRENCY_MAX = 5 * PER_AUTHORITY_MAX;
 /** Including orders that a caller waits for. */
 const RUNNING_MAX = 64;
 /** Longer than any attempt takes; afterwards another process may claim the order. */
@@ -68,6 +69,8 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
   const { store, clock, workOn } = deps;
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
+  /** Those that no caller waits for: callers' orders keep no place from these. */
+  let planned = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const wakeIn = (ms: number): void => {
@@ -93,7 +96,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     return run;
   };
   const turn = async (): Promise<number> => {
-    const limit = CONCURRENCY_MAX - running.size;
+    const limit = CONCURRENCY_MAX - planned;
     // Reading is cheap, but every write is synced to disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
     const { result: ids } = await store.write(({ db }) =>
@@ -106,7 +109,8 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
         preferred: deps.preferred,
       }),
     );
-    for (const id of ids) void start(id);
+    planned += ids.length;
+    for (const id of ids) void start(id).finally(() => planned--);
     return ids.length;
   };
 
