@@ -34,7 +34,7 @@ const SURVIVED: readonly (readonly [what: string, damage: (directory: string) =>
   ["a last good copy with other bytes", overwrite("snapshot.last-good", 10, 60), /last good copy is invalid/],
   ["half a last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), /last good copy is invalid/],
   ["a journal of noise", (at) => writeFileSync(join(at, "snapshot.last-good.journal"), "x\ny"), /journal of the last good copy is corrupt/],
-  ["events that are no database", (at) => writeFileSync(join(at, "events.db"), "noise".repeat(4096)), /events database is corrupt/],
+  ["events that are no database", (at) => writeFileSync(join(at, "events.db"), "noise".repeat(4096)), /events database cannot be used/],
   ["a run file of noise", (at) => writeFileSync(join(at, "run.json"), "{"), /"msg":"ready"/],
 ];
 for (const [what, damage, log] of SURVIVED) {

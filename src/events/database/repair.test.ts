@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -47,6 +47,16 @@ test("a file that is not a database is set aside, and events continue in a new o
     queries.list("gateway_logs", all).map(({ id }) => id),
     ["first"],
   );
+});
+
+test("a directory in the place of the file is set aside, and events continue in a new file", (t) => {
+  const { path, asides, open } = setUp(t);
+  mkdirSync(join(path, "below"), { recursive: true });
+  const database = open();
+  t.after(() => database.close());
+  database.insert([row("first")]);
+  assert.deepEqual(asides, [`${path}.damaged-1`]);
+  assert.ok(existsSync(`${path}.damaged-1/below`));
 });
 
 /** Overwrites the first page of a table, which nothing reads before the table is used. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type EventDatabase, openEventDatabase } from "./database.ts";
 import { fileIdentity, type FileIdentity, isSameFile, removeForeignLog } from "./file-identity.ts";
@@ -9,7 +9,7 @@ export interface RepairDeps {
   nowMs(): number;
   /** Names of each facet; absent: the database's default. */
   readonly namesMax?: number | undefined;
-  /** A damaged file was moved to `aside`. */
+  /** A file that is damaged, or that this process may not use, was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
   /** The file was removed or replaced by somebody else. */
   replaced(): void;
@@ -26,7 +26,7 @@ export interface RepairedDatabase extends EventDatabase {
 }
 
 /**
- * The events database, recreated when its file turns out to be damaged, at the start or later: it holds records of the
+ * The events database, recreated when its file turns out to be damaged or of no use to this process, at the start or later: it holds records of the
  * past, and must neither keep the planes from serving nor lose later records. The damaged file is kept beside it, and so
  * is the one before. A full disk does not stop serving either.
  */
@@ -43,7 +43,7 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged, replaced,
     try {
       return attempt(work);
     } catch (error) {
-      if (!isDamaged(error)) throw error;
+      if (!isDamaged(error) && !(isRefused(error) && isForeign(path))) throw error;
       open?.close();
       open = null;
       damaged(setAside(path, nowMs()), error);
@@ -100,6 +100,28 @@ const DAMAGE_CODES: readonly number[] = [11, 26];
 export const isDamaged = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && DAMAGE_CODES.includes(Number(error.errcode) & 0xff);
 
+// SQLITE_READONLY, SQLITE_CANTOPEN.
+const REFUSAL_CODES: readonly number[] = [8, 14];
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && REFUSAL_CODES.includes(Number(error.errcode) & 0xff);
+
+/** Whether something has the database's name that this process cannot use: a directory, or a file of another user. */
+const isForeign = (path: string): boolean =>
+  PARTS.some((part) => {
+    const found = statSync(path + part, { throwIfNoEntry: false });
+    return found !== undefined && !(found.isFile() && mayWrite(path + part));
+  });
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const PARTS = ["", "-wal", "-shm"];
 /** Number of damaged files to keep: a disk that fails repeatedly must not be filled with them. */
 const ASIDE_MAX = 2;
@@ -108,7 +130,7 @@ const ASIDE_MAX = 2;
 function setAside(path: string, nowMs: number): string {
   const aside = `${path}.damaged-${nowMs}`;
   for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, aside + part);
-  for (const older of asidesOf(path).slice(ASIDE_MAX)) for (const part of PARTS) rmSync(older + part, { force: true });
+  for (const older of asidesOf(path).slice(ASIDE_MAX)) for (const part of PARTS) rmSync(older + part, { force: true, recursive: true });
   return aside;
 }
 

@@ -60,7 +60,7 @@ const steadyMs = createSteadyTime({
 const reserve = createDiskReserve(reserveOf(path), () => volume().free);
 const database = openRepairedDatabase({
   ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
-  damaged: (aside, error) => voice.log("error", "the events database is corrupt; created a new one", { aside, error: String(error) }),
+  damaged: (aside, error) => voice.log("error", "the events database cannot be used; created a new one", { aside, error: String(error) }),
   replaced: () =>
     voice.log("error", "the events database was removed or replaced while the server was running; continuing with the file that is there"),
   full: (error) => {
