@@ -34,6 +34,8 @@ export interface ControlDeps {
   /** Distinguishes nodes with the same database; kept as long as the events. */
   readonly nodeId: string;
   readonly gatewayLogStore: GatewayLogStore;
+  /** Whether all servers of the installation read the same events; default: each has its own. */
+  readonly areEventsShared?: boolean;
   /** Directory of the segments of gateway logs. */
   readonly logSegments: string;
   /** Reads segments for jobs that push logs; by default in this thread. */

@@ -55,7 +55,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ".",
   ],
   app: ["config", "log", "threads", "waf", "handover", "planes", "operations", "control", "backup", "fleet", "roles", ".", "tunnel", "cli"],
-  events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "spool", "write"],
+  events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "spool", "clickhouse", "write"],
   store: [
     "tables",
     "queries",

@@ -9,5 +9,9 @@ const INT_MAX = 2 ** 31 - 1;
 export function reachOf(name: string): (context: GraphQlContext) => number {
   const node = ANALYTICS_NODES.find((known) => known.name === name);
   const made = node?.kind === "rows" ? "rows" : node?.intervalMs === MINUTE_MS ? "minutes" : "hours";
-  return ({ req }) => Math.min(req.control.retentionSeconds[made], INT_MAX);
+  return ({ req }) => {
+    const { onlyGatewaysCount, ...seconds } = req.control.retentionSeconds;
+    const isFromRows = onlyGatewaysCount && node?.dataset !== "aiGatewayRequests";
+    return Math.min(seconds[isFromRows ? "rows" : made], INT_MAX);
+  };
 }

@@ -32,6 +32,13 @@ export function isCountersUrl(value: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "" && /^\/?\d{0,4}$/.test(url.pathname) && url.search === "";
 }
 
+/** Other parameters in it would be settings of the client. */
+export function isClickHouseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === "") return false;
+  return /^\/?\w{0,128}$/.test(url.pathname) && url.search === "" && url.hash === "";
+}
+
 /** OpenID Connect Core 1.0 §1.2: without a query. The secret goes there. */
 export function isIssuerUrl(value: string): boolean {
   const url = URL.parse(value);

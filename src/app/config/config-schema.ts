@@ -434,6 +434,16 @@ export const CONFIG_KEYS = {
     max: 1_099_511_627_776,
     doc: "Disk space in the data directory for cached responses that are large or requested again, for all edge threads together, in bytes. 0: no disk cache.",
   },
+  "events.url": {
+    type: "clickhouse",
+    default: "",
+    doc: "ClickHouse server for rows of requests, security events and DNS queries, instead of the events database: https://USER:PASSWORD@HOST:8443/DATABASE, or http:// without TLS in a network that you trust. All servers with the role control need the same one; nodes send their events to these. Empty: the events database.",
+  },
+  "events.ca": {
+    type: "text",
+    default: "",
+    doc: "PEM file of the authority that issued the certificate of events.url. Empty: the authorities that the system trusts.",
+  },
   "events.rows_retention_days": {
     formerly: "events.rows_kept_days",
     type: "count",
@@ -447,7 +457,7 @@ export const CONFIG_KEYS = {
     default: 4_294_967_296,
     min: 16_777_216,
     max: 1_099_511_627_776,
-    doc: "Maximum size of the events database, in bytes. Above it, the server deletes the oldest rows of the account that uses the most space, regardless of their age.",
+    doc: "Maximum size of the events database, in bytes. Above it, the server deletes the oldest rows of the account that uses the most space, regardless of their age. With events.url, also the maximum size of the rows that wait for ClickHouse; rows above it are dropped.",
   },
   "events.minutes_retention_days": {
     formerly: "events.minutes_kept_days",

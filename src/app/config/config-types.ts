@@ -32,6 +32,7 @@ export interface ConfigTypes {
   readonly database: string;
   readonly bus: string;
   readonly counters: string;
+  readonly clickhouse: string;
   readonly level: LogLevel;
   readonly levels: Readonly<Partial<Record<LogArea, LogLevel>>>;
   readonly native: NativeMode;

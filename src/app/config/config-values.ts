@@ -13,6 +13,7 @@ import {
   LEVELS,
   SWITCH_WORDS,
   isBusUrl,
+  isClickHouseUrl,
   isCountersUrl,
   isIssuerUrl,
   isSite,
@@ -138,6 +139,12 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   counters: {
     expects: "redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT/DATABASE",
     accept: (value) => (typeof value === "string" && (value === "" || isCountersUrl(value)) ? value : undefined),
+    show: (value) => JSON.stringify(withoutCredentials(value)),
+    secret: true,
+  },
+  clickhouse: {
+    expects: "http://USER:PASSWORD@HOST:8123/DATABASE or https://USER:PASSWORD@HOST:8443/DATABASE",
+    accept: (value) => (typeof value === "string" && (value === "" || isClickHouseUrl(value)) ? value : undefined),
     show: (value) => JSON.stringify(withoutCredentials(value)),
     secret: true,
   },

@@ -19,6 +19,7 @@ import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 export const controlConfig = (config: Config) => ({
   edgeAddresses: edgeAddresses(config),
   eventRetention: retentionOf(config),
+  areEventsShared: config.events.url !== "",
   auditRetention: { days: config.audit_log.retention_days, rowsMax: config.audit_log.rows_per_account_max },
   localOriginAllowed: originPolicy(config),
   vendorPrefix: config.vendor.prefix,

@@ -1,3 +1,4 @@
+import type { ClickHousePlace } from "#events/clickhouse/connection.ts";
 import { createThreadReads, type EventReads, type ThreadReads } from "#events/read/read-client.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { Log } from "#app/log/log.ts";
@@ -17,10 +18,13 @@ interface Started {
 
 const STOP_MS = 1_000;
 
-/** The thread that reads the events database for the API. It starts with the first query: most installations never have one. */
-export function createEventReader(path: string, log: Log): EventReader {
+/** Queries that wait for ClickHouse at the same time; those of the embedded database take the thread itself. */
+const CLICKHOUSE_QUERIES_MAX = 8;
+
+/** The thread that reads events for the API. It starts with the first query: most installations never have one. */
+export function createEventReader(path: string, log: Log, clickHouse?: ClickHousePlace): EventReader {
   let started: Started | null = null;
-  const reads = (): ThreadReads => (started ??= start(path, log)).reads;
+  const reads = (): ThreadReads => (started ??= start(path, log, clickHouse)).reads;
   return {
     reads: {
       page: (table, query) => reads().page(table, query),
@@ -37,14 +41,14 @@ export function createEventReader(path: string, log: Log): EventReader {
   };
 }
 
-function start(path: string, log: Log): Started {
-  const reads = createThreadReads();
+function start(path: string, log: Log, clickHouse?: ClickHousePlace): Started {
+  const reads = createThreadReads(clickHouse && CLICKHOUSE_QUERIES_MAX);
   const connect = (): void => reads.connect(handOver(worker));
   const worker = startPlaneWorker({
     name: "events-reader",
-    script: import.meta.resolve("#events/read/reader.ts"),
+    script: clickHouse === undefined ? import.meta.resolve("#events/read/reader.ts") : import.meta.resolve("#events/clickhouse/reader.ts"),
     log,
-    connect: () => ({ workerData: { path }, transfer: [] }),
+    connect: () => ({ workerData: { path, clickHouse }, transfer: [] }),
     onRestart: connect,
   });
   // Queries wait in the port until it listens; if it never does, each of them fails.

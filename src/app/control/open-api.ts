@@ -28,6 +28,7 @@ import { serverStatus } from "#app/operations/server-status.ts";
 import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { addJoining, type Admit } from "#app/operations/joining.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
+import { clickHouseNotices } from "#app/operations/clickhouse-notices.ts";
 import type { OpenSocket } from "#app/planes/zone-sockets.ts";
 import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
@@ -110,7 +111,12 @@ export function openApi(
     samples,
     status: () => serverStatus({ log, planes, samples, nodes: () => control.nodes.list() }),
     notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
-    notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
+    notices: async () => [
+      ...transport.list(),
+      ...stalls.list(),
+      ...control.zoneSettling.notices(),
+      ...(await clickHouseNotices(config, planes.workers)),
+    ],
   });
   // A proxy on this machine that is reachable from outside would also pass them on, under another name.
   const isPrivate = areLoopback(config.api.host);

@@ -17,6 +17,7 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createPublisher, type Publisher } from "#snapshot/publisher.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import type { ComposeDeps } from "./compose-deps.ts";
+import { clickHouseOf } from "#app/planes/plane-configs.ts";
 import { controlConfig } from "./control-config.ts";
 import { createEventReader, type EventReader } from "./event-reader.ts";
 import { createLogBatches, type LogBatches } from "./log-batches.ts";
@@ -59,7 +60,7 @@ export async function openControl(
   closing.add(() => events.close());
   const gatewayLogStore = openGatewayLogStore(files.events);
   closing.add(() => gatewayLogStore.close());
-  const reader = createEventReader(files.events, log);
+  const reader = createEventReader(files.events, log, clickHouseOf(config));
   closing.add(() => reader.close());
   const batches = createLogBatches(log);
   closing.add(() => batches.close());

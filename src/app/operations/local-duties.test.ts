@@ -6,14 +6,20 @@ import type { Log } from "#app/log/log.ts";
 import { reportLocalDuties } from "./local-duties.ts";
 
 function dutiesOf(
-  config: { readonly url?: string; readonly bus?: string; readonly counters?: string; readonly roles?: readonly string[] },
+  config: {
+    readonly url?: string;
+    readonly bus?: string;
+    readonly counters?: string;
+    readonly events?: string;
+    readonly roles?: readonly string[];
+  },
   isNode = false,
 ): readonly string[] {
-  const { url = "sqlite:a.db", bus = "", counters = "", roles = ["control", "edge"] } = config;
+  const { url = "sqlite:a.db", bus = "", counters = "", events = "", roles = ["control", "edge"] } = config;
   const said: string[] = [];
   const log = { info: ({ duty }: { readonly duty: string }) => said.push(duty) } as unknown as Log;
   const metrics = createMetrics();
-  const given = { database: { url }, bus: { url: bus }, counters: { url: counters }, roles } as unknown as Config;
+  const given = { database: { url }, bus: { url: bus }, counters: { url: counters }, events: { url: events }, roles } as unknown as Config;
   reportLocalDuties({ config: given, isNode, log, metrics });
   const counted = metrics.samples().filter(({ name, value }) => name === "selvedge_local_duties" && value === 1);
   assert.equal(counted.length, said.length);
@@ -28,4 +34,5 @@ test("an installation on several machines says which duties each has alone; one 
   assert.deepEqual(dutiesOf({ url: "postgres://db/x", bus: "nats://bus" }), ["counters", "events"]);
   assert.deepEqual(dutiesOf({ roles: ["edge"] }, true), ["counters"]);
   assert.deepEqual(dutiesOf({ url: "postgres://db/x", bus: "nats://bus", counters: "redis://count" }), ["events"]);
+  assert.deepEqual(dutiesOf({ url: "postgres://db/x", bus: "nats://bus", events: "http://clickhouse" }), ["counters"]);
 });

@@ -32,8 +32,8 @@ const LOCAL_DUTIES: readonly LocalDuty[] = [
   },
   {
     duty: "events",
-    sentence: "events of this server's planes and of the nodes whose events it takes are shown by its own API only",
-    isLocal: (_config, isNode) => !isNode,
+    sentence: "without events.url, events of this server's planes and of the nodes whose events it takes are shown by its own API only",
+    isLocal: ({ events }, isNode) => !isNode && events.url === "",
   },
 ];
 

@@ -10,7 +10,7 @@ export interface OperationsDeps {
   /** Reasons why the server cannot serve; empty if it is ready. */
   notReady(): Promise<readonly string[]>;
   /** Notices for the operator although everything serves. */
-  notices(): readonly string[];
+  notices(): Promise<readonly string[]>;
   /** The parts of the server and what they wait for, for `selvedge status`. */
   status(): Promise<ServerStatus>;
 }
@@ -43,7 +43,7 @@ export function createOperations(deps: OperationsDeps): Operations {
       "/readyz",
       async () => {
         const reasons = await deps.notReady();
-        const notices = deps.notices();
+        const notices = await deps.notices();
         const isReady = reasons.length === 0;
         return json(isReady ? 200 : 503, {
           status: isReady ? "ready" : "not ready",

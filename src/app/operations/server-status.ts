@@ -18,6 +18,7 @@ export interface ServerStatus {
 const QUEUES: Readonly<Record<string, string>> = {
   event_rows: "selvedge_events_waiting_rows",
   bytes_for_control: "selvedge_events_spool_bytes",
+  bytes_for_clickhouse: "selvedge_events_clickhouse_spool_bytes",
 };
 
 export interface ServerStatusDeps {

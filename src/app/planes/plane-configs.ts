@@ -1,6 +1,7 @@
 import type { ConnectionLimits } from "#kernel/process/connection-places.ts";
 import type { CounterPlace } from "#wire/redis/counter-server.ts";
 import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
+import type { ClickHousePlace } from "#events/clickhouse/connection.ts";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
@@ -167,6 +168,9 @@ export const edgeAddresses = (config: Config): readonly string[] =>
 /** Addresses of edges that are no nodes: those that the operator names, or those of this process's own edge. */
 export const fixedEdgeAddresses = (config: Config): readonly string[] =>
   canonicalAddresses(config.edge.addresses.length === 0 && !config.roles.includes("edge") ? [] : edgeAddresses(config));
+
+/** Where the rows of events are, if not in the embedded database. */
+export const clickHouseOf = ({ events: { url, ca } }: Config): ClickHousePlace | undefined => (url === "" ? undefined : { url, ca });
 
 const DAY_MS = 86_400_000;
 

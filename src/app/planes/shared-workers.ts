@@ -1,6 +1,6 @@
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createLazyWorker, type LazyWorker } from "#app/threads/lazy-worker.ts";
-import { retentionOf } from "./plane-configs.ts";
+import { clickHouseOf, retentionOf } from "./plane-configs.ts";
 import { type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import { channel, handOver } from "#app/threads/thread-ports.ts";
 import type { PlanesDeps } from "./planes-deps.ts";
@@ -37,7 +37,8 @@ export function startSinks(
     isLazy: eventsFree !== undefined,
     connect: () => {
       const data = { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own, mayOpen: eventsFree };
-      if (uplink === undefined) return { workerData: data, transfer: [] };
+      const clickHouse = clickHouseOf(config);
+      if (uplink === undefined) return { workerData: clickHouse === undefined ? data : { ...data, clickHouse }, transfer: [] };
       const port = uplink();
       return { workerData: { ...data, uplink: port }, transfer: [port] };
     },

@@ -26,6 +26,7 @@ import { allowedHosts } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import type { PlaneReports, Planes } from "#app/planes/planes-deps.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
+import { clickHouseNotices } from "#app/operations/clickhouse-notices.ts";
 import { reportLocalDuties } from "#app/operations/local-duties.ts";
 import { createLevelChanges } from "#app/operations/level-changes.ts";
 import { createReload } from "#app/operations/reload.ts";
@@ -121,7 +122,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
       samples,
       status: () => serverStatus({ log, planes, samples, nodes: async () => [] }),
       notReady: () => silentPlanes(planes.workers),
-      notices: () => [...transport.list(), ...stalls.list()],
+      notices: async () => [...transport.list(), ...stalls.list(), ...(await clickHouseNotices(config, planes.workers))],
     }),
     places: LISTEN_PLACES.ops(config),
     fdAt: (i) => inherited?.take(socketName("ops/tcp", i)),

@@ -9,7 +9,7 @@ import { createDeliveries, type Deliveries } from "#control/notifications/delive
 import { createEventCounts } from "#control/notifications/spikes/event-counts.ts";
 import { createNotificationHistory, type NotificationHistory } from "#control/notifications/delivery/history.ts";
 import { createNotificationPolicies, type NotificationPolicies } from "#control/notifications/policies/policies.ts";
-import { createCountPublisher } from "#control/notifications/spikes/publish-counts.ts";
+import { commonEvents, createCountPublisher } from "#control/notifications/spikes/publish-counts.ts";
 import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { createSharedCounts } from "#control/notifications/spikes/shared-counts.ts";
 import { createSharedRounds } from "#control/notifications/spikes/shared-rounds.ts";
@@ -40,6 +40,8 @@ export interface NotificationsDeps {
   readonly events: EventReads;
   /** Kept as long as the events database. */
   readonly nodeId: string;
+  /** Whether all servers of the installation read the same events. */
+  readonly areEventsShared: boolean;
   readonly vendorPrefix: string;
   /** Undefined if the installation sends no e-mail. */
   readonly mailServer?: MailServer | undefined;
@@ -47,10 +49,11 @@ export interface NotificationsDeps {
   readonly webhookAllowed: OutboundAddressAllowed;
 }
 
-/** Several nodes may share PostgreSQL, each with its own events; SQLite has a single node. */
-function countsOf({ store, events, nodeId }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
+/** Several nodes may share PostgreSQL, each with its own events or all with the same; SQLite has a single node. */
+function countsOf({ store, events, nodeId, areEventsShared }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
   const counts = createEventCounts(events);
   if (store.dialect === "sqlite") return { counts, rounds: createWindowClaims() };
+  if (areEventsShared) return { counts, rounds: createSharedRounds({ store, publisher: commonEvents(events) }) };
   const publisher = createCountPublisher({ store, counts, node: nodeId });
   return { counts: createSharedCounts({ store }), rounds: createSharedRounds({ store, publisher }) };
 }

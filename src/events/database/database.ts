@@ -20,8 +20,8 @@ import { createDeletions, type Deletions } from "./deletions.ts";
 
 /** The writing side of the events database. One thread owns it. */
 export interface EventDatabase extends Deletions {
-  /** Inserts the rows and counts them in the roll-ups, all in one transaction. */
-  insert(tables: readonly PackedRows[]): void;
+  /** Inserts the rows and counts them in the roll-ups, all in one transaction, in which `also` runs last. */
+  insert(tables: readonly PackedRows[], also?: () => void): void;
   /** Returns at most `pages` free pages to the file system. */
   shrink(pages: number): void;
   /** Bytes in use, without free pages. */
@@ -102,7 +102,11 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
     }
   };
   return {
-    insert: (tables) => settled(db, facets, () => insert(tables)),
+    insert: (tables, also) =>
+      settled(db, facets, () => {
+        insert(tables);
+        also?.();
+      }),
     take,
     newestSegment: () => Number(db.prepare("SELECT IFNULL(MAX(segment), 0) AS n FROM gateway_segments").get()?.["n"]),
     ...createDeletions(db, { facets, blocks, values }, usedBytes, nowMs),

@@ -2,4 +2,5 @@
 export const FULL_CODES: readonly number[] = [13, 4874];
 
 export const isFull = (error: unknown): boolean =>
-  error instanceof Error && "errcode" in error && FULL_CODES.includes(Number(error.errcode));
+  error instanceof Error &&
+  (("errcode" in error && FULL_CODES.includes(Number(error.errcode))) || ("code" in error && error.code === "ENOSPC"));

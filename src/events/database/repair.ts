@@ -61,7 +61,7 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged, replaced,
   };
   while (!isOpenOrFull());
   return {
-    insert: (tables) => run((database) => database.insert(tables)),
+    insert: (tables, also) => run((database) => database.insert(tables, also)),
     take: (batch, work) => run((database) => database.take(batch, work)),
     newestSegment: () => run((database) => database.newestSegment()),
     deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),

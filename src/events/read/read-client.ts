@@ -54,7 +54,7 @@ const POSTED_MAX = 2;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Throws `database_unavailable` if the thread is gone, behind or too slow. */
-export function createThreadReads(): ThreadReads {
+export function createThreadReads(postedMax = POSTED_MAX): ThreadReads {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const queue = createFairQueue<ReadMessage>(WAITING_MAX);
   const posted = new Set<number>();
@@ -69,7 +69,7 @@ export function createThreadReads(): ThreadReads {
   const refuse = (request: number): void => end(request, ({ reject }) => reject(new PlatformError("database_unavailable")));
 
   const post = (): void => {
-    while (posted.size < POSTED_MAX) {
+    while (posted.size < postedMax) {
       const message = queue.next();
       if (message === undefined) return;
       // Queries that took too long have no waiting caller.

@@ -57,7 +57,7 @@ export function readRowsSince<T extends EventTable>(
     .concat(matches.map((match) => ({ row_id: match.row_id, row: () => whole(match) })))
     .sort((a, b) => a.row_id - b.row_id);
   const rows: EventTables[T][] = [];
-  for (let units = 0; rows.length < Math.min(found.length, rowsMax) && units < unitsMax; units += unitsOf(rows.at(-1)!))
+  for (let units = 0; rows.length < Math.min(found.length, rowsMax) && units < unitsMax; units += lengthOfRow(rows.at(-1)!))
     rows.push(found[rows.length]!.row());
   const lookedAt = found.length > rows.length ? (found[rows.length - 1]?.row_id ?? from) : end;
   const countedFrom = Math.max(after, from - COUNTED_ROWS_MAX);
@@ -73,7 +73,7 @@ export function readRowsSince<T extends EventTable>(
 /** Units of a row besides its texts: names, numbers and punctuation of JSON. */
 const ROW_UNITS = 500;
 
-const unitsOf = (row: object): number =>
+export const lengthOfRow = (row: object): number =>
   Object.values(row).reduce(
     (units: number, cell: unknown) => units + (typeof cell === "string" ? cell.length : isObject(cell) ? JSON.stringify(cell).length : 0),
     ROW_UNITS,

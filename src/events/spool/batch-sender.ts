@@ -34,6 +34,8 @@ const NOTHING = new Uint8Array();
 export function createBatchSender({ source, epoch, files, ask, refused }: BatchSenderDeps): BatchSender {
   const stopping = new AbortController();
   let place: NodePlace | null = null;
+  /** The last batch: if its answer is lost, another process with control gets the same one, and so knows that it is (ADR 0328). */
+  let sent: Pick<BatchRange, "from" | "to"> | null = null;
   let wake = (): void => undefined;
   const look = async (): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -42,11 +44,16 @@ export function createBatchSender({ source, epoch, files, ask, refused }: BatchS
     await promise;
     clearTimeout(timer);
   };
+  const bytesFrom = (from: NodePlace): number => {
+    if (sent === null || sent.from.segment !== from.segment || sent.from.at !== from.at) return BATCH_BYTES;
+    return sent.to.segment === from.segment ? sent.to.at - from.at : sent.to.at;
+  };
   const step = async (): Promise<void> => {
-    const batch = place === null ? null : files.next(place, BATCH_BYTES);
+    const batch = place === null ? null : files.next(place, bytesFrom(place));
     if (place !== null && batch === null) return look();
     const from = place ?? START;
     const range = { source, epoch, from, to: batch?.to ?? from };
+    if (batch !== null) sent = range;
     const { stored, refused: reason, error } = await ask(range, batch?.bytes ?? NOTHING);
     if (stored === undefined) throw new Error(error ?? "no answer");
     if (reason !== undefined) refused(range, reason);

@@ -25,10 +25,13 @@ export interface BatchFiles {
   bytes(): number;
 }
 
-/** Rows of a node on its disk. */
+/** Rows on the disk until another machine has them. */
 export interface Spool extends BatchFiles {
   /** Stores all rows or none; they are on disk when it returns. Throws a SpoolFullError if they do not fit. */
   append(records: readonly Uint8Array[]): void;
+  /** The number of the file that the next record is added to; null if it begins a new one. */
+  open(): number | null;
+  /** Ends that file. */
   close(): void;
 }
 
@@ -40,6 +43,8 @@ export interface SpoolDeps {
   /** The rest of a file, from this place on, is not a record: it was being written when the machine stopped. */
   damaged(place: NodePlace): void;
   readonly segmentBytesMax?: number;
+  /** The machine that takes them; default: control. */
+  readonly taker?: string;
 }
 
 /** Before each record: its length and checksum. */
@@ -47,7 +52,7 @@ export const SPOOL_HEAD_BYTES = 8;
 const SEGMENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Each start begins a new file, so that no record follows a damaged one. */
-export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SEGMENT_BYTES_MAX }: SpoolDeps): Spool {
+export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SEGMENT_BYTES_MAX, taker = "control" }: SpoolDeps): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const sizes = new Map(segmentsIn(directory).map((segment) => [segment, statSync(segmentPath(directory, segment)).size]));
   let segment = Math.max(0, ...sizes.keys());
@@ -66,6 +71,10 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       }
     }
   };
+  const forget = (known: number): void => {
+    total -= sizes.get(known) ?? 0;
+    sizes.delete(known);
+  };
   const end = (): void => {
     if (file !== null) closeSync(file);
     file = null;
@@ -75,7 +84,7 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       const parts = records.flatMap((record) => [headOf(record), record]);
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       if (total + bytes > bytesMax)
-        throw new SpoolFullError("events.bytes_max is reached: rows that control has not taken fill the disk's share");
+        throw new SpoolFullError(`events.bytes_max is reached: rows that ${taker} has not taken fill the disk's share`);
       if (file !== null && sizes.get(segment)! >= segmentBytesMax) end();
       file ??= begin();
       const before = sizes.get(segment)!;
@@ -95,6 +104,11 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       for (const known of [...sizes.keys()].sort((a, b) => a - b)) {
         if (known < read) continue;
         if (known > read) [read, at] = [known, 0];
+        if (!existsSync(segmentPath(directory, read))) {
+          // The process before this one has released it while it ended.
+          forget(known);
+          continue;
+        }
         const bytes = recordsOf(segmentPath(directory, read), at, sizes.get(read)!, limit);
         if (bytes.length > 0) return { to: { segment: read, at: at + bytes.length }, bytes };
         if (at < sizes.get(read)!) damaged({ segment: read, at });
@@ -107,11 +121,11 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
         if (known === segment) end();
         const path = segmentPath(directory, known);
         if (existsSync(path)) unlinkSync(path);
-        sizes.delete(known);
-        total -= size;
+        forget(known);
       }
     },
     bytes: () => total,
+    open: () => (file === null ? null : segment),
     close: end,
   };
 }

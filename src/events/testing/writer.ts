@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { TestContext } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createMetrics, type MetricSample } from "#kernel/process/metrics.ts";
+import type { BatchAnswer, BatchMessage, NodeBatch } from "#events/rows/node-batch.ts";
 import { type ClosableEventSink, createEventSink } from "#events/write/sink.ts";
-import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
+import { DEFAULT_RETENTION, type WriterData } from "#events/write/writer-config.ts";
 
 /** The thread that writes, as the server starts it. */
 export interface TestWriter {
@@ -12,16 +13,24 @@ export interface TestWriter {
   /** Lines that it has logged. */
   readonly logged: readonly string[];
   metric(name: string): Promise<number>;
+  /** Gives it a batch of a node. */
+  take(batch: NodeBatch): Promise<BatchAnswer>;
   /** Commits the received rows and ends the thread. */
   drain(timeoutMs?: number): Promise<void>;
 }
 
 /** `first`: a module that the thread loads before its program. */
-export async function startTestWriter(t: TestContext, path: string, first?: string): Promise<TestWriter> {
+export async function startTestWriter(
+  t: TestContext,
+  path: string,
+  first?: string,
+  more: Partial<Pick<WriterData, "clickHouse">> = {},
+): Promise<TestWriter> {
   const { port1, port2 } = new MessageChannel();
+  const batches = new MessageChannel();
   const thread = new Worker(new URL("../write/writer.ts", import.meta.url), {
-    workerData: { path, ports: [port1], retention: DEFAULT_RETENTION },
-    transferList: [port1],
+    workerData: { path, ports: [port1, batches.port1], retention: DEFAULT_RETENTION, ...more },
+    transferList: [port1, batches.port1],
     ...(first === undefined ? {} : { execArgv: ["--import", first] }),
   });
   t.after(() => thread.terminate());
@@ -43,6 +52,11 @@ export async function startTestWriter(t: TestContext, path: string, first?: stri
       thread.postMessage({ type: "metrics", request: 1 });
       const { samples } = await Promise.race([answer, ended]);
       return samples.filter((sample) => sample.name === name).reduce((sum, { value }) => sum + value, 0);
+    },
+    take: async (batch) => {
+      batches.port2.postMessage({ type: "batch", request: 1, batch } satisfies BatchMessage);
+      const [answer] = (await once(batches.port2, "message")) as [BatchAnswer];
+      return answer;
     },
     drain: async (timeoutMs = 2_000) => {
       await sink.close();

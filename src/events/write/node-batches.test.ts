@@ -6,6 +6,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import { createMetrics } from "#kernel/process/metrics.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { fc } from "../../../test/support/property.ts";
 import { type EventDatabase, openEventDatabase } from "#events/database/database.ts";
 import { createLogBodyStore } from "#events/logs/bodies.ts";
@@ -62,6 +63,29 @@ test("a batch whose records decompress to more than a batch may have is refused 
   assert.match(answer.refused ?? "", /larger than/);
   assert.ok(process.memoryUsage().arrayBuffers - before < 400 * 1024 * 1024);
   files.close();
+});
+
+test("a batch whose answer is lost is sent again as it was, although more records have come", async (t) => {
+  const nodeDir = directory(t);
+  const spool = createSpool({ directory: nodeDir, bytesMax: 1e9, damaged: () => assert.fail("no file is damaged") });
+  spool.append([recordOf("a"), recordOf("b")]);
+  const asked: BatchRange[] = [];
+  const sender = createBatchSender({
+    ...{ source: "rows", epoch: epochOf(nodeDir), files: spool },
+    ask: async (range, bytes) => {
+      if (bytes.length === 0) return { stored: range.from };
+      asked.push(range);
+      if (asked.length > 2) return { stored: range.to };
+      spool.append([recordOf("c")]);
+      return { error: "lost" };
+    },
+    refused: (_, reason) => assert.fail(reason),
+  });
+  await eventually(() => asked.length === 4);
+  sender.stop();
+  spool.close();
+  assert.deepEqual([asked[1], asked[2]], [asked[0], asked[0]]);
+  assert.deepEqual(asked[3]?.from, asked[0]?.to, "then the others");
 });
 
 test(

@@ -15,6 +15,8 @@ export interface NodeBatchesDeps {
   /** Frees disk space for a write of about this size. */
   makeRoom(bytes: number): void;
   refused(batch: NodeBatch, reason: string): void;
+  /** Stores rows outside of the database, and returns those that belong into it; by default all. */
+  keep?(batch: NodeBatch, tables: readonly PackedRows[]): readonly PackedRows[];
 }
 
 /** Takes batches of nodes into control's events, each once. */
@@ -28,14 +30,21 @@ const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 /** Of one batch, decompressed: a megabyte of rows as a node compresses them has less, and a stolen node may send anything. */
 const BATCH_BYTES_MAX = 256 * 1024 * 1024;
 
-export function createNodeBatches({ database, directory, metrics, makeRoom, refused }: NodeBatchesDeps): NodeBatches {
+export function createNodeBatches({
+  database,
+  directory,
+  metrics,
+  makeRoom,
+  refused,
+  keep = (_batch, tables) => tables,
+}: NodeBatchesDeps): NodeBatches {
   const takenRows = metrics.counter("selvedge_events_node_rows_total", "Event rows and gateway logs taken from nodes");
   const unfitRows = metrics.counter("selvedge_events_node_refused_total", "Batches and gateway logs of nodes that cannot be stored");
   let segments: ReturnType<typeof createNodeSegments> | null = null;
 
   const takeRows = (batch: NodeBatch): NodePlace => {
     let tables: readonly PackedRows[] = [];
-    const place = database.take(batch, () => (tables = rowsOf(batch.bytes)));
+    const place = database.take(batch, () => keep(batch, (tables = rowsOf(batch.bytes))));
     takenRows.value += rowsIn(tables);
     return place;
   };

@@ -1,4 +1,6 @@
+import { dirname, join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
+import type { ClickHousePlace } from "#events/clickhouse/connection.ts";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 
 /** `workerData` of events/write/writer.ts. Ports are transferred; later ones come by `{ type: "attach", port }`. */
@@ -11,6 +13,8 @@ export interface WriterData {
   readonly control?: SharedArrayBuffer;
   /** One Int32: not 0 once the process before this one has closed the database; absent: it is closed. */
   readonly mayOpen?: SharedArrayBuffer | undefined;
+  /** ClickHouse has the rows of requests, security events and DNS queries; absent: this database does. */
+  readonly clickHouse?: ClickHousePlace;
 }
 
 /** `workerData` of events/write/spool-writer.ts. */
@@ -18,6 +22,9 @@ export interface SpoolWriterData extends Omit<WriterData, "control"> {
   /** Takes batches for control, and returns its answers. */
   readonly uplink: MessagePort;
 }
+
+/** Rows that wait for ClickHouse. */
+export const clickHouseSpoolOf = (eventsPath: string): string => join(dirname(eventsPath), "clickhouse-spool");
 
 /** File that reserves room on the disk (disk-reserve.ts). */
 export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;

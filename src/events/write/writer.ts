@@ -25,6 +25,7 @@ import { createSteadyTime } from "#events/retention/guarded-clock.ts";
 import { createMaintenance } from "#events/retention/maintenance.ts";
 import { createWaitingBatches } from "./write-queue.ts";
 import { reserveOf, type WriterData } from "./writer-config.ts";
+import { openRowPlaces } from "./row-places.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 
 /**
@@ -35,7 +36,7 @@ const main = parentPort;
 if (main === null) throw new Error("events/write/writer.ts runs as a worker thread");
 runInBackground();
 
-const { path, ports, retention: limits, control, mayOpen } = await workOfThread<WriterData>();
+const { path, ports, retention: limits, control, mayOpen, clickHouse } = await workOfThread<WriterData>();
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** Interval between checks of the gateway's segments; new records are read at once. */
@@ -91,7 +92,9 @@ const room = createDiskQuota({
 const masker = loadRowMasker(metrics, (error) =>
   voice.log("error", "the code that masks event rows failed to load; rows wait until it loads", { error: String(error) }),
 );
+const places = await openRowPlaces({ ...{ database, clickHouse, metrics, nowMs, monotonicMs, limits, log: voice.log }, eventsPath: path });
 const nodeBatches = createNodeBatches({
+  keep: places.keepBatch,
   ...{ database, metrics },
   directory: logSegmentsOf(path),
   makeRoom: room.ready,
@@ -106,7 +109,7 @@ const waiting = createWaitingBatches({
     room.ready(bytes);
     orAfter(
       () => room.make(bytes),
-      () => database.insert(tables),
+      () => places.insert(tables),
     );
   },
   ...{ masker, metrics, monotonicMs },
@@ -156,6 +159,7 @@ function renew(): void {
 
 function tidyAgain(): void {
   renew();
+  places.tidy(steadyMs() - limits.ageMs);
   retentionTimer = setTimeout(tidyAgain, tidy() ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
 }
 
@@ -200,6 +204,7 @@ async function drain({ timeoutMs }: DrainTimes): Promise<void> {
   else readRest(end);
   for (const port of attached) port.close();
   nodeBatches.close();
+  await places.close();
   database.close();
 }
 

@@ -4,6 +4,7 @@ import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.t
 import { refuseNewer } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
 import { counterServerVersion } from "#wire/redis/counter-server.ts";
+import { createClickHouse } from "#events/clickhouse/connection.ts";
 import { withoutCredentials } from "#app/config/config-formats.ts";
 import { type Config, databaseUrl, loadConfig } from "#app/config/config.ts";
 import { readLastBackup } from "#app/backup/last-backup.ts";
@@ -11,6 +12,7 @@ import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
 import { wrongIn } from "#app/control/rebuild-database.ts";
+import { clickHouseOf } from "#app/planes/plane-configs.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
@@ -100,6 +102,7 @@ async function dataFindings(config: Config, newHistory: boolean): Promise<DataFi
 
 const machineFindings = async (config: Config, hasDatabase: boolean): Promise<readonly Finding[]> => [
   ...(await checkCounters(config)),
+  ...(await checkClickHouse(config)),
   checkBackup(readLastBackup(config.data), config.backup, systemClock),
   checkPermissions(planeFiles(config.data).sealKey, hasDatabase),
   ...checkFiles(config.data),
@@ -111,6 +114,8 @@ const machineFindings = async (config: Config, hasDatabase: boolean): Promise<re
   ...(await checkResolvers(config)),
   ...(await checkBus(config)),
 ];
+
+const CLICKHOUSE_LIMIT_MS = 5_000;
 
 async function checkCounters({ counters }: Config): Promise<readonly Finding[]> {
   if (counters.url === "") return [];
@@ -125,6 +130,26 @@ async function checkCounters({ counters }: Config): Promise<readonly Finding[]> 
       ),
     ],
   );
+}
+
+async function checkClickHouse(config: Config): Promise<readonly Finding[]> {
+  const place = clickHouseOf(config);
+  if (place === undefined) return [];
+  const server = createClickHouse(place, { queryMs: CLICKHOUSE_LIMIT_MS, insertMs: CLICKHOUSE_LIMIT_MS });
+  const what = "clickhouse";
+  return server
+    .rows("SELECT version() AS version")
+    .then(
+      ([row]) => [good(what, `reachable, ClickHouse ${String(row?.["version"])}`)],
+      (error: Error) => [
+        wrong(
+          what,
+          `${withoutCredentials(place.url)} cannot be used: ${error.message}`,
+          "Start that server, let this machine through its firewall, or correct events.url",
+        ),
+      ],
+    )
+    .finally(() => server.close());
 }
 
 /** Null if a server runs, and that is no obstacle. */

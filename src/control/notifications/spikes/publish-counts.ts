@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import type { EventReads } from "#events/read/read-client.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { newId } from "#kernel/crypto/ids.ts";
@@ -123,6 +124,11 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
     },
   };
 }
+
+/** For nodes that all read the same events: they publish nothing, and a window is only claimed while these can be read. */
+export const commonEvents = (events: Pick<EventReads, "lastRow">): CountPublisher => ({
+  publish: async () => void (await events.lastRow("requests")),
+});
 
 /** Zones that policies need, by kind of count. */
 async function wantedZones(store: Store, policies: readonly PolicyRow[]): Promise<ReadonlyMap<CountedKind, ReadonlySet<string>>> {

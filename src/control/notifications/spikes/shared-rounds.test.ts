@@ -19,7 +19,7 @@ import { fc } from "../../../../test/support/property.ts";
 import { type StoreFixture, storeTest } from "../../../../test/support/store.ts";
 import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
 import { createEventCounts } from "./event-counts.ts";
-import { createCountPublisher } from "./publish-counts.ts";
+import { commonEvents, createCountPublisher } from "./publish-counts.ts";
 import { createSharedCounts } from "./shared-counts.ts";
 import { createSharedRounds } from "./shared-rounds.ts";
 import { createNotificationWatch } from "./watch.ts";
@@ -56,15 +56,16 @@ async function worldOf(store: Store, open: () => Promise<Store>, directory: stri
     });
   let rows = 0;
 
-  const start = async (name: string, clockIs: { readonly lateMs: number } = ON_TIME, node = name) => {
+  const start = async (name: string, clockIs: { readonly lateMs: number } = ON_TIME, node = name, common?: string) => {
     const own = await open();
-    const path = join(directory, `${name}.db`);
+    const path = join(directory, `${common ?? name}.db`);
     const database = openEventDatabase(path);
     const queries = openEventQueries(path);
     closing.push(() => (queries.close(), database.close()));
     const ownClock = { ...clock, nowMs: () => clock.nowMs() - clockIs.lateMs, nowMicros: () => clock.nowMicros() - clockIs.lateMs * 1000 };
-    const counts = createEventCounts(localReads(queries));
-    const publisher = createCountPublisher({ store: own, counts, node });
+    const reads = localReads(queries);
+    const counts = createEventCounts(reads);
+    const publisher = common === undefined ? createCountPublisher({ store: own, counts, node }) : commonEvents(reads);
     const parts = {
       store: own,
       clock: ownClock,
@@ -74,7 +75,7 @@ async function worldOf(store: Store, open: () => Promise<Store>, directory: stri
     };
     const watch = createNotificationWatch({
       ...parts,
-      counts: createSharedCounts({ store: own }),
+      counts: common === undefined ? createSharedCounts({ store: own }) : counts,
       rounds: createSharedRounds({ store: own, publisher }),
       deliveries: createDeliveries(parts),
     });
@@ -108,6 +109,21 @@ async function worldOf(store: Store, open: () => Promise<Store>, directory: stri
     (await deliveriesOf(store.read, account_id, {}, { limit: 100, offset: 0 })).map(({ body }) => JSON.parse(body).subject).toReversed();
   return { store, clock, policy, policies: control.notifications.policies, account_id, call, start, minute, told };
 }
+
+storeTest("events that all nodes read from one place are counted once, by one node", (fixture) =>
+  nodes(fixture, async ({ policy, start, minute, told }) => {
+    await policy("clickhouse_alert_fw_anomaly");
+    const [a, b] = [await start("a", ON_TIME, "a", "common"), await start("b", ON_TIME, "b", "common")];
+    for (let n = 0; n < 6; n++) await minute([a, 10], [b, 10]);
+    assert.deepEqual(await told(), []);
+    await minute([a, 150], [b, 130]);
+    for (let n = 0; n < 20; n++) await minute([a, 60], [b, 70]);
+    const [subject, ...more] = await told();
+    const count = Number(/^Security events in one\.example: (\d+) in 5 minutes$/.exec(subject ?? "")?.[1]);
+    assert.ok(count >= 280 && count < 400, `${subject}`);
+    assert.deepEqual(more, []);
+  }),
+);
 
 storeTest("a spike spread over nodes sends one alert with the total count", (fixture) =>
   nodes(fixture, async ({ policy, start, minute, told }) => {
