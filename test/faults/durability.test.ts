@@ -55,13 +55,52 @@ databaseTest("acknowledged data exists after kill -9, complete and in order", as
   assert.ok(acknowledged.size >= 40 * 10);
 });
 
-storeTest("the writing connection syncs every commit", async ({ store, dialect }) => {
+storeTest("PostgreSQL syncs every commit, and SQLite's log is synced before its next use and by the store", async ({ store, dialect }) => {
   const query =
     dialect === "sqlite"
       ? sql<{ synchronous: unknown }>`PRAGMA synchronous`
       : sql<{ synchronous: unknown }>`SELECT current_setting('synchronous_commit') AS synchronous`;
   const { result } = await store.write(({ db }) => query.execute(db));
-  assert.deepEqual(result.rows, [{ synchronous: dialect === "sqlite" ? 2 : "on" }]);
+  assert.deepEqual(result.rows, [{ synchronous: dialect === "sqlite" ? 1 : "on" }]);
+});
+
+test("what is acknowledged was synced after its last byte was written", { skip: toolOrSkip("strace") }, (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-order-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  for (const kind of ["usual", "bulk"]) {
+    const run = join(directory, kind);
+    const calls = "trace=fsync,fdatasync,pwrite64,write";
+    const program = [process.execPath, WRITER, `sqlite:${run}.db`, "20", "1", kind];
+    const { status, stderr } = spawnSync("strace", ["-f", "-y", "-qq", "-e", calls, "-o", `${run}.trace`, ...program], {
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+    let isSynced = false;
+    const acknowledged: boolean[] = [];
+    /** Threads whose sync of the log has begun, and whether all that was written then is all there is. */
+    const syncing = new Map<string, boolean>();
+    for (const line of readFileSync(`${run}.trace`, "utf8").split("\n")) {
+      const thread = line.slice(0, line.indexOf(" "));
+      if (/ pwrite64\(\d+<[^>]*-wal>/.test(line)) {
+        isSynced = false;
+        for (const other of syncing.keys()) syncing.set(other, false);
+      }
+      if (/ f(?:data)?sync\(\d+<[^>]*-wal>/.test(line)) {
+        if (line.endsWith("<unfinished ...>")) syncing.set(thread, true);
+        else isSynced = true;
+      }
+      if (/<\.\.\. f(?:data)?sync resumed>/.test(line)) {
+        isSynced ||= syncing.get(thread) ?? false;
+        syncing.delete(thread);
+      }
+      if (/ write\(1<.*"[0-9a-f]{32}"/.test(line)) acknowledged.push(isSynced);
+    }
+    assert.deepEqual(
+      acknowledged,
+      Array.from({ length: 20 }, () => true),
+      kind,
+    );
+  }
 });
 
 test("each commit is one fsync, and concurrent writes share one", { skip: toolOrSkip("strace") }, (t) => {
@@ -80,7 +119,6 @@ test("each commit is one fsync, and concurrent writes share one", { skip: toolOr
   const few = syncs(5, 1);
   assert.ok(syncs(45, 1) - few >= 40);
   assert.ok(syncs(45, 40) - few < 20);
-  // Units of large changes are synced by another thread: SQLite itself calls fsync.
-  assert.equal(syncs(45, 1, "bulk", /\bfdatasync\(/g), 45);
-  assert.equal(syncs(45, 1, "usual", /\bfdatasync\(/g), 0);
+  // Another thread syncs: SQLite itself calls fsync.
+  for (const kind of ["bulk", "usual"]) assert.equal(syncs(45, 1, kind, /\bfdatasync\(/g), 45);
 });

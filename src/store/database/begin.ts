@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "#kernel/clock.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
-const RETRY_MS = 25;
+/** The first and the longest pause between two attempts; each is twice the one before. */
+const RETRY_MS = 1;
+const RETRY_MS_MAX = 25;
 const GIVE_UP_MS = 10_000;
 
 /**
@@ -11,13 +13,13 @@ const GIVE_UP_MS = 10_000;
  */
 export async function beginWriting(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
   const giveUpAt = clock.monotonicMs() + GIVE_UP_MS;
-  for (;;) {
+  for (let retryMs = RETRY_MS; ; retryMs = Math.min(2 * retryMs, RETRY_MS_MAX)) {
     try {
       await session.query(dialect.begin);
       return;
     } catch (error) {
       if (!dialect.isBusy(error) || clock.monotonicMs() >= giveUpAt) throw error;
-      await delay(RETRY_MS);
+      await delay(retryMs);
     }
   }
 }

@@ -347,7 +347,7 @@ test("a bulk unit has its own transaction, others that wait go between two of th
   await last;
 });
 
-test("the sync of a bulk unit blocks no thread, and nothing counts before it; after a failed one the log is copied first", async () => {
+test("the sync of a unit blocks no thread, and nothing counts before it; after a failed one the log is copied first", async () => {
   const statements: string[] = [];
   const sync = Promise.withResolvers<void>();
   let isBroken = false;
@@ -371,8 +371,7 @@ test("the sync of a bulk unit blocks no thread, and nothing counts before it; af
       close: async () => {},
     }),
   });
-  const bulk = () => group.write(async () => 1, { isBulk: true });
-  const first = bulk().then(() => statements.push("acknowledged"));
+  const first = group.write(async () => 1).then(() => statements.push("acknowledged"));
   await eventually(() => statements.includes("sync"));
   const read = group.synced().then(() => statements.push("read"));
   await new Promise(setImmediate);
@@ -381,10 +380,13 @@ test("the sync of a bulk unit blocks no thread, and nothing counts before it; af
   await Promise.all([first, read]);
   assert.deepEqual(statements.splice(0).toSorted(), ["acknowledged", "read", "told"]);
   await group.write(async () => 2);
-  assert.deepEqual(statements.splice(0), ["PRAGMA synchronous = FULL", "COMMIT", "told"]);
+  assert.deepEqual(statements.splice(0), ["COMMIT", "sync", "told"]);
 
   isBroken = true;
-  await assert.rejects(bulk(), /EIO/);
+  await assert.rejects(
+    group.write(async () => 1),
+    /EIO/,
+  );
   await assert.rejects(group.synced(), { errorName: "database_unavailable" });
   statements.splice(0);
   await assert.rejects(
@@ -392,12 +394,57 @@ test("the sync of a bulk unit blocks no thread, and nothing counts before it; af
     { errorName: "database_unavailable" },
   );
   busy = 0;
+  isBroken = false;
   await group.write(async () => 4);
   await group.synced();
   assert.deepEqual(
     statements.filter((text) => text !== "told"),
-    ["PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA synchronous = FULL", "COMMIT"],
+    ["PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA synchronous = NORMAL", "COMMIT", "sync"],
   );
+});
+
+test("one sync serves a bulk unit and those that waited for it, and none of them counts before it", async () => {
+  const statements: string[] = [];
+  let failing = "";
+  const run = async (text: string): Promise<void> => {
+    if (/COMMIT|sync$/.test(text)) statements.push(text);
+    if (text === failing) throw new Error("EIO");
+  };
+  const group = createGroupCommit({
+    verify: () => {},
+    dialect: DIALECTS.sqlite,
+    clock: systemClock,
+    seen: createHighestPosition(systemClock),
+    committed: async () => {},
+    connect: async () => ({
+      query: async (text) => {
+        await run(text);
+        return { rows: [{ value: 0, history: "h", own: 1, busy: 0 }], affected: 0 };
+      },
+      synced: () => run("sync"),
+      close: async () => {},
+    }),
+  });
+  const say = (name: string) => (): number => statements.push(name);
+  /** A bulk unit, and another one that comes meanwhile; from then on statements of this text fail. */
+  const both = async (text: string): Promise<readonly string[]> => {
+    let other: Promise<unknown> | undefined;
+    const work = async (): Promise<void> => {
+      statements.push("bulk");
+      failing = text;
+      other = group.write(async () => void statements.push("other")).then(say("other is stored"), say("other failed"));
+    };
+    await group.write(work, { isBulk: true }).then(say("bulk is stored"), say("bulk failed"));
+    await other;
+    failing = "";
+    return statements.splice(0);
+  };
+  const committed = ["bulk", "COMMIT", "other", "COMMIT", "sync"];
+  assert.deepEqual(await both(""), [...committed, "bulk is stored", "other is stored"]);
+  assert.deepEqual(await both("sync"), [...committed, "bulk failed", "other failed"]);
+  // The bulk unit is on disk, although nothing else was begun.
+  assert.deepEqual(await both(DIALECTS.sqlite.begin), ["bulk", "COMMIT", "sync", "bulk is stored", "other failed"]);
+  await group.close();
 });
 
 test("a broken connection is replaced for the next group", async () => {

@@ -1,18 +1,14 @@
-import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
-import { createLogSyncs, SYNC } from "./log-syncs.ts";
-import { beginHistory, isContinued, lockPosition, type HighestPosition } from "./history.ts";
-import { flushUnits } from "./outbox.ts";
-import { pacedSession } from "./paced-session.ts";
-import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
+import { createLogSyncs, SYNC_LATER } from "./log-syncs.ts";
+import { type Committed, type GroupDeps, type Pending, runGroup } from "./run-group.ts";
+import { type Session, withFault } from "#store/queries/session.ts";
 import type { Unit, WriteOptions, Written } from "./store.ts";
-import { type OpenUnit, openUnit, unavailable, withinTime } from "./unit.ts";
 
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
  * to disk; each of several has its own savepoint, so that a failure undoes only that unit. A bulk unit has a transaction of its
- * own, whose sync blocks no thread, and between two of them all others that wait have theirs. No two units of an installation run at
- * the same time: data that a unit has read stays unchanged until it ends.
+ * own, and between two of them all others that wait have theirs. Syncs of an SQLite file block no thread of ours. No two units of an
+ * installation run at the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
   write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
@@ -22,13 +18,8 @@ export interface GroupCommit {
   close(): Promise<void>;
 }
 
-export interface GroupCommitDeps {
-  readonly dialect: Dialect;
-  readonly clock: Clock;
-  readonly seen: HighestPosition;
+export interface GroupCommitDeps extends GroupDeps {
   connect(): Promise<Session>;
-  /** Tells other processes of changes that planes receive, in the transaction that has them. */
-  announce?(session: Session): Promise<void>;
   /** Throws if what is written would not last. Called before each transaction, and again before its units are acknowledged. */
   verify(): void;
   /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
@@ -43,9 +34,6 @@ export interface GroupCommitDeps {
 const UNITS_PER_GROUP = 128;
 /** A unit waits for the database only, so one that takes this long hangs. */
 const UNIT_TIMEOUT_MS = 10_000;
-/** A unit that has waited this long for those before it is not begun: behind a lock, each of them takes its whole time, and clients have left. */
-const WAIT_MS_MAX = 30_000;
-
 /** How often a bulk unit that waits for room looks for it, and for how long it does. */
 const ROOM_LOOK_MS = 5;
 const ROOM_WAIT_MS_MAX = 20_000;
@@ -55,26 +43,10 @@ const FOLLOWED_WAIT_MS_MAX = 1_000;
 /** A unit with at least this timeout counts as large: it changes thousands of rows. */
 const LARGE_UNIT_MS = 15_000;
 
-interface Pending {
-  work(unit: Unit): Promise<unknown>;
-  readonly timeoutMs: number;
-  /** When it began to wait, on the monotonic scale. */
-  readonly sinceMs: number;
-  resolve(written: Written<unknown>): void;
-  reject(error: unknown): void;
-}
-
 /** Units of one transaction. */
 interface Group {
   readonly units: readonly Pending[];
   readonly isBulk: boolean;
-}
-
-/** A unit whose work is done and that waits for the commit. */
-interface Finished {
-  readonly pending: Pending;
-  readonly unit: OpenUnit;
-  readonly result: unknown;
 }
 
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
@@ -85,6 +57,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   /** The connection's current settings for undo data and syncs. */
   let settings: readonly string[] = [];
   const syncs = createLogSyncs();
+  let unsynced: Committed[] = [];
   let running: Promise<void> | null = null;
   let closed = false;
 
@@ -113,17 +86,37 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         break;
       }
       try {
-        const connection = await begin(group);
-        await runGroup(deps, connection, group, () => syncs.run(connection));
+        const committed = await runGroup(deps, await begin(group), group.units, syncs);
+        if (committed !== null) unsynced.push(committed);
       } catch (error) {
         for (const pending of group.units) pending.reject(withFault(deps.dialect, error));
         // The connection's state is unknown, so the next group uses a new one.
         await discard();
       }
+      // One sync serves a bulk unit and those that waited for it.
+      if (!group.isBulk || queue.length === 0) await acknowledge();
     }
     running = null;
   };
+  const acknowledge = async (): Promise<void> => {
+    const commits = unsynced;
+    unsynced = [];
+    if (commits.length === 0 || session === null) return;
+    try {
+      await syncs.run(session);
+      deps.verify();
+      for (const committed of commits) committed.acknowledge();
+      await deps.committed(
+        session,
+        commits.some(({ hasNews }) => hasNews),
+      );
+    } catch (error) {
+      for (const committed of commits) committed.reject(withFault(deps.dialect, error));
+      await discard();
+    }
+  };
   const discard = async (): Promise<void> => {
+    await acknowledge();
     await session?.close().catch(() => {});
     session = null;
   };
@@ -147,10 +140,10 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     return session;
   };
 
-  const prepare = async (connection: Session, { units, isBulk }: Group): Promise<void> => {
+  const prepare = async (connection: Session, { units }: Group): Promise<void> => {
     await syncs.settle(connection);
     const undo = deps.dialect.undo?.[isLarge(units) ? "large" : "usual"];
-    const wanted = [undo, connection.synced && SYNC[isBulk ? "later" : "atCommit"]].filter((one) => one !== undefined);
+    const wanted = [undo, connection.synced && SYNC_LATER].filter((one) => one !== undefined);
     for (const one of wanted) if (!settings.includes(one)) await connection.query(one);
     settings = wanted;
   };
@@ -181,67 +174,3 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 }
 
 const isLarge = (units: readonly Pending[]): boolean => units.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
-
-/** Throws if the transaction fails as a whole; units that failed before keep their own error. `sync` follows the commit of a bulk unit. */
-async function runGroup(deps: GroupCommitDeps, connection: Session, { units, isBulk }: Group, sync: () => Promise<void>): Promise<void> {
-  const { dialect } = deps;
-  const session = pacedSession(connection);
-  const stored = await lockPosition(session, dialect);
-  const own = isContinued(stored, deps.seen.get()) ? stored : null;
-  const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));
-  const finished: Finished[] = [];
-  // On PostgreSQL the savepoint also shows whether the unit has ignored a failed statement.
-  const isAlone = units.length === 1 && dialect.undo !== null;
-  for (const pending of units) {
-    const done = await runUnit(deps, session, pending, isAlone);
-    if (done) finished.push(done);
-  }
-  if (isAlone && finished.length === 0) {
-    await session.query("ROLLBACK");
-    return;
-  }
-  const revs = await flushUnits(
-    session,
-    dialect,
-    rev,
-    finished.map(({ unit }) => unit),
-  );
-  const newest = revs.findLast((revision) => revision !== null) ?? rev;
-  if (newest !== rev) await deps.announce?.(session);
-  await session.query("COMMIT");
-  if (isBulk) await sync();
-  deps.verify();
-  finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
-  deps.seen.note({ history, rev: newest });
-  await deps.committed(session, own === null || newest !== rev);
-}
-
-/** Null if the unit failed and was undone, or is not begun. */
-async function runUnit(
-  { dialect, clock }: GroupCommitDeps,
-  session: Session,
-  pending: Pending,
-  isAlone: boolean,
-): Promise<Finished | null> {
-  if (clock.monotonicMs() - pending.sinceMs > WAIT_MS_MAX) {
-    pending.reject(unavailable(`a unit of work waited more than ${WAIT_MS_MAX} ms and was not begun`));
-    return null;
-  }
-  const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
-  // A savepoint copies each page that the unit changes; one that is alone is undone with its transaction.
-  const savepoint = async (...statements: readonly string[]): Promise<void> => {
-    if (!isAlone) for (const statement of statements) await session.query(`${statement} unit`);
-  };
-  await savepoint("SAVEPOINT");
-  try {
-    const result = await withinTime(pending.work(unit), pending.timeoutMs);
-    unit.end();
-    await savepoint("RELEASE SAVEPOINT");
-    return { pending, unit, result };
-  } catch (error) {
-    unit.abandon();
-    await savepoint("ROLLBACK TO SAVEPOINT", "RELEASE SAVEPOINT");
-    pending.reject(withFault(dialect, error));
-    return null;
-  }
-}

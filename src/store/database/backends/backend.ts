@@ -57,7 +57,7 @@ export async function openBackend(url: string): Promise<Backend> {
         return reader;
       },
       scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
-      checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
+      checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "checkpoint" })),
       openFiles: (onReplaced) => createOpenFiles(path, onReplaced),
       integrityCheck: () => {
         const bytes = bytesOf(path) + bytesOf(`${path}-wal`);

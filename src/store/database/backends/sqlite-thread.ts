@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Rows } from "#store/queries/session.ts";
+import type { SqliteMode } from "./sqlite.ts";
 
 /** Runs slow queries in a thread with its own connection, because SQLite blocks the calling thread. */
 export interface SqliteThread {
@@ -10,7 +11,7 @@ export interface SqliteThread {
 export interface ThreadOptions {
   readonly name: string;
   readonly path: string;
-  readonly mode: "write" | "read";
+  readonly mode: Extract<SqliteMode, "checkpoint" | "read">;
 }
 
 /** `errcode` is SQLite's code, which structured cloning of an error would lose. */

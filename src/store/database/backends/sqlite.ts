@@ -4,17 +4,19 @@ import { createPrivately } from "#kernel/crypto/private-file.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Rows, Session } from "#store/queries/session.ts";
 
-/**
- * A connection to an SQLite file. `write` creates the file in WAL mode and syncs every commit to disk; `read` rejects
- * writes; `migrate` may also edit table definitions.
- */
-export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Session {
+/** `write` creates the file in WAL mode; `read` rejects writes; `migrate` may also edit table definitions. */
+export type SqliteMode = "write" | "checkpoint" | "read" | "migrate";
+
+/** A connection to an SQLite file, which syncs every commit to disk unless that is changed. */
+export function openSqlite(path: string, mode: SqliteMode): Session {
   if (mode !== "read") createPrivately(path);
-  // Waiting inside SQLite blocks the thread, so the timeout is short; the writer retries without blocking.
+  // Waiting inside SQLite blocks the thread, so the timeout is short.
   const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
   if (mode === "migrate") db.enableDefensive(false);
   try {
     for (const row of PRAGMAS) if (mode !== "read" || !row.writerOnly) setPragma(db, row);
+    // It retries without blocking (begin.ts). Only the checkpointer holds the lock of writers besides, for milliseconds.
+    if (mode === "write") db.exec("PRAGMA busy_timeout = 0");
   } catch (error) {
     db.close();
     throw error;
