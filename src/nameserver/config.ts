@@ -44,7 +44,7 @@ export interface NameserverLimits {
   readonly tcpBacklogBytesMax: number;
   /** Queries of a TCP connection that wait for lookups; above them, no more queries are read from it. */
   readonly tcpPendingMax: number;
-  /** Messages that all connections of a listener may send to be answered in one tick; datagrams are answered between ticks. */
+  /** Messages that all connections of a listener (TCP, TLS, HTTPS) may send to be answered in one tick; datagrams are answered between ticks. */
   readonly tcpMessagesPerTick: number;
   /** Certificates with an open TLS context. */
   readonly tlsContextsMax: number;

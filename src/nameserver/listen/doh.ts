@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "#kernel/net/node-http.ts";
 import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
+import { createMessageTurns } from "#kernel/process/message-turns.ts";
 import { minTtl } from "#wire/dns/min-ttl.ts";
+import type { NameserverLimits } from "#nameserver/config.ts";
 import { clientOf } from "#nameserver/message/client.ts";
 import type { Respond } from "#nameserver/responder/respond.ts";
 import type { Listener } from "./udp.ts";
@@ -30,10 +32,24 @@ class DohError extends Error {
   }
 }
 
-/** DNS over HTTPS (RFC 8484) behind the edge. `port` 0: any free port. */
-export async function listenDoh(config: { readonly port: number; readonly reusePort: boolean }, respond: Respond): Promise<Listener> {
+/** DNS over HTTPS (RFC 8484) behind the edge. `port` 0: any free port. One tick answers some of the queries that arrived together. */
+export async function listenDoh(
+  config: { readonly port: number; readonly reusePort: boolean },
+  limits: Pick<NameserverLimits, "tcpMessagesPerTick">,
+  respond: Respond,
+): Promise<Listener> {
+  const turns = createMessageTurns(limits.tcpMessagesPerTick);
+  const inTurn: Respond = (packet, client) => {
+    if (turns.take()) return respond(packet, client);
+    return new Promise((resolve) => {
+      turns.wait(() => {
+        turns.take();
+        resolve(respond(packet, client));
+      });
+    });
+  };
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (req, res) => {
-    void answer(req, res, respond).catch(() => res.destroy());
+    void answer(req, res, inTurn).catch(() => res.destroy());
   });
   server.listen({ host: HOST, port: config.port, reusePort: config.reusePort });
   await once(server, "listening");

@@ -16,6 +16,7 @@ import { listenBatchedUdp } from "./batched-udp.ts";
 import { NAMESERVER_LIMITS } from "#nameserver/config.ts";
 import { createListeners } from "./listeners.ts";
 import type { Respond } from "#nameserver/responder/respond.ts";
+import { listenDoh } from "./doh.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
@@ -193,6 +194,36 @@ test("TCP: thousands of messages in one read are answered in turns, between whic
   for (const found of await Promise.all(answers)) assert.equal(found.join(), ids.join());
   isOver = true;
   // An immediate of this test can run between two of the listener's.
+  assert.ok(Math.max(...perTick.values()) <= 20, String(Math.max(...perTick.values())));
+});
+
+test("HTTPS: queries that arrived together are answered in turns too", async (t) => {
+  const count = 500;
+  let tick = 0;
+  let answered = 0;
+  const perTick = new Map<number, number>();
+  const next = (): void => {
+    tick += 1;
+    if (answered < count) setImmediate(next);
+  };
+  next();
+  const respond: Respond = (packet, client) => {
+    answered += 1;
+    perTick.set(tick, (perTick.get(tick) ?? 0) + 1);
+    return echo(packet, client);
+  };
+  const server = await listenDoh({ port: 0, reusePort: false }, { tcpMessagesPerTick: 10 }, respond);
+  t.after(() => server.close(100));
+  const client = connect(server.port, "127.0.0.1");
+  t.after(() => client.destroy());
+  const query = message(1, false).toString("base64url");
+  client.write(`GET /dns-query?dns=${query} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count));
+  let text = "";
+  for await (const chunk of client.setEncoding("latin1")) {
+    text += String(chunk);
+    if (text.split("HTTP/1.1 200 ").length > count) break;
+  }
+  assert.equal(answered, count);
   assert.ok(Math.max(...perTick.values()) <= 20, String(Math.max(...perTick.values())));
 });
 

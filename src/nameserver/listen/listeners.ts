@@ -106,7 +106,7 @@ export function createListeners(deps: ListenersDeps): Listeners {
           open.set(socketName("udp", i), udp).set(socketName("tcp", i), tcp);
           if (dot !== null) open.set(socketName("dot", i), await listenDot({ ...dot, port: dot.port || (open.get("dot")?.port ?? 0) }, i));
         }
-        if (config.doh) doh = await listenDoh({ ...config.doh, reusePort: config.reusePort }, responders.respond);
+        if (config.doh) doh = await listenDoh({ ...config.doh, reusePort: config.reusePort }, config.limits, responders.respond);
         const ports = Object.fromEntries(Array.from(open, ([name, { port }]) => [name, port]));
         return { ...ports, ...(doh === null ? {} : { doh: doh.port }) } as unknown as NameserverPorts;
       } catch (error) {
