@@ -23,7 +23,13 @@ test("on a full disk writes get their error code, everything else works, and fre
   // Free room in the database's log is used first, however much that is.
   let stored = 1;
   while ((await put(`fits-${stored}`)).status === 200) assert.ok(stored++ < 5_000, "the disk is not full");
-  for (const refused of await Promise.all(Array.from({ length: 20 }, (_, i) => put(`full-${i}`)))) {
+  const names = Array.from({ length: 20 }, (_, i) => `full-${i}`);
+  const answers = await Promise.all(names.map(async (name) => ({ name, ...(await put(name)) })));
+  // Once the log is copied into the file, there is room in it for some more.
+  const refusals = answers.filter(({ status }) => status !== 200);
+  stored += answers.length - refusals.length;
+  assert.ok(refusals.length > 10);
+  for (const refused of refusals) {
     assert.equal(refused.status, 507);
     assert.equal(refused.body.errors.length, 1);
     assert.partialDeepStrictEqual(refused.body.errors[0], { code: 10507, message: "The server's storage is full; nothing was changed" });
@@ -33,7 +39,7 @@ test("on a full disk writes get their error code, everything else works, and fre
   assert.equal(ready.status, 503);
   assert.match(await ready.text(), /its disk is full/);
   assert.deepEqual(await resolver.resolve4("before.full.example"), ["192.0.2.1"]);
-  await assert.rejects(resolver.resolve4("full-1.full.example"), { code: "ENOTFOUND" });
+  await assert.rejects(resolver.resolve4(`${refusals[0]!.name}.full.example`), { code: "ENOTFOUND" });
 
   rmSync(join(disk, "filler"));
   assert.equal((await put("after")).status, 200);
