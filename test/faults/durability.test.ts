@@ -64,7 +64,7 @@ storeTest("PostgreSQL syncs every commit, and SQLite's log is synced before its 
   assert.deepEqual(result.rows, [{ synchronous: dialect === "sqlite" ? 1 : "on" }]);
 });
 
-test("what is acknowledged was synced after its last byte was written", { skip: toolOrSkip("strace") }, (t) => {
+test("the log is synced before a unit is acknowledged, and after the last byte of its commit", { skip: toolOrSkip("strace") }, (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-order-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   for (const kind of ["usual", "bulk"]) {
