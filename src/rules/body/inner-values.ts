@@ -1,4 +1,6 @@
+import { gunzipSync, inflateSync } from "node:zlib";
 import { charge } from "#rules/budget.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import { readJson } from "./json.ts";
 
 /** Receives a text that a program takes out of a value. */
@@ -8,8 +10,8 @@ const DEPTH_MAX = 3;
 const BYTE_STEPS = 20;
 
 /**
- * Calls `take` with the texts that programs take out of a value: those of a JSON document, the literals of a GraphQL query, and a line
- * in base64. Time is linear in the value.
+ * Calls `take` with the texts that programs take out of a value: those of a JSON document, the literals of a GraphQL query, the claims of a
+ * token, the content of a `data:` URL and of an encoded word, and a line in base64 or hexadecimal. Time is linear in the value.
  */
 export function eachInner(value: string, take: TakeText, depth = 0): void {
   if (depth === DEPTH_MAX || value.length < INNER_BYTES_MIN) return;
@@ -19,9 +21,32 @@ export function eachInner(value: string, take: TakeText, depth = 0): void {
   };
   if (/^\s{0,20}[{[]/.test(value)) eachOfJson(value, inner);
   if (GRAPHQL.test(value) && /\(\s*\w/.test(value)) eachLiteral(value, inner);
-  const line = value.length <= BASE64_BYTES_MAX && BASE64.test(value) ? lineOf(value) : "";
-  if (line !== "") inner(line);
+  if (value.length > ENCODED_BYTES_MAX) return;
+  for (const line of encodedLines(value)) if (line !== "") inner(line);
 }
+
+/** The lines that an encoded value decodes to. */
+function encodedLines(value: string): readonly string[] {
+  const hex = HEX.exec(value)?.[1];
+  if (hex !== undefined && hex.length % 2 === 0) return [printable(Buffer.from(hex, "hex"))];
+  if (BASE64.test(value)) return [lineOf(value)];
+  if (value.startsWith("=?")) return [...value.matchAll(ENCODED_WORD)].map(([, kind = "", text = ""]) => wordOf(kind, text));
+  if (value.startsWith("data:")) {
+    const [, type = "", text = ""] = DATA_URL.exec(value) ?? [];
+    return [type.toLowerCase().endsWith(";base64") ? contentOf(decodePercent(text)) : decodePercent(text)];
+  }
+  return TOKEN.test(value) ? value.split(".", 2).map(lineOf) : [];
+}
+
+const HEX = /^(?:0x)?([0-9a-f]{16,})$/i;
+/** A token of JSON Web Signature (RFC 7519): its header and its claims are objects in base64. */
+const TOKEN = /^ey[\w-]{8,}\.ey[\w-]{4,}(?:\.[\w-]*){1,3}$/;
+const DATA_URL = /^data:([^,]{0,120}),(.*)$/s;
+/** RFC 2047 §2. */
+const ENCODED_WORD = /=\?[\w-]{1,40}\?([bq])\?([^?\s]{1,1000})\?=/gi;
+
+const wordOf = (kind: string, text: string): string =>
+  kind.toLowerCase() === "b" ? lineOf(text) : decodePercent(text.replaceAll("_", " ").replaceAll("%", "%25").replaceAll("=", "%"));
 
 const INNER_BYTES_MIN = 8;
 
@@ -52,13 +77,31 @@ function eachLiteral(value: string, take: TakeText): void {
 
 const BASE64 = /^[\w+/-]{16,}={0,2}$/;
 /** A longer one is a file. */
-const BASE64_BYTES_MAX = 2048;
+const ENCODED_BYTES_MAX = 16_384;
+const UNPACKED_BYTES_MAX = 65_536;
 
 /** The text of a value in base64; empty if it is binary or has several lines, as files have. */
-function lineOf(value: string): string {
-  charge(value.length * BYTE_STEPS);
-  const text = Buffer.from(value, "base64").toString("latin1");
-  return /^[\x20-\x7e]+$/.test(text) ? text : "";
+const lineOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")));
+
+/** The content of a `data:` URL, which may have several lines. */
+const contentOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")), /^[\t\r\n -~\x80-\xff]+$/);
+
+function printable(bytes: Buffer, plain = /^[\x20-\x7e]+$/): string {
+  charge(bytes.length * BYTE_STEPS);
+  const text = bytes.toString("latin1");
+  return plain.test(text) ? text : "";
+}
+
+/** Packed by gzip or deflate, as long values are. */
+function unpacked(bytes: Buffer): Buffer {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (!isGzip && !(bytes[0] === 0x78 && /^[\x01\x5e\x9c\xda]/.test(bytes.toString("latin1", 1, 2)))) return bytes;
+  charge(UNPACKED_BYTES_MAX);
+  try {
+    return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
+  } catch {
+    return bytes;
+  }
 }
 
 /** Formats that put texts between lengths and numbers. */
@@ -76,3 +119,10 @@ export function eachPacked(body: string, take: TakeText): void {
     take(text.slice(1));
   }
 }
+
+/** gRPC for browsers sends its messages in base64, each with its own padding. */
+export const packedText = (body: string, types: readonly string[]): string =>
+  types.some((type) => /grpc-web-text/i.test(type))
+    ? // linear: pumped
+      (body.match(/[\w+/-]+={0,2}/g) ?? []).map((piece) => Buffer.from(piece, "base64").toString("latin1")).join("")
+    : body;

@@ -116,6 +116,16 @@ const JAVA_OBJECT = "\xac\xed\0\x05";
 /** Types whose body programs may read as a form or text, whatever it contains. */
 const TEXT_TYPES = /^$|^text\/|graphql|yaml|script|html/;
 
+/** Bytes of which so many control something that no program reads them as a text or a form, as of a picture or an archive. */
+function isBinary(text: string): boolean {
+  const start = text.slice(0, BINARY_BYTES);
+  // oxlint-disable-next-line no-control-regex
+  return (start.match(/[\u0000-\u0008\u000e-\u001f\u007f]/g)?.length ?? 0) * BINARY_SHARE > start.length;
+}
+
+const BINARY_BYTES = 4096;
+const BINARY_SHARE = 20;
+
 /** The kind of body by its content type alone; null if the body decides. */
 export function kindOfType(type: string): "form" | "multipart" | "json" | "xml" | null {
   if (type === "application/x-www-form-urlencoded") return "form";
@@ -128,6 +138,7 @@ function kindOf(type: string, text: string): BodyKind {
   if (text === "") return "none";
   const said = kindOfType(type);
   if (said !== null) return said;
+  if (type === "" && !text.startsWith(JAVA_OBJECT) && isBinary(text)) return "binary";
   if (TEXT_TYPES.test(type) || text.startsWith(JAVA_OBJECT)) return "text";
   return mimeOf(text).startsWith("text/") || beginsAsJson(text) ? "text" : "binary";
 }

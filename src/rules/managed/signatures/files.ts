@@ -1,7 +1,8 @@
+import { charge } from "#rules/budget.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { isInternalAddress } from "./internal-address.ts";
 import { namesSystemFile } from "./system-files.ts";
-import { ANYWHERE, ARGUMENTS, FILES, HEADERS, INPUT, PATH } from "./places.ts";
+import { ANYWHERE, ARGUMENTS, COOKIES, FILES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
 import type { Signature } from "./signature.ts";
 
 const INCLUSION: readonly SignatureRow[] = [
@@ -47,7 +48,7 @@ const INCLUSION: readonly SignatureRow[] = [
     slug: "lfi-tomcat",
     title: "Path traversal: a path parameter in a ../ step",
     pattern: String.raw`/\.\.;[a-z0-9=]{0,20}/`,
-    targets: PATH,
+    targets: PATH | INPUT,
     hits: ["/app/..;/manager/html", "/..;a=b/console"],
     misses: ["/a;b/c", "/a..;b"],
   },
@@ -119,8 +120,9 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-windows-files",
     title: "Local file inclusion: Windows system files",
-    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|programdata/|unattend\.xml|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)|documents and settings/))|[/:]boot\.ini|^%(?:windir|systemroot|systemdrive|programdata|appdata)%/`,
+    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|programdata/|unattend\.xml|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/(?:[a-z0-9._]{1,30}/(?:appdata/|ntuser|\.ssh|\.aws)|administrator/)|documents and settings/))|[/:]boot\.ini|^%(?:windir|systemroot|systemdrive|programdata|appdata)%/`,
     targets: INPUT | PATH | FILES | HEADERS,
+    unless: directsToFile,
     needs: ["windows/", "winnt/", "inetpub/", "c:/", "d:/", "e:/", "boot.ini", "%/"],
     hits: [
       "c:\\windows\\win.ini",
@@ -134,7 +136,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-secrets",
     title: "Files with secrets",
-    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|htpasswd|htaccess|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config$|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
+    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|ht(?:passwd|access)(?:$|[.~/])|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config$|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
     needs: [
       "/.",
       "id_",
@@ -192,7 +194,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-hidden-files",
     title: "Local file inclusion: file names that suggest secrets",
-    pattern: String.raw`^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
+    pattern: String.raw`^/(?:[\w.-]{1,40}/){0,4}(?:\.(?:env(?:\.[a-z]{1,12})?|htaccess|htpasswd|ds_store|git-credentials|pgpass|my\.cnf|dockercfg)|web\.config|phpinfo\.php|server-status|actuator/(?:env|heapdump|configprops|jolokia))$|^classpath\*?:[^ ]{1,80}\.(?:properties|ya?ml|xml)$|^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
     targets: INPUT | HEADERS | PATH,
     needs: [
       "/run/",
@@ -217,9 +219,15 @@ const INCLUSION: readonly SignatureRow[] = [
       "tomcat-u",
       "/var/",
       "/sys/",
+      "/.",
+      "web.config",
+      "phpinfo",
+      "server-status",
+      "actuator/",
+      "classpath",
     ],
     hits: [".git/config", "~/.ssh/id_rsa", "WEB-INF/classes/application.properties", "wp-config.php.bak", "/var/run/docker.sock"],
-    misses: ["the .git/config file", ".gitignore", "https://a.example/web-information", ".npmrc"],
+    misses: ["the .git/config file", ".gitignore", "https://a.example/web-information", ".npmrc", "/server-status-page"],
   },
   {
     slug: "lfi-nul",
@@ -297,10 +305,17 @@ const REQUESTS: readonly SignatureRow[] = [
   {
     slug: "rfi-address",
     title: "Remote file inclusion: a URL with an ending typical of inclusions",
-    pattern: String.raw`^(?:(?:https?|ftps?):)?//[^ ]{3,200}(?:\?{1,2}$|\.(?:php[345]?|phtml|asp|jsp|txt|inc)\?{1,2}(?:$|[^=]{0,20}$)|%00$)|^ftps?://[^ ?]{3,200}\.(?:php[345]?|phtml|asp|jsp)$|^\\\\[a-z0-9_.-]{1,60}\\(?:[a-z]\$|admin\$|ipc\$|[^\\ ]{1,60}\\[^ ]{0,80}\.(?:php\d?|phtml|aspx?|jspx?|exe|dll|hta|ps1|bat|scr)$)`,
+    pattern: String.raw`^(?:(?:https?|ftps?):)?//[^ ]{3,200}(?:\?{1,2}$|\.(?:php[345]?|phtml|asp|jsp|txt|inc)\?{1,2}(?:$|[^=]{0,20}$)|%00$)|^(?:(?:https?|ftps?):)?//[^ ?#]{3,200}/(?:shell|cmd|c99|r57|wso|b374k|webshell|backdoor|exploit|payload|rfi|evil|hack(?:ed)?|r0nin|mini|up|sh)\d{0,3}\.(?:txt|php\d?|phtml|jsp|aspx?|gif|jpg)(?:$|\?)|^(?:https?|ftp)://(?:[^@/ ]{1,40}@)?\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d{1,5})?/[^ ?]{0,80}\.(?:txt|php\d?|phtml|sh|pl|cgi|aspx?|jsp|exe|ps1|hta|elf|bin)(?:$|\?)|^ftps?://[^ ?]{3,200}\.(?:php[345]?|phtml|asp|jsp)$|^\\\\[a-z0-9_.-]{1,60}\\(?:[a-z]\$|admin\$|ipc\$|[^\\ ]{1,60}\\[^ ]{0,80}\.(?:php\d?|phtml|aspx?|jspx?|exe|dll|hta|ps1|bat|scr)$)`,
     needs: ["//", "\\\\"],
-    targets: ARGUMENTS,
-    hits: ["\\\\203.0.113.7\\c$\\x", "http://evil.example/shell.txt?", "https://evil.example/x.php?", "ftp://evil.example/c99.txt?"],
+    targets: ARGUMENTS | COOKIES,
+    hits: [
+      "\\\\203.0.113.7\\c$\\x",
+      "http://evil.example/shell.txt?",
+      "http://evil.example/c99.txt",
+      "http://203.0.113.7/a.txt",
+      "https://evil.example/x.php?",
+      "ftp://evil.example/c99.txt?",
+    ],
     misses: ["https://example.com/page", "https://example.com/?a=b", "http://a.example/x.php?a=b&c=d"],
   },
   {
@@ -315,15 +330,27 @@ const REQUESTS: readonly SignatureRow[] = [
   },
 ];
 
-const UPLOADS: readonly SignatureRow[] = [
+const UPLOADED: readonly SignatureRow[] = [
   {
     slug: "upload-script",
     title: "Upload of a server-side script",
-    pattern: String.raw`\.(?:php\d?|phtml|phar|phps|pht|phpt|pgif|inc|asp|aspx|asa|asax|ascx|ashx|asmx|cer|cdx|jsp|jspx|jspf|jsw|jsv|cfm|cfml|cfc|cgi|pl|shtml|htaccess|htpasswd|user\.ini|config|war|hta)(?:\.[a-z0-9]{1,4})?[. ;:\x00]{0,5}$`,
+    pattern: String.raw`\.(?:php\d?|phtml|phar|phps|pht|phpt|pgif|inc|asp|aspx|asa|asax|ascx|ashx|asmx|cer|cdx|jsp|jspx|jspf|jsw|jsv|cfm|cfml|cfc|cgi|pl|shtml|htaccess|htpasswd|user\.ini|war|hta)(?:\.[a-z0-9]{1,4})?(?:;\.?[a-z0-9]{1,8}|::?\$[a-z]{1,10}|/\.?)?[. ;:\x00]{0,5}$|(?:^|/)web\.config[. ;:\x00]{0,5}$`,
     needs: ["."],
     targets: FILES,
-    hits: ["shell.php", "shell.PHP5", "x.php.jpg", "cmd.jsp", "a.aspx;.jpg".slice(0, 6), ".htaccess", "web.config", "x.phtml."],
-    misses: ["photo.jpg", "report.final.pdf", "php.png", "a.phrase", "homework.py"],
+    hits: [
+      "shell.php",
+      "shell.PHP5",
+      "x.php.jpg",
+      "cmd.jsp",
+      "x.asp;.png",
+      "x.php::$DATA",
+      "x.php/.",
+      "a.aspx;.jpg".slice(0, 6),
+      ".htaccess",
+      "web.config",
+      "x.phtml.",
+    ],
+    misses: ["photo.jpg", "report.final.pdf", "php.png", "a.phrase", "homework.py", "site.config.json"],
   },
   {
     slug: "upload-program",
@@ -342,10 +369,45 @@ const UPLOADS: readonly SignatureRow[] = [
     pattern: String.raw`\.\./|^/|^[a-z]:/|%2f`,
     needs: ["/", "%2f"],
     targets: FILES,
+    unless: isFakePath,
     hits: ["../x.png", "/etc/x", "c:\\x.png", "..\\..\\x"],
-    misses: ["photo.jpg", "a..b.png"],
+    misses: ["photo.jpg", "a..b.png", "C:\\fakepath\\photo.jpg"],
+  },
+  {
+    slug: "upload-code",
+    title: "Upload of a file with code of servers at its beginning, or in an image",
+    detect: startsServerCode,
+    needs: ["<?", "<%", "<script", "<cf"],
+    targets: UPLOADS,
+    reading: "lines",
+    hits: [
+      "<?php system($_GET['c']); ?>",
+      "GIF89a;<?php eval($_POST[1]);",
+      "\x89PNG\r\n\x1a\n\0<?=`$_GET[0]`?>",
+      '<%@ page import="java.io.*" %>',
+      '<%eval request("x")%>',
+    ],
+    misses: ["# A guide\n\n    <?php echo 1;\n", '<?xml version="1.0"?><a/>', "<script>x</script>", "GIF89a<?xpacket begin?>"],
   },
 ];
+
+/** Browsers send this instead of a path. */
+function isFakePath(name: string): boolean {
+  return /^c:\/fakepath\/[^/]{1,200}$/.test(name);
+}
+
+const SERVER_CODE =
+  /<\?php\b|<\?= ?(?:[`$@]|system|exec|passthru|shell_exec|eval)|<script language ?= ?["']?php|<%@ ?(?:page|webhandler|webservice|language)\b|<% ?(?:eval|execute) ?[( ]?request|<%[^%]{0,400}(?:getruntime|processbuilder|process\.start|server\.createobject)|<cf(?:execute|script|query)[ >]/;
+const HEAD_BYTES = 64;
+
+/** Text that precedes the code is shown to people; in an image nobody sees it. */
+function startsServerCode(text: string): boolean {
+  charge(text.length);
+  const at = text.search(SERVER_CODE);
+  return (
+    at !== -1 && ((at < HEAD_BYTES && !/[#\n]/.test(text.slice(0, at).trim())) || /^(?:gif8|\x89png|\xff\xd8|%pdf|bm|riff|ii\*)/.test(text))
+  );
+}
 
 /** A sentence about a file of its author: no program opens an address with words behind it. */
 function mentionsFile(text: string): boolean {
@@ -361,14 +423,30 @@ function mentionsFile(text: string): boolean {
   );
 }
 
+/** A sentence that directs people to a file, with words before and behind it. */
+function directsToFile(text: string): boolean {
+  if (/\.\.\/|[;|&`$<>%]/.test(text.slice(0, 8192))) return false;
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+  return /^(?:[a-z',]{1,15} ){1,12}[a-z]:\/[\w./ ]{1,100}(?: [a-z',.]{2,15}){2}/.test(text);
+}
+
 /** The address of a directory's entries, as settings have it. */
 function isDirectory(text: string): boolean {
   return /^ldaps?:\/\/[a-z][a-z0-9-]{0,60}\.[a-z0-9.-]{1,100}(?::\d{1,5})?\/(?:dc|ou|cn|o)=[a-z0-9,= -]{1,200}$/.test(text);
 }
 
+const SENSITIVE =
+  /etc\/|proc\/|var\/|\.env|passwd|shadow|windows|win\.ini|\.ini|\.ssh|\.git\/|\.ht|wp-config|boot\.|\.log|id_rsa|web-inf|\x00/;
+
 /** A step upwards in source code, and in sentences about it, leads to another file. */
 function isImport(text: string): boolean {
   const begin = text.slice(0, 8192);
+  // Each step upwards is behind the word or the bracket of an import, and leads to a file of the project.
+  const imports = begin.replace(
+    /(?:\bfrom ?|\bimport ?|@import ?|@use ?|\binclude ?|\b(?:require|url|import) ?\( ?|(?:src|href) ?= ?)["']?(?:\.\.\/){1,8}[\w@-][\w@./-]{0,200}/g,
+    "",
+  );
+  if (imports !== begin && !imports.includes("../") && !SENSITIVE.test(begin)) return true;
   if (/(?:\.{2,4};?\/){3}|etc\/|proc\/|\.env|passwd|windows|\.ini|\.ssh|\.git\/|\.php/.test(begin)) return false;
   return (
     begin.slice(0, begin.indexOf("../")).trimStart().includes(" ") ||
@@ -378,4 +456,4 @@ function isImport(text: string): boolean {
 
 export const FILE_INCLUSION: readonly Signature[] = signaturesOf("lfi", INCLUSION, "path");
 export const REQUEST_FORGERY: readonly Signature[] = signaturesOf("rfi-ssrf", REQUESTS);
-export const FILE_UPLOADS: readonly Signature[] = signaturesOf("upload", UPLOADS, "path");
+export const FILE_UPLOADS: readonly Signature[] = signaturesOf("upload", UPLOADED, "path");

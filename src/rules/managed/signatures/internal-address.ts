@@ -10,7 +10,7 @@ export function isInternalAddress(text: string): boolean {
   charge(TEXT_STEPS);
   const address =
     // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-    /^\W{0,3}(?:url ?[=:] ?)?(?:(?:https?|ftp|wss?):[/\\]{0,4}|\/\/|\\\\)((?:[^/@\s]{0,80}@)?)(\[[0-9a-f:.%]{2,60}\]|[^/:?#\\\s,%]{1,120})(?::(\d{0,6}))?([^\s]{0,300})/.exec(
+    /^\W{0,3}(?:url ?[=:] ?)?(?:(?:https?|ftp|wss?):[/\\]{0,4}|[/\\]{2})((?:[^/@\s]{0,80}@)?)(\[[0-9a-f:.%]{2,60}\]|[^/:?#\\\s,%]{1,120})(?::(\d{0,6}))?([^\s]{0,300})/.exec(
       text.slice(0, 512),
     );
   if (address === null) return false;
@@ -19,7 +19,7 @@ export function isInternalAddress(text: string): boolean {
   if (isLocal(user.split(/[#\\:@]/, 1)[0]!)) return true;
   if (isService(host)) return true;
   if (!isLocal(host)) return isPrivate(host) && !isCallback(Number(port) || 8080, path);
-  if (user !== "" || isDisguised(host)) return true;
+  if (user !== "" || isDisguised(host) || /^\W{0,3}[/\\]{2}/.test(text)) return true;
   if (/^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(host)) return !isCallback(Number(port), path);
   return false;
 }
@@ -28,7 +28,7 @@ const isLocal = (host: string): boolean => isDisguised(host) || /^(?:localhost|1
 
 /** Names of services within clusters and clouds. */
 const isService = (host: string): boolean =>
-  /^(?:kubernetes(?:\.default(?:\.svc)?)?|[\w.-]{1,80}\.(?:svc|svc\.cluster\.local|service\.consul)|metadata|instance-data|host\.docker\.internal|gateway\.docker\.internal)$/.test(
+  /^(?:kubernetes(?:\.default(?:\.svc)?)?|[\w.-]{1,80}\.(?:svc|svc\.cluster\.local|service\.consul)|metadata|metadata\.tencentyun\.com|instance-data|host\.docker\.internal|gateway\.docker\.internal)$/.test(
     host,
   );
 

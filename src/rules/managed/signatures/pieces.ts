@@ -2,8 +2,9 @@ import { type Argument, type ArgumentSource, createFindings } from "#rules/body/
 import { cookieArguments } from "#rules/body/cookies.ts";
 import { formArguments } from "#rules/body/form.ts";
 import { addJson } from "#rules/body/json-body.ts";
-import { eachInner, eachPacked, isPacked } from "#rules/body/inner-values.ts";
+import { eachInner, eachPacked, isPacked, packedText } from "#rules/body/inner-values.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import type { RequestView } from "../../views.ts";
 import { joinedByComments } from "./joined-comments.ts";
 import { type Decoded, normalise } from "./normalise.ts";
@@ -17,7 +18,13 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   const value: TakeValue = (text, target, part, name) => {
     if (text.length >= PIECE_BYTES_MIN) take(normalise(text), target, part, name);
   };
-  value(request.origin_path ?? request.path, PATH, "http.request.uri.path", "");
+  const path = request.origin_path ?? request.path;
+  value(path, PATH, "http.request.uri.path", "");
+  eachSegment(path, (segment) => {
+    const take = (text: string): void => value(text, ARGUMENTS, "http.request.uri.path", "");
+    take(segment);
+    eachInner(decodePercent(segment), take);
+  });
   const args: Argument[] = [];
   if (request.query !== "") formArguments(request.query, "query", "", args);
   for (const argument of args) takeArgument(argument, value);
@@ -27,13 +34,18 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   const names = new Set<string>();
   for (const argument of reading.args) takeArgument(argument, value, names);
   for (const { filenames, type, text } of reading.files) {
-    for (const name of filenames) value(name, FILES, "http.request.body.multipart.filenames", "");
+    for (const name of filenames) {
+      // Programs store names, show them, and give them to other programs.
+      const take = (text: string): void => value(text, FILES | ARGUMENTS, "http.request.body.multipart.filenames", "");
+      take(name);
+      eachInner(name, take);
+    }
     value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
     // Scripts of pages send JSON as such a part, and frameworks read it as they read a body.
     if (/json/i.test(type)) for (const argument of membersOf(text)) takeArgument(argument, value, names);
   }
-  if (reading.kind === "binary" && isPacked(request.headers("content-type")))
-    eachPacked(reading.text, (text) => value(text, ARGUMENTS, "http.request.body.raw", ""));
+  const types = request.headers("content-type");
+  if (isPacked(types)) eachPacked(packedText(reading.text, types), (text) => value(text, ARGUMENTS, "http.request.body.raw", ""));
   for (const { types, dispositions, encodings } of reading.parts)
     for (const text of [...types, ...encodings, ...dispositions])
       if (STRANGE.test(text)) value(text, HEADERS, "http.request.body.multipart", "");
@@ -68,7 +80,7 @@ const PLACES: Readonly<Record<ArgumentSource, readonly [part: string, names: str
 /** `seen`: names that were already inspected; objects of a list share them. */
 function takeArgument({ source, name, value, otherNames, otherValues, path }: Argument, take: TakeValue, seen?: Set<string>): void {
   const [part, names, target] = PLACES[source];
-  if (name !== value && seen?.has(name) !== true) {
+  if (name !== value && seen?.has(name) !== true && !(source === "json" && COMPARISON.test(name) && isInFilter(path))) {
     take(name, target, names, "");
     // Readings of names are parts of it, except those that programs read from two parameters.
     if (source === "multipart") for (const other of otherNames) take(other, target, names, "");
@@ -84,6 +96,15 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
     eachInner(other, inner);
   }
 }
+
+/** Operators of conditions, which interfaces for queries take in the member for their filter. */
+const COMPARISON = /^\$(?:eq|gte?|lte?|in|nin|or|and|exists)$/;
+const FILTERS: ReadonlySet<string> = new Set(["filter", "filters", "where", "query", "selector", "criteria", "conditions", "match"]);
+const isInFilter = (path: string): boolean =>
+  path
+    .split(".", 12)
+    .slice(0, -1)
+    .some((name) => FILTERS.has(name));
 
 /** Names whose path of members shows an attack. */
 const CHAINS = /(?:constructor\.prototype|class\.module\.class)/i;
@@ -112,6 +133,8 @@ function eachHeader(request: RequestView, value: TakeValue): void {
     const text = fields.values[i] ?? "";
     if (name === "user-agent") value(text, AGENT, "http.user_agent", "");
     else if (name === "cookie") eachCookie(text, value);
+    else if (name === "referer") takeAddress(text, value);
+    else if (name === "authorization") takeCredentials(text, value);
     else if (!PLAIN_FIELDS.has(name) || STRANGE.test(text)) value(text, HEADERS, "http.request.headers", name);
   }
 }
@@ -120,4 +143,53 @@ function eachCookie(text: string, value: TakeValue): void {
   const args: Argument[] = [];
   cookieArguments(text, args);
   for (const argument of args) takeArgument(argument, value);
+}
+
+/** An address in parts: programs read its arguments like those of a request, and in the whole address other parts surround them. */
+function takeAddress(text: string, value: TakeValue): void {
+  const take = (piece: string, target: number): void => value(piece, target, "http.request.headers", "referer");
+  if (!/^https?:\/\//i.test(text)) {
+    take(text, HEADERS | ARGUMENTS);
+    eachInner(text, (inner) => take(inner, ARGUMENTS));
+    return;
+  }
+  const end = indexOrEnd(text, "#");
+  const question = Math.min(indexOrEnd(text, "?"), end);
+  take(text.slice(0, question), HEADERS);
+  eachSegment(text.slice(indexOrEnd(text, "/", "https://".length), question), (segment) => take(segment, ARGUMENTS));
+  const args: Argument[] = [];
+  if (question < end) formArguments(text.slice(question + 1, end), "query", "", args);
+  for (const argument of args) takeArgument(argument, take);
+  take(text.slice(end + 1), HEADERS | ARGUMENTS);
+}
+
+function indexOrEnd(text: string, char: string, from = 0): number {
+  const at = text.indexOf(char, from);
+  return at === -1 ? text.length : at;
+}
+
+/** Calls `take` with each segment of a path that is not only a name: programs take their parameters from them. */
+function eachSegment(path: string, take: (segment: string) => void): void {
+  for (const segment of path.split("/", SEGMENTS_MAX)) if (UNUSUAL_SEGMENT.test(segment) || SERIALISED.test(segment)) take(segment);
+}
+
+/** How objects of several languages begin, in base64 or hexadecimal. */
+const SERIALISED = /^(?:ro0a|aced|h4si|tzo|ytox|gas|ga[jn]|y29z|y3b|bah)[\w-]{8}/i;
+
+const SEGMENTS_MAX = 64;
+const UNUSUAL_SEGMENT = /[^\w.~@:-]/;
+
+/** The name and password of Basic authentication, and the claims of a token. */
+function takeCredentials(text: string, value: TakeValue): void {
+  const take = (piece: string): void => value(piece, HEADERS | ARGUMENTS, "http.request.headers", "authorization");
+  const space = indexOrEnd(text, " ");
+  const scheme = text.slice(0, space);
+  const credentials = text.slice(space).trim();
+  if (scheme.toLowerCase() === "basic") {
+    const plain = Buffer.from(credentials, "base64").toString("latin1");
+    const colon = plain.indexOf(":");
+    take(colon === -1 ? plain : plain.slice(0, colon));
+    if (colon !== -1) take(plain.slice(colon + 1));
+  } else eachInner(credentials, take);
+  if (STRANGE.test(text)) value(text, HEADERS, "http.request.headers", "authorization");
 }

@@ -14,7 +14,9 @@ const QUOTES = ["'", '"'] as const;
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
-  if (isStatement(text)) return false;
+  if (isStatement(text) || isFilter(text) || isChoice(text)) return false;
+  // A quote that a program escapes once more ends the string all the same.
+  if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
   if (injectsPlain(text) || QUOTES.some((quote) => injectsQuoted(text, quote))) return true;
   return given.length > TEXT_BYTES_MAX && injectsFarAway(given);
 }
@@ -23,10 +25,22 @@ export function injectsSql(given: string): boolean {
 export function isStatement(given: string): boolean {
   const text = given.slice(0, 1024);
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  return /^[\s(;]{0,10}(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
+  return /^\s{0,10}(?:\(\s{0,4}(?=.{1,600}\)\s{0,4}(?:union|except|intersect|order|limit)\b))?(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
     text,
   );
 }
+
+/** Conditions of OData have words for their operators, and strings in single quotes. */
+const isFilter = (text: string): boolean =>
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+  /^[\s(]{0,8}(?:not )?(?:[a-z][\w/.]{0,80}|[a-z]{2,20}\([^()]{0,100}\)) (?:eq|ne|gt|ge|lt|le) /.test(text) &&
+  !/[=<>#;`]|--|\/\*|\|\||&&|\b(?:union|select|sleep|having|benchmark|waitfor|like)\b/.test(text);
+
+/** One number or another, as people search for them. */
+const isChoice = (text: string): boolean => {
+  const [, first, second] = /^\s{0,4}(\d{1,6}) (?:or|and) (\d{1,6})\s{0,4}$/.exec(text) ?? [];
+  return (first !== undefined && first !== second) || /^\s{0,4}(?:true or false|false or true|true and false)\s{0,4}$/.test(text);
+};
 
 /** Every further part of a long text that starts at a quote, up to the next quotes. */
 function injectsFarAway(text: string): boolean {
@@ -89,7 +103,7 @@ const isReference = (text: string): boolean => /^[$"'\w-]{1,40}: ?['"]#\/[\w./-]
 
 /** A comment after a quote ends a statement if the comment is empty, or if only one word precedes the quote. */
 const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens): boolean =>
-  /^[\s+;*/-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
+  /^[\s+;*/-]*$/.test(lastComment) || /^[^\s([{]{0,200}$/.test(text.slice(0, text.indexOf(quote)).trim());
 
 /** Languages for searches compare names with texts, and join that with `and`: JQL, Lucene, filters of interfaces. */
 const isSearch = (text: string): boolean =>

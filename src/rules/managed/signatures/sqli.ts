@@ -9,19 +9,25 @@ const QUOTES = ["'", '"', "`"];
 const joined = (words: readonly string[]): readonly string[] =>
   QUOTES.flatMap((quote) => ["", " ", ")", ") "].flatMap((gap) => words.map((word) => `${quote}${gap}${word}`)));
 
-const UNION_SELECT = String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`;
+const UNION_SELECT = String.raw`\bunion(?:[ +]all|[ +]distinct)?[ (+]{1,3}select[ (+]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`;
 const union = compileRegexTest(UNION_SELECT, 10_000_000);
 
 /** Excludes matches of the row for UNION SELECT, so that an exception of that rule lets the request pass. */
 const injectsOtherwise = (text: string): boolean =>
   injectsSql(text) && !isSentence(text) && !union.test(withoutComments(text.replace(/[\s\0\xa0]+/g, " ")));
 
+/** A question about two statements shows the first one too. */
+const unitesStatements = (text: string): boolean =>
+  isStatement(text) ||
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+  /^[a-z][a-z ]{0,60} select [^'"();#\\]{1,200} union (?:all |distinct )?select [^'"();#\\-]{1,200}$/.test(text.slice(0, 1024));
+
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-union-select",
     title: "SQL injection: UNION SELECT",
     pattern: UNION_SELECT,
-    unless: isStatement,
+    unless: unitesStatements,
     needs: ["union"],
     hits: [
       "1 union select null,null",
@@ -66,7 +72,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-stacked",
     title: "SQL injection: a second statement",
-    pattern: String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |call [a-z_.]{1,60} ?\(|if (?:not|\(?select|is_)|iif ?\(|select ?\(|backup database )`,
+    pattern: String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |call [a-z_.]{1,60} ?\(|if (?:not|\(?select|is_)|iif ?\(|select ?\(|backup database |set (?:global|session|@|names|role|local|password) ?|begin (?:execute|dbms_|declare|raise)|attach database |show (?:tables|databases|schemas|variables|grants|columns|processlist)|pragma [a-z_]|prepare [a-z]|handler [a-z]{1,40} (?:open|read)|rename table |flush (?:tables|privileges|logs)|revoke |lock tables |copy [a-z_]{1,40} (?:from|to) |do \$\$|merge into |replace into |load data |vacuum\b|reset (?:role|master)|kill \d|use (?:master|mysql|information_schema)\b)`,
     unless: isStatement,
     needs: [";"],
     hits: [
@@ -75,8 +81,16 @@ const ROWS: readonly SignatureRow[] = [
       "1);delete from sessions",
       "'; exec xp_dirtree",
       "1;/**/update/**/users/**/set/**/a=1",
+      "'; set global log_bin_trust_function_creators=1--",
+      "1; pragma table_info(users)",
     ],
-    misses: ["a; select one of these", "(see 5); selected works", "'hello'; drop by on Monday"],
+    misses: [
+      "a; select one of these",
+      "(see 5); selected works",
+      "'hello'; drop by on Monday",
+      "(at 5); set the table",
+      "'a'; show me more",
+    ],
   },
   {
     slug: "sqli-time",
@@ -235,18 +249,30 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-expressions",
     title: "SQL injection: an expression instead of a value",
-    pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|^[^ ]{1,20} (?:not )?(?:rlike|regexp) ?\( ?select\b|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
+    pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|^[^ ]{1,20} (?:not )?(?:rlike|regexp) ?\(? ?(?:select\b|if ?\(|case when)|^[^'"]{0,60}['"] ?, ?[a-z_."${"`"}]{1,40} ?= ?[^ ,]{1,60} ?(?:where [^;]{1,80})?(?:-- |--[+-]|--$|#$|/\*)|^[a-z_][a-z0-9_.]{0,40} where [a-z0-9']{1,12} ?(?:=|<|>|like) ?[a-z0-9']{1,12} ?(?:--|#$|;)|^(?:''|"") ?(?:=|<>|<|>|like|\|\||or|and) ?(?:''|"")$|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
     unless: isStatement,
-    needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @", "rlike", "regexp"],
+    needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @", "rlike", "regexp", "where ", "'", '"'],
     hits: [
       "1 RLIKE (SELECT (CASE WHEN 5=5 THEN 1 ELSE 0x28 END))",
       "(case when 1=1 then id else name end)",
       "1-if(1=1,1,0)",
       "1 union table users",
       "' or q'[a]'='a'--",
+      "1 regexp if(2=2,0x28,0)",
+      "a', role='x' where id=1-- -",
+      "members where 1=1--",
+      "''=''",
       "' or $$a$$=$$a$$",
     ],
-    misses: ["in case when it rains", "the union table is reserved", "'a' or ~b"],
+    misses: [
+      "in case when it rains",
+      "the union table is reserved",
+      "'a' or ~b",
+      "the place where 1 = one",
+      "''",
+      "a', b = c",
+      "name = 'a', size = 5",
+    ],
   },
   {
     slug: "sqli-tokens",

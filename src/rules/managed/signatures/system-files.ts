@@ -11,6 +11,8 @@ export function namesSystemFile(text: string): boolean {
   const begin = text.slice(0, PATH_BYTES_MAX);
   const from = /^(?:[a-z0-9_]{1,20}[=:]|file:(?:\/\/)?)?[~."'/\x00]{0,64}/.exec(begin)![0].length;
   const rest = begin.slice(from);
+  // A person's own settings, as questions name them.
+  if (/^~\/\.(?:bashrc|bash_profile|profile|zshrc|vimrc)$/.test(text.trim())) return false;
   return (from > 0 && !/\s/.test(rest.trim()) && SYSTEM_FILES.some((files) => files.test(rest))) || KNOWN_FILE.test(begin);
 }
 
@@ -18,14 +20,14 @@ const PATH_BYTES_MAX = 1024;
 
 /** The end of a value, of a call's argument or of a text. */
 const KNOWN_FILE =
-  /^etc\/{1,3}(?:passwd|shadow)\b(?!\.[a-z])|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
+  /^etc\/{1,3}(?:passwd|shadow)\b(?!\.[a-z]| [a-z]{2})|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
 
 const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
 
 /** Paths after the first slash. */
 const SYSTEM_FILES: readonly RegExp[] = [
   files(
-    "etc/(?:[^ ]{1,80}\\.(?:conf|cnf|cfg|ini|key|pem)(?:[^a-z]|$)|passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb)",
+    "etc/(?:[^ ]{1,80}\\.(?:conf|cnf|cfg|ini|key|pem)(?:[^a-z]|$)|passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|environment|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb|pam\\.d/|selinux/|systemd/|default/|sysctl|netplan/|docker/|letsencrypt/|postfix/|dovecot/|ansible/|rsyslog|hosts\\.(?:allow|deny)|protocols|nsswitch|shells|login\\.defs|crypttab|inittab|xinetd|cups/|openvpn/|wireguard/|passwd-)",
   ),
   files(
     "(?:proc|sys)/(?:self|version|cpuinfo|meminfo|cmdline|environ|mounts|net/|sched_debug|stat|interrupts|modules|filesystems|ioports|partitions|swaps|kernel|[0-9]{1,7}/)",

@@ -1,4 +1,4 @@
-import { isEmbedding, isJsx } from "./benign-markup.ts";
+import { isEmbedding, isJsx, isKnownScript } from "./benign-markup.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import type { Signature } from "./signature.ts";
 
@@ -7,8 +7,10 @@ const ROWS: readonly SignatureRow[] = [
     slug: "xss-script-tag",
     title: "Cross-site scripting: a script element",
     pattern: String.raw`<[ /]{0,2}(?:[a-z]{1,10}:)?s\W{0,3}cript(?:[ />\x00-\x1f;+]|$|[^a-z0-9 ]{1,3}[a-z]{2,20} ?=)|<[ /]{0,2}script[^a-z0-9.,)? -]`,
+    unless: isKnownScript,
     hits: [
       "<script>alert(1)</script>",
+      '<p>x</p><script src="https://evil.example/x.js"></script>',
       '"><SCRIPT SRC=//evil.example/x.js>',
       "%3Cscript%3Ealert(1)%3C/script%3E",
       "&lt;script&gt;alert(1)",
@@ -53,6 +55,7 @@ const ROWS: readonly SignatureRow[] = [
     title: "Cross-site scripting: a script URL",
     pattern: String.raw`(?:^|["'(=,;> ])(?:javascript|vbscript|livescript) ?: ?(?:[a-z$_]{1,30} ?[.(\[=${"`"}]|//|/\*|%|\(|\[|"|')|(?:^|["'(=> ])data ?: ?(?:text/html|application/xhtml\+xml|text/xml)[;,]|^data:image/svg\+xml[;,]`,
     needs: ["javascript", "vbscript", "livescript", "data:", "data :"],
+    unless: doesNothing,
     hits: [
       "javascript:alert(1)",
       '<a href="java\tscript:x">javascript:confirm`1`',
@@ -61,7 +64,14 @@ const ROWS: readonly SignatureRow[] = [
       "javascript&colon;alert(1)",
       "javascript://%0aalert(1)",
     ],
-    misses: ["JavaScript: The Good Parts", "learn javascript: a guide", "data: text", "data:image/png;base64,iVBOR"],
+    misses: [
+      "JavaScript: The Good Parts",
+      "learn javascript: a guide",
+      "data: text",
+      "data:image/png;base64,iVBOR",
+      "javascript:void(0)",
+      '<a href="javascript:void(0);">x</a>',
+    ],
   },
   {
     slug: "xss-elements",
@@ -107,6 +117,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-script-link",
     title: "Cross-site scripting: links, forms and images with scripts",
+    unless: linksNowhere,
     pattern: String.raw`<[a-z][^<>]*[ /"'](?:href|src|action|formaction|background|poster|data|style|content|dynsrc|lowsrc|to|from|values) ?=[ "'${"`"}\x01-\x1f]{0,10}(?:j ?a ?v ?a ?s ?c ?r ?i ?p ?t|v ?b ?s ?c ?r ?i ?p ?t|livescript|mocha|data:text/(?:html|xml|javascript)|data:application|data:[,;]|expression|&\{)`,
     needs: ["href", "src", "action", "background", "poster", "data", "style", "content", "to", "from", "values"],
     hits: [
@@ -252,5 +263,17 @@ const ROWS: readonly SignatureRow[] = [
     paranoia: 4,
   },
 ];
+
+/** Every link with a script does nothing. */
+function linksNowhere(text: string): boolean {
+  return doesNothing(text) && text.includes("javascript:") && !/&\{|expression|mocha/.test(text);
+}
+
+/** A link that scripts of the page handle. */
+function doesNothing(text: string): boolean {
+  return !/(?:javascript|vbscript|livescript|data) ?:/.test(
+    text.replace(/javascript: ?void ?(?:\( ?(?:0|null)? ?\)|0);?(?=$|["' )\],}<])/g, ""),
+  );
+}
 
 export const CROSS_SITE_SCRIPTING: readonly Signature[] = signaturesOf("xss", ROWS);
