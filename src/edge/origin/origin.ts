@@ -130,10 +130,10 @@ function follow(zones: Zones, account: string, target: string): Found {
   /** The account whose alias leads to the name. */
   let viewer = account;
   for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
-    if (isIP(name) !== 0) return { addresses: [name] };
+    // Before the pattern of addresses, which takes long to say no. The alias of another account leads nowhere.
     const tunnel = tunnelIdOf(name);
-    // The alias of another account leads nowhere.
     if (tunnel !== undefined) return viewer === account ? { tunnel } : "tunnel_down";
+    if (isIP(name) !== 0) return { addresses: [name] };
     const zone = zones.nearestZone(name, viewer);
     if (zone === undefined) return { outside: name };
     viewer = zone.entry.account_id;
