@@ -65,7 +65,7 @@ test("SPEC 9: zone settings that have ended act at the edge, can be changed unti
   const { token = "", account_id } = selvedge.ready;
   let call = apiCaller(selvedge.ready, token);
   const { id } = await succeed(call("POST", "/zones", { name: "old.test", account: { id: account_id } }));
-  for (const name of ["@", "www"])
+  for (const name of ["@", "www", "m"])
     await succeed(call("POST", `/zones/${id}/dns_records`, { type: "A", name, content: "127.0.0.1", ttl: 1, proxied: true }));
   const rules = [{ action: "managed_challenge", expression: 'http.request.uri.path eq "/guarded"' }];
   await succeed(call("PUT", `/zones/${id}/rulesets/phases/http_request_firewall_custom/entrypoint`, { rules }));

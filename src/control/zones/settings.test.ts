@@ -129,8 +129,9 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   const unmet = Object.keys(BLOCK).filter((name) => !isMet.includes(name));
   assert.deepEqual(
     call.notes?.map((note) => note.slice(0, note.indexOf(" "))),
-    unmet,
+    [...unmet, "mobile_redirect"],
   );
+  assert.ok(call.notes?.includes("mobile_redirect has no effect until m.shop.example has an A, AAAA or CNAME record."));
   assert.ok(call.notes?.includes('http3 is kept as "on". It has no effect: HTTP/3 is not supported.'));
   assert.ok(call.notes?.includes('min_tls_version is kept as "1.0". It acts as 1.2: TLS 1.0 and 1.1 are not supported (RFC 8996).'));
   const edge = {

@@ -5,6 +5,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import type { ZoneSetting } from "#model/zones/zone-settings.ts";
 import { zoneEntry } from "#snapshot/compile/zone-entry.ts";
 import type { Store, Unit } from "#store/database/store.ts";
+import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { changeSlotSettings } from "#control/previous-waf/waf-setting.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
@@ -44,6 +45,7 @@ export function createZoneSettings(deps: ZoneSettingsDeps): ZoneSettings {
         const before = await load(unit.db, zoneId);
         const columns = changedColumns(before, changes, isoMicros(clock.nowMicros()));
         noteUnmet(call, changes);
+        if (changes.some(({ id }) => id === "mobile_redirect")) await noteMissingName(call, unit, { ...before, ...columns });
         if (Object.keys(columns).length === 0) return changes.map(({ id }) => view(before, id));
         const row = await write(deps, unit, before, columns);
         await changeSlotSettings(unit, before, row);
@@ -100,4 +102,16 @@ function noteContradictions(call: Call, row: SettingColumns): void {
   const { ssl, always_use_https: always } = chosenIn(row);
   if (ssl?.value === "off" && always?.value === "on")
     call.notes = [...(call.notes ?? []), "always_use_https has no effect while ssl is off."];
+}
+
+const ADDRESS_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
+
+/** The name to which mobile devices are sent may come later. A partial zone has names elsewhere. */
+async function noteMissingName(call: Call, unit: Unit, row: ZoneRow): Promise<void> {
+  const { status, mobile_subdomain: label } = chosenIn(row).mobile_redirect?.value ?? {};
+  if (status !== "on" || row.type === "partial") return;
+  const name = `${label}.${row.name}`;
+  const records = await recordsNamed(unit.db, row.id, [name, `*.${row.name}`]);
+  if (records.some(({ type }) => ADDRESS_TYPES.has(type))) return;
+  call.notes = [...(call.notes ?? []), `mobile_redirect has no effect until ${name} has an A, AAAA or CNAME record.`];
 }

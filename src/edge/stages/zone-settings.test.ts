@@ -101,6 +101,11 @@ test("ssl off redirects HTTPS to plain HTTP, and never in a loop", async () => {
 test("mobile_redirect redirects only mobile devices, from the apex and www to the zone's mobile subdomain", async () => {
   const phone = "User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148\r\n";
   choose({ mobile_redirect: { subdomain: "m", strip_uri: false } });
+  assert.equal((await get("http", "/a?b=1", phone)).status, 200, "the name has no record");
+  for (const name of ["*.example.com", "m.example.com"]) {
+    edge.replica.apply([recordOp("m", "zone", name, "A", "192.0.2.1", false)]);
+    assert.equal((await get("http", "/a?b=1", phone)).status, 302, name);
+  }
   const sent = await get("http", "/a?b=1", phone);
   assert.deepEqual([sent.status, sent.location, sent.field("vary"), sent.seen], [302, "http://m.example.com/a?b=1", ["User-Agent"], []]);
   assert.equal((await get("https", "/", phone, `www.example.com:${edge.https}`)).location, `https://m.example.com:${edge.https}/`);

@@ -315,7 +315,15 @@ export const ROWS: readonly Row[] = [
     "mobile_redirect",
     { status: "on", mobile_subdomain: "m", strip_uri: false },
     { status: "off", mobile_subdomain: null, strip_uri: false },
-    async (world) => assert.equal((await world.visit("/here", PHONE)).headers["location"], `http://m.${world.zoneName}/here`),
+    async (world) => {
+      const mobile = await done(record(world, { name: "m" }));
+      const to = `http://m.${world.zoneName}/here`;
+      await until(
+        () => world.visit("/here", PHONE),
+        (page) => page.headers["location"] === to,
+      );
+      await done(world.call("DELETE", `/zones/${world.zone}/dns_records/${mobile.id}`));
+    },
   ),
   setting("2024-06-14", "server_side_exclude", "on", "off", async (world) => {
     assert.equal((await world.visit("/", { "user-agent": "curl/8" })).text, "<p>For all.</p>");
