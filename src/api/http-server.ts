@@ -1,9 +1,10 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Clock } from "#kernel/clock.ts";
 import { admitConnection, alwaysBusy, type ConnectionPlaces } from "#kernel/process/connection-places.ts";
 import { createIdleConnections } from "./connection/idle-connections.ts";
+import { inTurns } from "./connection/request-turns.ts";
 import { requestBytes } from "./connection/request-bytes.ts";
 import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { badHeader } from "./auth.ts";
@@ -67,6 +68,8 @@ export function createHttp(
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     ...(tls ? { https: { ...http, cert: tls.certificate, key: tls.key, handshakeTimeout: HEADERS_TIMEOUT_MS } } : { http }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
+  for (const handler of app.server.listeners("request") as RequestListener[])
+    app.server.off("request", handler).on("request", inTurns(handler));
   app.server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress = "" } = socket;
     if (!admitConnection(places, remoteAddress, alwaysBusy(socket), (closed) => socket.once("close", closed))) socket.destroy();

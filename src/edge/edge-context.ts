@@ -1,3 +1,5 @@
+import { createMessageTurns } from "#kernel/process/message-turns.ts";
+import { REQUESTS_AHEAD_PER_TICK } from "#wire/connections/http/client-owner.ts";
 import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { PageSighting } from "#kernel/process/page-sighting.ts";
@@ -189,6 +191,7 @@ export function createContext(
     deadlines: limits,
     http2: sessionLimits(limits),
     connections: new Set(),
+    turns: createMessageTurns(REQUESTS_AHEAD_PER_TICK),
     isDraining: () => state.closing,
     record: createAccessLog({ events: deps.events, clock, metrics }),
     report,

@@ -1,3 +1,4 @@
+import { createMessageTurns } from "#kernel/process/message-turns.ts";
 import { randomUUID } from "node:crypto";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import type { Clock } from "#kernel/clock.ts";
@@ -6,7 +7,7 @@ import { compileIngress } from "#model/tunnels/ingress-rules.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
-import type { ClientOwner } from "#wire/connections/http/client-owner.ts";
+import { type ClientOwner, REQUESTS_AHEAD_PER_TICK } from "#wire/connections/http/client-owner.ts";
 import { FRAME } from "#wire/tunnel/frames.ts";
 import type { Log } from "#app/log/log.ts";
 import { packageVersion } from "#app/config/package-version.ts";
@@ -68,6 +69,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
     timers,
     deadlines: { ...EDGE_LIMITS, idleTimeoutMs: EDGE_LIMITS.originIdleTimeoutMs * 4 },
     connections: new Set(),
+    turns: createMessageTurns(REQUESTS_AHEAD_PER_TICK),
     isDraining: () => isDraining,
     report,
   };

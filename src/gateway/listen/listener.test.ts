@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { connect as connectTls } from "node:tls";
+import { eventually } from "../../../test/support/eventually.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { fixedClock, type FixedClock, systemClock } from "#kernel/clock.ts";
 import { type GatewayConfig, GATEWAY_LIMITS } from "#gateway/config.ts";
@@ -117,6 +119,22 @@ test("requests on one connection are answered in order, also if pipelined, and i
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.equal(await closed, whole);
+});
+
+test("a request waits for few of those that another client has sent ahead", async (t) => {
+  const other: Socket[] = [];
+  const { port, seen } = await stage(t, (req, answer, body) => {
+    // Sent once the first of the flood has come, on a connection that is open.
+    if (seen.length === 1) other[0]?.write("GET /other HTTP/1.1\r\nHost: x\r\n\r\n");
+    echo(req, answer, body);
+  });
+  const [quiet, flood] = [client(port), client(port)];
+  other.push(quiet.socket);
+  await once(quiet.socket, "connect");
+  flood.socket.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4000));
+  await eventually(() => seen.length === 4001);
+  const at = seen.findIndex((text) => text.includes("/other"));
+  assert.ok(at < 500, `after ${at} requests of the flood`);
 });
 
 test("ambiguous requests are refused and not forwarded", async (t) => {

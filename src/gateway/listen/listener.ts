@@ -1,3 +1,5 @@
+import { createMessageTurns } from "#kernel/process/message-turns.ts";
+import { REQUESTS_AHEAD_PER_TICK } from "#wire/connections/http/client-owner.ts";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
@@ -63,6 +65,7 @@ export function createFront({ clock, config, loop, places, ...handlers }: FrontD
     clock,
     connections,
     deadlines: deadlinesOf(config.limits),
+    turns: createMessageTurns(REQUESTS_AHEAD_PER_TICK),
     clients: config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies),
     http2: HTTP2_LIMITS,
     windows: new WindowBudget(HTTP2_WINDOWS),

@@ -1,3 +1,4 @@
+import type { MessageTurns } from "#kernel/process/message-turns.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import type { ClientDeadlineLimits } from "./client-deadlines.ts";
@@ -11,11 +12,16 @@ export interface OpenConnection extends Checked {
   destroy(): void;
 }
 
+/** Requests sent ahead, of all connections of a plane, that begin in a tick: others wait for these at most. */
+export const REQUESTS_AHEAD_PER_TICK = 32;
+
 /** The plane of client connections, as these see it. */
 export interface ClientOwner {
   readonly timers: Timers;
   readonly deadlines: ClientDeadlineLimits;
   readonly connections: Set<OpenConnection>;
+  /** For requests that a client sent ahead, before it had the response to the one before. */
+  readonly turns: MessageTurns;
   isDraining(): boolean;
   /** Reports an unexpected exception, which costs one connection. */
   report(error: unknown): void;

@@ -50,6 +50,9 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   private state: number = AWAITING;
   private isPaused = false;
   private isLeaving = false;
+  /** The next request has come, and waits for a later tick. */
+  private isWaiting = false;
+  private hasEnded = false;
 
   constructor(owner: ClientOwner, transport: Transport) {
     this.owner = owner;
@@ -190,6 +193,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   onEnd(): void {
     this.guard(() => {
       if (this.state === TUNNEL) this.service.onRawEnd();
+      else if (this.isWaiting) this.hasEnded = true;
       else if (this.state === EXCHANGE) this.transport.destroy();
       else this.transport.end();
     });
@@ -246,7 +250,7 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   }
 
   private isFull(): boolean {
-    if (this.state !== EXCHANGE) return this.state === BEHIND;
+    if (this.state !== EXCHANGE) return this.state === BEHIND || this.isWaiting;
     return this.reader.isReadingBody ? !this.service.flushBody() : this.reader.isFull;
   }
 
@@ -259,13 +263,26 @@ export class Http1Connection implements RequestHandler, TransportHandler, OpenCo
   }
 
   private readNext(): void {
+    // Thousands of requests can come in one read, and their responses may need nothing that others wait for.
+    if (this.reader.hasMore && !this.owner.turns.take()) return this.waitForTurn();
     try {
       this.reader.next();
     } catch (error) {
       // Requests sent ahead begin here, within the call that ended the request before.
       return this.broken(error);
     }
+    if (!this.reader.isRunning) this.settle();
+  }
+
+  private waitForTurn(): void {
+    this.isWaiting = true;
     this.settle();
+    this.owner.turns.wait(() => {
+      this.isWaiting = false;
+      if (this.state !== AWAITING || this.reader.isStopped) return;
+      this.readNext();
+      if (this.hasEnded) this.onEnd();
+    });
   }
 
   private refuse(status: number): void {

@@ -53,6 +53,8 @@ export class Http1Reader {
   isRunning = false;
   /** Bytes of requests so far, without those that a client sent ahead. */
   consumed = 0;
+  /** Bytes after the current request, while they are not yet in `pending`. */
+  private ahead = 0;
   private readonly handler: RequestHandler;
   private readonly pending = new PendingBytes();
   private readonly body = new BodyReader();
@@ -67,6 +69,11 @@ export class Http1Reader {
   /** A part of a head has come. */
   get isMidHead(): boolean {
     return this.phase === IN_HEAD && this.pending.length > 0;
+  }
+
+  /** The client has sent something after the current request. */
+  get hasMore(): boolean {
+    return this.isRunning ? this.ahead > 0 : this.pending.length > 0;
   }
 
   get isReadingBody(): boolean {
@@ -158,6 +165,7 @@ export class Http1Reader {
     this.isComplete = framing === NO_BODY;
     this.phase = WAITING;
     this.consumed += headEnd - start;
+    this.ahead = end - headEnd;
     this.handler.onHead(buffer, requestHead);
     return headEnd;
   }
@@ -171,6 +179,7 @@ export class Http1Reader {
     if (bodyEnd < 0) return this.refuse(-bodyEnd, end);
     this.consumed += bodyEnd - start;
     this.isComplete = true;
+    this.ahead = end - bodyEnd;
     if (this.phase === IN_BODY) this.phase = WAITING;
     this.handler.onRequestEnd(this.body.trailers);
     return bodyEnd;
