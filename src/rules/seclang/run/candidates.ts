@@ -1,11 +1,12 @@
 import { charge } from "#rules/budget.ts";
 import { meansName } from "./compiled-rule.ts";
 import { type ChainGroup, type FilteredRule, type FilterGroup, hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
+import { maskOfText } from "../prefilter/byte-classes.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
 import { createKnown, type KnownText, type RulePick, SHARED_BYTES_MAX } from "./shared-texts.ts";
-import { applyStep, leaves, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
+import { applyStep, leaves, type Touches, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
 
 /** A value that a rule may match. */
 export interface Candidate {
@@ -14,6 +15,11 @@ export interface Candidate {
   /** With the transformed value. */
   readonly pick: RulePick;
 }
+
+const { high: SPACE } = maskOfText(" ");
+
+/** Whether a text stays unchanged, also if other transformations add spaces to it. */
+const leavesWithSpaces = (touches: Touches, scan: Scan): boolean => (touches.high & SPACE) === 0 && leaves(touches, scan);
 
 const NO_PICKS: readonly RulePick[] = [];
 const SCAN_STEPS = 3;
@@ -107,6 +113,8 @@ export class Candidates {
   }
 
   #addOfChain({ chain, isMulti, filter }: ChainGroup, known: KnownText, picks: RulePick[]): void {
+    // A transformation is not worth its time if no rule could match the result.
+    if (leavesWithSpaces(chain.widens, known.scan) && filter.byBytes(known.scan.low, known.scan.high | SPACE).length === 0) return;
     if (!isMulti) return addPicks(filter, this.#transformed(known, chain).scan, picks);
     const before = picks.length;
     let last = known;
@@ -167,7 +175,7 @@ export class Candidates {
 
 /** `since`: rules picked from there on are not picked again. */
 function addPicks(filter: RuleFilter, scan: Scan, picks: RulePick[], since = picks.length): void {
-  const rules = filter.byClasses(scan);
+  const rules = filter.byBytes(scan.low, scan.high);
   const end = picks.length;
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!;

@@ -254,6 +254,8 @@ const TRANSFORMATIONS = [
   "t:removeNulls,t:compressWhitespace",
   "t:cmdLine",
   "t:base64Decode",
+  "t:removeWhitespace,t:normalizePath,t:removeCommentsChar",
+  "t:replaceComments,t:urlDecodeUni,t:trim,t:uppercase",
   "t:none,t:urlDecodeUni,t:base64Decode",
 ];
 const anyRule = fc.record({

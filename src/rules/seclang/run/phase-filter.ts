@@ -43,8 +43,8 @@ export interface ChainGroup {
 
 /** Finds the rules that may match a scanned value. */
 export interface RuleFilter {
-  /** Rules whose byte classes the value has; the caller checks their literals (`hasLiteral`). */
-  byClasses(scan: Scan): readonly FilteredRule[];
+  /** Rules all of whose classes are among those of the value's bytes; the caller checks their literals (`hasLiteral`). */
+  byBytes(low: number, high: number): readonly FilteredRule[];
 }
 
 export interface FilteredRule {
@@ -161,7 +161,7 @@ function createRuleFilter(rules: readonly FilteredRule[]): RuleFilter {
   let known = new Map<number, Map<number, readonly FilteredRule[]>>();
   let size = 0;
   return {
-    byClasses: ({ low, high }) => {
+    byBytes: (low, high) => {
       let byHigh = known.get(low);
       if (byHigh === undefined) known.set(low, (byHigh = new Map()));
       let found = byHigh.get(high);

@@ -1,13 +1,15 @@
 import { charge } from "#rules/budget.ts";
 import { maskOfText } from "../prefilter/byte-classes.ts";
 import type { Scan } from "../prefilter/scanner.ts";
-import { transformationOf } from "../transformations/transformations.ts";
+import { isNarrowing, transformationOf } from "../transformations/transformations.ts";
 
 /** The transformations of a rule, in order. Rules with equal transformations share the results. */
 export interface TransformationChain {
   readonly steps: readonly TransformationStep[];
   /** Byte classes that any of its steps changes. */
   readonly touches: Touches;
+  /** Those that steps change which may add other bytes than spaces. */
+  readonly widens: Touches;
 }
 
 /** One transformation: each distinct text is given to it once. */
@@ -60,12 +62,16 @@ export function createTransformationChains(): TransformationChains {
       let chain = chains.get(key);
       if (chain === undefined) {
         const own = names.map(stepOf);
-        chains.set(key, (chain = { steps: own, touches: own.reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED) }));
+        const wide = own.filter((_, at) => !isNarrowing(names[at]!));
+        chains.set(key, (chain = { steps: own, touches: touchesOf(own), widens: touchesOf(wide) }));
       }
       return chain;
     },
   };
 }
+
+const touchesOf = (steps: readonly TransformationStep[]): Touches =>
+  steps.reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED);
 
 function createStep(name: string, number: number): TransformationStep {
   const row = transformationOf(name);

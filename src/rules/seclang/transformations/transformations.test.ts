@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
-import { transformationOf, TRANSFORMATION_NAMES } from "./transformations.ts";
+import { isNarrowing, transformationOf, TRANSFORMATION_NAMES } from "./transformations.ts";
 
 const apply = (name: string, text: string): string => transformationOf(name)!.apply(text);
 
@@ -53,6 +53,18 @@ test("known values of each transformation", () => {
 
 const anyText = fc.array(fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(0x25, 0x26, 0x5c, 0x2f, 0x2a, 0x41, 0x20, 0x2e)), {
   maxLength: 40,
+});
+
+test("transformations that are said to narrow add no byte but spaces, without regard to case", () => {
+  for (const name of TRANSFORMATION_NAMES.split(", ").filter(isNarrowing))
+    fc.assert(
+      fc.property(anyText, (bytes) => {
+        const text = String.fromCharCode(...bytes);
+        const known = new Set(`${text.toLowerCase()} `);
+        for (const byte of apply(name, text).toLowerCase()) assert.ok(known.has(byte), `${name} adds ${byte}`);
+      }),
+      { numRuns: 300 },
+    );
 });
 
 test("a text without the bytes that a transformation changes stays unchanged, and every result is a byte string", () => {

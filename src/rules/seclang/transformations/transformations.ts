@@ -59,6 +59,15 @@ const TABLE: Readonly<Record<string, Transformation>> = {
   utf8toUnicode: { apply: escapes.utf8toUnicode, touches: HIGH },
 };
 
+/** Every byte of their results is one of the text or a space. */
+const NARROWING: ReadonlySet<string> = new Set([
+  ...["cmdLine", "compressWhitespace", "lowercase", "none", "normalisePath", "normalizePath", "removeComments", "removeCommentsChar"],
+  ...["removeNulls", "removeWhitespace", "replaceComments", "replaceNulls", "trim", "trimLeft", "trimRight", "uppercase"],
+]);
+
+/** Whether no result has a letter, a digit or a mark that the text lacks; letters without regard to case. */
+export const isNarrowing = (name: string): boolean => NARROWING.has(transformationOf(name)?.name ?? "");
+
 const BY_LOWER_NAME = new Map(Object.entries(TABLE).map(([name, row]) => [name.toLowerCase(), { name, ...row }]));
 
 /** By name, in any case. */
