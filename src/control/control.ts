@@ -81,6 +81,8 @@ export interface Control extends CustomHostnameControl, ImageControl, Members {
   readonly rollouts: Rollouts;
   /** Names the addresses of nodes' edges: names and records that point to them point to this installation. */
   knowEdgeAddresses(ofNodes: readonly string[]): void;
+  /** All of them, and those of this installation's own edge. */
+  edgeAddresses(): readonly string[];
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
   readonly ownership: Ownership;

@@ -2,7 +2,7 @@ import { createSlices } from "#kernel/process/slices.ts";
 import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
-import { canonicalAddresses, fillWithAddresses } from "#control/nodes/edge-addresses.ts";
+import { canonicalAddresses, edgeAddressMembers } from "#control/nodes/edge-addresses.ts";
 import { createRollouts } from "#control/nodes/rollouts.ts";
 import { createNodes } from "#control/nodes/nodes.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
@@ -155,7 +155,7 @@ export function createControl(deps: ControlDeps): Control {
     ...createMembers({ store, clock, access, mailServer: deps.mailServer, dashboardUrl: deps.dashboardUrl ?? "" }),
     analytics,
     rollouts: createRollouts({ store, clock }),
-    knowEdgeAddresses: (ofNodes) => fillWithAddresses(edgeAddresses, [...deps.edgeAddresses, ...ofNodes]),
+    ...edgeAddressMembers(edgeAddresses, deps.edgeAddresses),
     nodes: createNodes({ store, clock, ...(deps.heardNodes === undefined ? {} : { heard: deps.heardNodes }) }),
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     dnsReports: createDnsReports({ analytics, clock }),

@@ -33,7 +33,7 @@ const asked = (method: string, path: string, asking: Parameters<typeof ask>[3] =
   ask(server, method, path, { token: planted.strangerToken, ...asking });
 
 /** Parameters that the stranger has things for. */
-const OWN = new Set(["zone_id", "account_id", "gateway_id", "phase", "setting_id", "dataset_name", "zone_name"]);
+const OWN = new Set(["zone_id", "account_id", "gateway_id", "phase", "setting_id", "dataset_name", "zone_name", "plan_id"]);
 const parametersOf = ({ path }: Route): readonly string[] => Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name);
 const pathOf = ({ path }: Route): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) =>

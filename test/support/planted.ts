@@ -187,6 +187,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         passkey_id: passkeyId,
         custom_ns_id: CUSTOM_NS,
         zone_name: "planted.example",
+        plan_id: "1ac039f6c29b691475c3d74fe588d1ae",
         ...customHostname,
         zone_pack_id: customHostname.custom_certificate_id,
         ...transfers,

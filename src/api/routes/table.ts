@@ -39,6 +39,8 @@ import { NOTIFICATION_ROUTES } from "#api/routes/events/notifications.ts";
 import { INVITATION_ROUTES } from "#api/routes/access/invitations.ts";
 import { ORGANIZATION_INVITE_ROUTES } from "#api/routes/access/organization-invites.ts";
 import { ORGANIZATION_ROUTES } from "#api/routes/access/organizations.ts";
+import { EDGE_RANGE_ROUTES } from "#api/routes/zones/edge-ranges.ts";
+import { PLAN_ROUTES } from "#api/routes/zones/plans.ts";
 import { PAGE_RULE_ROUTES } from "#api/routes/rulesets/page-rules.ts";
 import { PAGE_SHIELD_ROUTES } from "#api/routes/zones/page-shield.ts";
 import { URL_NORMALIZATION_ROUTES } from "#api/routes/zones/url-normalization.ts";
@@ -84,7 +86,7 @@ export const RESOURCES: readonly Resource[] = [
       ...REHEARSAL_ROUTES,
     ],
   },
-  { name: "Zones", routes: [...ZONE_ROUTES, ...ZONE_HOLD_ROUTES, ...ZONE_SETTING_ROUTES] },
+  { name: "Zones", routes: [...ZONE_ROUTES, ...ZONE_HOLD_ROUTES, ...ZONE_SETTING_ROUTES, ...PLAN_ROUTES, ...EDGE_RANGE_ROUTES] },
   { name: "Certificates", routes: [...CERTIFICATE_PACK_ROUTES, ...CUSTOM_CERTIFICATE_ROUTES] },
   { name: "Custom hostnames", routes: CUSTOM_HOSTNAME_ROUTES },
   { name: "Cache", routes: CACHE_ROUTES },

@@ -5,6 +5,7 @@ import type { PermissionGroupList, PermissionGroupView } from "#model/access/tok
 import type { Store } from "#store/database/store.ts";
 import { type AccountMembers, createAccountMembers } from "./account-members.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
+import { type AuditEvents, createAuditEvents } from "#control/access/audit-events.ts";
 import { AUDIT_RETENTION, type AuditLogs, type AuditLogsDeps, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
@@ -37,6 +38,7 @@ export interface Access {
   readonly memberships: Memberships;
   readonly members: AccountMembers;
   readonly auditLogs: AuditLogs;
+  readonly auditEvents: AuditEvents;
   permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
   /** Drops the token from caches; writes of this process do so themselves. */
   invalidate(tokenId: string): void;
@@ -86,6 +88,7 @@ export function createAccess(deps: AccessDeps): Access {
         : createProviderSignIn({ config: deps.provider, clock, sealer: deps.sealer, challenges }),
     accounts,
     members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
+    auditEvents: createAuditEvents({ store }),
     auditLogs: createAuditLogs({ store, clock, retention: deps.auditRetention ?? AUDIT_RETENTION }),
     memberships: createMemberships({ store, clock, invalidate: authenticator.invalidateAll }),
     permissionGroups: ({ name, scope }) =>

@@ -38,18 +38,13 @@ const PIECE_ROWS = 500;
 
 export function createAuditLogs({ store, clock, retention }: AuditLogsDeps): AuditLogs {
   const pages = createPages();
-  /** Ids of the user with the address and of the user's tokens; an id that matches nothing if no user has it. */
-  const actorsOf = async (email: string): Promise<readonly string[]> => {
-    const user = await findUserByEmail(store.read, email.toLowerCase());
-    return user === undefined ? [""] : [user.id, ...(await listUserTokens(store.read, user.id)).map(({ id }) => id)];
-  };
   const read = async (owner: AuditOwner, ownerId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>> => {
     const { "actor.email": email, "zone.name": zone } = query;
     const filter = {
       id: query.id,
       action: query["action.type"],
       actorIp: query["actor.ip"],
-      actorIds: email === undefined ? undefined : await actorsOf(email),
+      actorIds: email === undefined ? undefined : await actorsWithEmail(store.read, email),
       zoneName: zone?.toLowerCase(),
       since: columnOf("since", query.since),
       before: columnOf("before", query.before),
@@ -117,8 +112,14 @@ function changedPin({ before, after }: AuditRow): { readonly api_date?: string |
   return after === null || now === pin(before) ? {} : { api_date: now };
 }
 
+/** Ids of the user with the address and of the user's tokens; an id that matches nothing if no user has it. */
+export async function actorsWithEmail(db: Store["read"], email: string): Promise<readonly string[]> {
+  const user = await findUserByEmail(db, email.toLowerCase());
+  return user === undefined ? [""] : [user.id, ...(await listUserTokens(db, user.id)).map(({ id }) => id)];
+}
+
 /** Converts a time or a date to the column's format; a date means its beginning. */
-function columnOf(parameter: "since" | "before", text: string | undefined): string | undefined {
+export function columnOf(parameter: "since" | "before", text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const ms = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (ms === undefined)

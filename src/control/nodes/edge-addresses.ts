@@ -143,7 +143,13 @@ const call = () => systemCall("nodes");
 export const canonicalAddresses = (addresses: readonly string[]): readonly string[] =>
   addresses.map((address) => canonicalIp(address) ?? address);
 
-export function fillWithAddresses(set: Set<string>, addresses: readonly string[]): void {
+function fillWithAddresses(set: Set<string>, addresses: readonly string[]): void {
   set.clear();
   for (const address of canonicalAddresses(addresses)) set.add(address);
 }
+
+/** How control reads the known addresses, and learns those of nodes. */
+export const edgeAddressMembers = (known: Set<string>, fixed: readonly string[]) => ({
+  edgeAddresses: (): readonly string[] => [...known],
+  knowEdgeAddresses: (ofNodes: readonly string[]): void => fillWithAddresses(known, [...fixed, ...ofNodes]),
+});

@@ -12,6 +12,11 @@ const DATED_RESOURCES = ["token", "account"];
 export interface AuditFilter {
   readonly id?: string | undefined;
   readonly action?: string | undefined;
+  /** By the end of the action's name; everything but creations and deletions is an update. */
+  readonly kind?: "create" | "update" | "delete" | undefined;
+  readonly resourceId?: string | undefined;
+  readonly resourceType?: string | undefined;
+  readonly zoneId?: string | undefined;
   readonly actorIp?: string | undefined;
   /** Ids of credentials and users. */
   readonly actorIds?: readonly string[] | undefined;
@@ -71,8 +76,13 @@ function belongs(eb: ExpressionBuilder<Tables, "audit_log">, owner: AuditOwner) 
 }
 
 function tests(eb: ExpressionBuilder<Tables, "audit_log">, filter: AuditFilter) {
-  const { id, action, actorIp, actorIds, zoneName, since, before } = filter;
+  const { id, action, kind, actorIp, actorIds, resourceId, resourceType, zoneId, zoneName, since, before } = filter;
   return [
+    ...(kind === "create" || kind === "delete" ? [eb("action", "like", `%.${kind}`)] : []),
+    ...(kind === "update" ? [eb("action", "not like", "%.create"), eb("action", "not like", "%.delete")] : []),
+    ...(resourceId === undefined ? [] : [eb("resource_id", "=", resourceId)]),
+    ...(resourceType === undefined ? [] : [eb("resource_type", "=", resourceType)]),
+    ...(zoneId === undefined ? [] : [eb("zone_id", "=", zoneId)]),
     ...(id === undefined ? [] : [eb("id", "=", id)]),
     ...(action === undefined ? [] : [eb("action", "=", action)]),
     ...(actorIp === undefined ? [] : [eb("actor_ip", "=", actorIp)]),
@@ -81,6 +91,13 @@ function tests(eb: ExpressionBuilder<Tables, "audit_log">, filter: AuditFilter) 
     ...(since === undefined ? [] : [eb("at", ">=", since)]),
     ...(before === undefined ? [] : [eb("at", "<", before)]),
   ];
+}
+
+/** Names of zones that exist, by their ids. */
+export async function namesOfZones(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("zones").select(["id", "name"]).where("id", "in", ids).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** E-mail addresses of users who act directly or through their tokens, by the id of the user or token. */

@@ -2,6 +2,7 @@ import { type Resolved, type Route, route } from "#api/route.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { AccountMember, AccountMemberCreate, AccountMemberQuery, AccountMemberUpdate, AccountRole } from "#model/access/account-member.ts";
 import { Type } from "typebox";
+import { AuditEvent, AuditEventQuery } from "#model/access/audit-event.ts";
 import { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 
 const ACCOUNT = "/accounts/:account_id";
@@ -94,5 +95,16 @@ export const ACCOUNT_MEMBER_ROUTES: readonly Route[] = [
     paging: "page",
     per_page: { default: 100, max: 1000 },
     handler: ({ control, resolved, query, page }) => control.access.auditLogs.list(idOf(resolved), query, page),
+  }),
+  route({
+    ...read,
+    path: `${ACCOUNT}/logs/audit`,
+    id: "account-audit-events-list",
+    summary: "List an account's audit log between two times, in its second form",
+    query: AuditEventQuery,
+    result: AuditEvent,
+    paging: "cursor",
+    per_page: { default: 100, max: 1000 },
+    handler: ({ control, resolved, query, cursor }) => control.access.auditEvents.list(idOf(resolved), query, cursor),
   }),
 ];
