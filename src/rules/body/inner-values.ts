@@ -69,7 +69,7 @@ function eachLiteral(value: string, take: TakeText): void {
   for (let at = 0; at < value.length; at++) {
     if (start !== -1 && value[at] === "\\") at++;
     else if (value[at] === '"') {
-      if (start !== -1) take(value.slice(start, at));
+      if (start !== -1) take(value.slice(start, at).replace(/\\(["\\/])/g, "$1"));
       start = start === -1 ? at + 1 : -1;
     }
   }

@@ -94,6 +94,10 @@ const HONEST = [
   "open C:\\Windows\\System32\\drivers\\etc\\hosts in an editor",
   "why is $_GET['id'] empty here?",
   "4 or 5",
+  "what does <script> do in a page",
+  "=QUERY(A:C;\"select A, sum(B) where C = 'x' group by A\")",
+  "/home/anna/.config/app/settings.json",
+  "$stmt = $pdo->prepare('SELECT * FROM users WHERE id = ?'); $stmt->execute([$id]);",
   "true or false",
   "startswith(Name,'A') and (indexof(Name,'or') ge 0)",
   "window.onload = function() { start('x'); };",
@@ -135,6 +139,11 @@ test("conditions on columns are not taken for operators of an attack in a filter
   assert.ok(!isBlocked({ query: "filters[title][$eq]=x&filters[$or][0][a][$eq]=1" }));
   assert.ok(isBlocked({ headers: JSON_TYPE, body: JSON.stringify({ password: { $gt: "" } }) }));
   assert.ok(isBlocked({ headers: JSON_TYPE, body: JSON.stringify({ where: { password: { $ne: 1 } } }) }));
+});
+
+test("an interface for databases at the root of a site is not taken for a scanner's target", () => {
+  assert.ok(!isBlocked({ path: "/adminer.php", query: "username=anna&db=shop" }));
+  assert.ok(isBlocked({ path: "/boaform/admin/formLogin" }));
 });
 
 test("bytes without a type are not taken for a text", () => {

@@ -27,6 +27,17 @@ export function isEmbedding(text: string): boolean {
 /** A document, a picture or a film of the same site or another server. */
 const DOCUMENT = / data ?= ?["'](?:https?:\/\/|\/[^/]|[a-z0-9])[^"' :]{1,300}\.(?:pdf|png|jpe?g|gif|webp|mp4|webm|mp3)["']/;
 
+/** A sentence of plain words about the element. */
+export function namesElement(text: string): boolean {
+  const parts = text.slice(0, 512).split(/<\/?script>/, 3);
+  return (
+    parts.length === 2 &&
+    text.length <= 512 &&
+    parts.every((part) => /^[a-z', ?.-]+$/.test(part) && /[a-z]{2}/.test(part)) &&
+    parts[1]!.startsWith(" ")
+  );
+}
+
 /** Elements of scripts that only hold data, or that posts embed from services of which visitors control no script. */
 export function isKnownScript(text: string): boolean {
   const pieces = text.split("<script", SCRIPTS_MAX + 2);

@@ -1,3 +1,4 @@
+import { overloadsGraphql } from "#rules/body/graphql-shape.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { ARGUMENTS, COOKIES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
 import type { Signature } from "./signature.ts";
@@ -572,6 +573,20 @@ const DATA: readonly SignatureRow[] = [
     needs: ["os", "nt", "subprocess", "commands", "builtin"],
     hits: ["cos\nsystem\n(S'id'\ntR.", "(S'id'\nios\nsystem\n."],
     misses: ["os\nsystem\n", "the cosmos\nsystem"],
+  },
+  {
+    slug: "graphql-shape",
+    title: "GraphQL: a document that is made to keep a server busy",
+    detect: overloadsGraphql,
+    reading: "lines",
+    needs: ["{"],
+    targets: INPUT,
+    hits: [
+      `query ${"{ a ".repeat(60)}${"}".repeat(60)}`,
+      `mutation { ${Array.from({ length: 200 }, (_, i) => `a${i}: f(p: 1)`).join(" ")} }`,
+      `query { a ${"@include(if: true) ".repeat(80)} }`,
+    ],
+    misses: ["query { a { b { c } } }", "{ ...a } fragment a on q { x ...b } fragment b on q { y }", `{ ${"a ".repeat(300)} }`],
   },
   {
     slug: "ssi",

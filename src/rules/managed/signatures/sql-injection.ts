@@ -14,7 +14,7 @@ const QUOTES = ["'", '"'] as const;
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
-  if (isStatement(text) || isFilter(text) || isChoice(text)) return false;
+  if (isStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return false;
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
   if (injectsPlain(text) || QUOTES.some((quote) => injectsQuoted(text, quote))) return true;
@@ -35,6 +35,12 @@ const isFilter = (text: string): boolean =>
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   /^[\s(]{0,8}(?:not )?(?:[a-z][\w/.]{0,80}|[a-z]{2,20}\([^()]{0,100}\)) (?:eq|ne|gt|ge|lt|le) /.test(text) &&
   !/[=<>#;`]|--|\/\*|\|\||&&|\b(?:union|select|sleep|having|benchmark|waitfor|like)\b/.test(text);
+
+/** Spreadsheets have formulas with queries in them. */
+const isFormula = (text: string): boolean =>
+  /^=(?:query|filter|arrayformula|importrange|vlookup|xlookup|index|sumifs?|countifs?|if|iferror|ifs)\(/.test(text) &&
+  text.trimEnd().endsWith(")") &&
+  !/--|#|\/\*/.test(text);
 
 /** One number or another, as people search for them. */
 const isChoice = (text: string): boolean => {
@@ -78,6 +84,7 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   if (!text.includes(quote)) return false;
   const tokens = readSql(text, quote);
   if (tokens === null) return false;
+  if (isLiteral(text, quote)) return false;
   // Words in quotes with a word between them, which do not make a true condition.
   if (quote === '"' && /^s(?:&s)+$/.test(tokens.kinds) && !/"\s*[0-9]/.test(text)) return false;
   if (/^s\)*;?c$/.test(tokens.kinds)) return !isReference(text) && endsStatement(text, quote, tokens);
@@ -87,6 +94,13 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   // A path in quotes has names with slashes between them.
   const isNames = NAMES.test(tokens.kinds) && !/^\/[\w.]/.test(text.slice(text.indexOf(quote) + 1));
   return (isNames || hasShape(OWN_QUOTED_SHAPES, tokens)) && !(quote === '"' && isSearch(text));
+}
+
+/** A whole statement as a text of a program: an argument of a call, or assigned. */
+function isLiteral(text: string, quote: string): boolean {
+  const at = text.indexOf(quote);
+  const before = text.slice(0, at);
+  return /^[$a-z_][^'"\x60#;]{0,200}[(=]\s?$/.test(before) && isStatement(text.slice(at + 1)) && !/--|\/\*|\bunion\b/.test(text);
 }
 
 /** A whole statement in quotes, with several words of a sentence before it and after it. */

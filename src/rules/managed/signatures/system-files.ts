@@ -35,7 +35,9 @@ const SYSTEM_FILES: readonly RegExp[] = [
   files(
     "var/(?:log|adm|apache2?|cpanel|local|mysql|www/(?:logs?|conf|mgr|[^ ]{0,60}\\.(?:ht|log))|run/(?:secrets|utmp)|lib/(?:mysql|php|mlocate|postgresql)|mail/|spool/|webmin/)",
   ),
-  files("root/\\.[a-z]|home/[a-z0-9._-]{1,32}/\\.[a-z]|\\.?(?:bash_(?:profile|history|logout|rc)|bashrc)$"),
+  files(
+    "root/\\.[a-z]|home/[a-z0-9._-]{1,32}/\\.(?:ssh|aws|bash|gnupg|kube|docker|netrc|pgpass|my\\.cnf|mysql|psql|sqlite|python_history|npmrc|git|profile|zsh|sh_history|env|mozilla|vnc|rhosts|viminfo|azure|gcloud|config/(?:gcloud|gh|rclone)|local/share/keyrings|subversion|s3cfg|ht|pypirc|m2/settings)|\\.?(?:bash_(?:profile|history|logout|rc)|bashrc)$",
+  ),
   files(
     "usr/(?:local/(?:apache|nginx|etc|php|lib/php|zeus|cpanel|pureftpd|www/logs|psa|mysql)|lib/(?:php|cron|rpm/rpm|security)|etc/|spool/|ports/|sbin/pure|home/)",
   ),

@@ -1,4 +1,4 @@
-import { isEmbedding, isJsx, isKnownScript } from "./benign-markup.ts";
+import { isEmbedding, isJsx, isKnownScript, namesElement } from "./benign-markup.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import type { Signature } from "./signature.ts";
 
@@ -7,7 +7,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "xss-script-tag",
     title: "Cross-site scripting: a script element",
     pattern: String.raw`<[ /]{0,2}(?:[a-z]{1,10}:)?s\W{0,3}cript(?:[ />\x00-\x1f;+]|$|[^a-z0-9 ]{1,3}[a-z]{2,20} ?=)|<[ /]{0,2}script[^a-z0-9.,)? -]`,
-    unless: isKnownScript,
+    unless: (text) => isKnownScript(text) || namesElement(text),
     hits: [
       "<script>alert(1)</script>",
       '<p>x</p><script src="https://evil.example/x.js"></script>',
