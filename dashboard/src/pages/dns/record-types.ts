@@ -21,6 +21,18 @@ export const RECORD_EXAMPLES: readonly (readonly [type: string, content: string]
   ["SVCB", '1 svc.example.net alpn="h2"'],
   ["TLSA", "3 1 1 0d6fce3b1d3f5b4a…"],
   ["URI", '1 "https://example.net/"'],
+  ["AFSDB", "1 afs.example.net"],
+  ["AMTRELAY", "10 0 1 203.0.113.15"],
+  ["APL", "1:192.0.2.0/24 !1:192.0.2.64/28"],
+  ["CSYNC", "66 3 A NS AAAA"],
+  ["DNAME", "shop.example.net"],
+  ["DSYNC", "CDS NOTIFY 5359 notify.example.net"],
+  ["EUI48", "00-00-5e-00-53-2a"],
+  ["HINFO", '"ARM64" "Linux"'],
+  ["HIP", "2 200100107b1a74df AQIDBA== rvs.example.net"],
+  ["IPSECKEY", "10 1 2 192.0.2.38 AQNRU3mG7TVT"],
+  ["KX", "10 keys.example.net"],
+  ["RP", "admin.example.net text.example.net"],
 ];
 
 export const RECORD_TYPES: readonly string[] = RECORD_EXAMPLES.map(([type]) => type);
