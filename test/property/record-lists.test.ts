@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fc } from "../support/property.ts";
 import { newId } from "#kernel/crypto/ids.ts";
-import { contentKey, contentPart } from "#model/dns/dns-text.ts";
+import { contentKey, contentPart, quoteText } from "#model/dns/dns-text.ts";
 import type { DnsRecord, DnsRecordQuery } from "#model/dns/dns-record.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
@@ -123,9 +123,11 @@ function fieldChecks(one: DnsRecordRow, asked: DnsRecordQuery): boolean[] {
   for (const [suffix, holds] of Object.entries(COMPARISONS)) {
     const exact = suffix === "" || suffix === ".exact";
     const check = (name: string, fold: (value: string) => string, column: string | null): void => {
-      const results = many((asked as Record<string, unknown>)[`${name}${suffix}`]).map(
-        (value) => column !== null && holds(column, fold(value)),
-      );
+      const given = many((asked as Record<string, unknown>)[`${name}${suffix}`]);
+      // Text with escapes is also looked for as the service shows it after adding quotes.
+      const shown =
+        exact && name === "content" ? given.filter((value) => value.includes("\\")).flatMap((value) => quoteText(value) ?? []) : [];
+      const results = [...given, ...shown].map((value) => column !== null && holds(column, fold(value)));
       if (results.length > 0) checks.push(...(exact ? [results.some(Boolean)] : results));
     };
     check("name", (value) => (exact || suffix === ".endswith" ? withoutDot(value.toLowerCase()) : value.toLowerCase()), one.name);
