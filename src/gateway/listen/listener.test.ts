@@ -121,21 +121,46 @@ test("requests on one connection are answered in order, also if pipelined, and i
   assert.equal(await closed, whole);
 });
 
-test("a request waits for few of those that another client has sent ahead", async (t) => {
-  const other: Socket[] = [];
-  const { port, seen } = await stage(t, (req, answer, body) => {
-    // Sent once the first of the flood has come, on a connection that is open.
-    if (seen.length === 1) other[0]?.write("GET /other HTTP/1.1\r\nHost: x\r\n\r\n");
-    echo(req, answer, body);
-  });
-  const [quiet, flood] = [client(port), client(port)];
-  other.push(quiet.socket);
-  await once(quiet.socket, "connect");
-  flood.socket.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4000));
-  await eventually(() => seen.length === 4001);
-  const at = seen.findIndex((text) => text.includes("/other"));
-  assert.ok(at < 500, `after ${at} requests of the flood`);
-});
+/** Frames of a client of HTTP/2 that asks for `/` again and again (RFC 9113 §6). */
+function http2Requests(count: number): Buffer {
+  const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]);
+  };
+  const fields = Buffer.concat([Buffer.of(0x82, 0x86, 0x84, 0x41, 1), Buffer.from("x")]);
+  const requests = Array.from({ length: count }, (_, i) => frame(1, 5, 2 * i + 1, fields));
+  return Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, Buffer.alloc(0)), ...requests]);
+}
+
+/** A client sends these bytes at once, and another one a request as soon as the first of them has been read. */
+const isAnsweredSoon =
+  (flood: Buffer) =>
+  async (t: TestContext): Promise<void> => {
+    const other: Socket[] = [];
+    const { port, seen } = await stage(t, (req, answer, body) => {
+      // Sent once the first of the flood has come, on a connection that is open.
+      if (seen.length === 1) other[0]?.write("GET /other HTTP/1.1\r\nHost: x\r\n\r\n");
+      echo(req, answer, body);
+    });
+    const [quiet, hasty] = [client(port), client(port)];
+    other.push(quiet.socket);
+    await once(quiet.socket, "connect");
+    hasty.socket.write(flood);
+    await eventually(() => seen.length === 4001);
+    const at = seen.findIndex((text) => text.includes("/other"));
+    assert.ok(at < 500, `after ${at} requests of the flood`);
+  };
+
+test(
+  "a request waits for few of those that another client has sent ahead",
+  isAnsweredSoon(Buffer.from("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4000))),
+);
+
+test("a request waits for few of those that another client of HTTP/2 has sent ahead", isAnsweredSoon(http2Requests(4000)));
 
 test("ambiguous requests are refused and not forwarded", async (t) => {
   const { port, seen } = await stage(t);

@@ -56,6 +56,8 @@ const EMPTY = Buffer.alloc(0);
 export class FrameReader {
   /** Nothing more is read. */
   isStopped = false;
+  /** Nothing more is read in this call. */
+  isHeld = false;
   private readonly sink: FrameSink;
   private readonly blockBytesMax: number;
   private phase = IN_PREFACE;
@@ -80,16 +82,18 @@ export class FrameReader {
     this.blockBytesMax = blockBytesMax;
   }
 
-  /** Takes `buffer[start, end)`. */
-  feed(buffer: Buffer, start: number, end: number): void {
+  /** Takes `buffer[start, end)`, and returns how far it has read: to the end, unless the sink has held or stopped it. */
+  feed(buffer: Buffer, start: number, end: number): number {
     let at = start;
-    while (at < end && !this.isStopped) {
+    this.isHeld = false;
+    while (at < end && !this.isStopped && !this.isHeld) {
       if (this.phase === IN_HEAD) at = this.readHead(buffer, at, end);
       else if (this.phase === IN_PAYLOAD) at = this.readPayload(buffer, at, end);
       else if (this.phase === IN_DATA) at = this.readData(buffer, at, end);
       else if (this.phase === IN_REST) at = this.skip(at, end);
       else at = this.readPreface(buffer, at, end);
     }
+    return at;
   }
 
   private readPreface(buffer: Buffer, start: number, end: number): number {

@@ -117,15 +117,22 @@ export class Session implements FrameSink, StreamSession {
     this.output.windowUpdate(0, CONNECTION_WINDOW_BYTES - WINDOW_BYTES_DEFAULT);
   }
 
-  /** Takes `buffer[0, length)`, which is valid only during the call. */
-  receive(buffer: Buffer, length: number): void {
-    if (this.isOver) return;
+  /** Takes `buffer[0, length)`, which is valid only during the call. Returns how many bytes it has read: all, unless `hold` was called. */
+  receive(buffer: Buffer, length: number): number {
+    if (this.isOver) return length;
     try {
-      this.reader.feed(buffer, 0, length);
+      const read = this.reader.feed(buffer, 0, length);
+      return this.isOver ? length : read;
     } catch (error) {
       if (!(error instanceof ConnectionFault)) throw error;
       this.fail(error.code);
+      return length;
     }
+  }
+
+  /** Ends the present `receive` after this frame. */
+  hold(): void {
+    this.reader.isHeld = true;
   }
 
   /** Asks the client for no further requests and still takes those on their way (RFC 9113 §6.8). */

@@ -58,6 +58,10 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
   /** The bytes of a read are being handled. */
   private isReading = false;
   private isPaused = false;
+  /** Requests of the present read. */
+  private begun = 0;
+  /** The rest of a read, while it waits for a later tick. */
+  private rest: Buffer | null = null;
   /** Output waits for the end of the tick. */
   private isDue = false;
   /** On its way; the next chunk waits until the kernel has taken it. */
@@ -122,6 +126,8 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     stream.handler = request;
     this.requests.add(request);
     request.serve(this.options.createService(request), fields, this.options.scheme);
+    // One read can hold thousands of requests, if each has its response at once.
+    if (++this.begun > this.owner.http2.streamsMax && !this.owner.turns.take()) this.session.hold();
   }
 
   /** Forgets a request whose stream has closed. */
@@ -178,15 +184,37 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
 
   /** `try` rather than `guard` saves a closure per read. `buffer[0, length)` is valid only during the call. */
   onBytes(buffer: Buffer, length: number): void {
+    if (this.rest !== null) {
+      // few: a connection that is paused delivers one read more at most
+      this.rest = Buffer.concat([this.rest, buffer.subarray(0, length)]);
+      return;
+    }
+    this.begun = 0;
+    this.read(buffer, length);
+  }
+
+  private read(buffer: Buffer, length: number): void {
     this.isReading = true;
     try {
-      this.session.receive(buffer, length);
+      const taken = this.session.receive(buffer, length);
+      if (taken < length) this.waitForTurn(Buffer.from(buffer.subarray(taken, length)));
     } catch (error) {
       this.broken(error);
     }
     this.isReading = false;
     if (this.unsent.length > 0) this.flushUnsent();
-    if (this.session.output.length > OUTPUT_BYTES_MAX) this.pause();
+    if (this.rest !== null || this.session.output.length > OUTPUT_BYTES_MAX) this.pause();
+  }
+
+  private waitForTurn(rest: Buffer): void {
+    this.rest = rest;
+    this.owner.turns.wait(() => {
+      const bytes = this.rest;
+      this.rest = null;
+      if (bytes === null || this.state === CLOSED) return;
+      this.read(bytes, bytes.length);
+      if (this.rest === null && this.session.output.length <= OUTPUT_BYTES_MAX) this.resume();
+    });
   }
 
   onDrain(): void {}
@@ -234,7 +262,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
     session.output.release(chunk);
     if (this.state === CLOSED) return;
     session.pump();
-    if (this.isPaused && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
+    if (this.isPaused && this.rest === null && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what we have just sent. */
