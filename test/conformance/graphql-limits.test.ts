@@ -77,8 +77,8 @@ describe("GraphQL analytics under hostile queries", () => {
       { query: inZone(text(100, (n) => `a: httpRequestsAdaptiveGroups(limit: ${n + 1}) { count }`)) },
       /too complex/,
     ],
-    "a variable of 100,000 values": () => [
-      { query: filtered("{ clientIP_in: $ips }"), variables: { ips: times(100_000, String) } },
+    "a variable of 40,000 values": () => [
+      { query: filtered("{ clientIP_in: $ips }"), variables: { ips: times(40_000, String) } },
       /variables can contain/,
     ],
     "a list of 1,001 values": () => [{ query: filtered("{ clientIP_in: $ips }"), variables: { ips: times(1_001, String) } }, /1000 values/],

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { Route } from "#api/route.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import { ROLES } from "#model/access/membership.ts";
+import { PLANS } from "#model/zones/plan.ts";
 import { PROFILES } from "#rules/detectors/catalog/profiles.ts";
 import { type Answer, type ApiServer, ask, startApi } from "../support/api-server.ts";
 import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
@@ -75,7 +76,7 @@ function withValue(body: unknown, [first, ...rest]: Path, value: string): unknow
 }
 
 /** Identifiers that are the same for all tenants. */
-const OF_ALL: ReadonlySet<string> = new Set([...PROFILES, ...ROLES].map(({ id }) => id).concat("0".repeat(32)));
+const OF_ALL: ReadonlySet<string> = new Set([...PROFILES, ...ROLES, ...Object.values(PLANS)].map(({ id }) => id).concat("0".repeat(32)));
 
 const IDENTIFIER = /^(?:[0-9a-f]{32}|[0-9a-f-]{36}|[0-9A-HJKMNP-TV-Z]{26}|\d{6,})$/;
 /** Times, and what an answer itself has made. */

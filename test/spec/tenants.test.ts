@@ -191,7 +191,7 @@ const IDENTIFIER = /^(?:[0-9a-f]{32}|[0-9a-f-]{36}|[0-9A-HJKMNP-TV-Z]{26}|\d{6,}
 /** Parameters whose values tenants choose. */
 const NAMES: ReadonlySet<string> = new Set(["gateway_id", "custom_ns_id"]);
 /** Parameters, or values, that are the same for all tenants. */
-const OF_ALL: ReadonlySet<string> = new Set(["zone_id", "account_id", "account_role_id", ...PROFILES.map(({ id }) => id)]);
+const OF_ALL: ReadonlySet<string> = new Set(["zone_id", "account_id", "account_role_id", "plan_id", ...PROFILES.map(({ id }) => id)]);
 /** Times, and what an answer itself has made. */
 const MADE = /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<="(?:id|ref)":")[0-9a-f]{32}|(?<="version":")\d+/g;
 const IDS = [

@@ -172,7 +172,7 @@ test("the detector gets the decoded body and the fields of its event, and the cl
       },
     ]),
   ]);
-  assert.match(await get("/card?x=1"), /Transfer-Encoding: chunked[^]*\r\n<p>4111 1111 \r\n/);
+  assert.match(await get("/card?x=1"), /Transfer-Encoding: chunked[^]*\r\n<p>4111 1111 1111 1111<\/p>www\.example\.com\r\n/);
   assert.equal(edge.scanned.length, 1);
   const [scan] = edge.scanned;
   assert.equal(scan!.body, "<p>4111 1111 1111 1111</p>www.example.com");

@@ -8,7 +8,8 @@ const many = (make: () => string): readonly string[] => Array.from({ length: MAN
 
 test("identifiers have their format and are unique, also after the random pool is refilled", () => {
   const rows = [
-    { make: newId, form: /^[0-9a-f]{32}$/ },
+    // Not the form of a UUID, in which the digit after the sixteenth is 8, 9, a or b.
+    { make: newId, form: /^[0-9a-f]{16}[0-7][0-9a-f]{15}$/ },
     { make: () => newRayId(1_700_000_000_000), form: /^[0-9a-f]{16}$/ },
     { make: newTokenSecret, form: /^[A-Za-z0-9]{40}$/ },
     { make: () => newUlid(1_700_000_000_000), form: /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/ },

@@ -2,6 +2,8 @@ import { randomBytes, randomInt } from "node:crypto";
 
 // One system call fills the pool for many identifiers.
 const POOL_BYTES = 8192;
+/** The byte whose first bit is set in a UUID (RFC 9562 §4.1). */
+const UUID_VARIANT = 8;
 let pool = randomBytes(POOL_BYTES);
 let used = 0;
 
@@ -15,9 +17,11 @@ function take(bytes: number): number {
   return used - bytes;
 }
 
-/** A resource identifier: 32 lower-case hexadecimal characters (SPEC 4.5). */
+/** A resource identifier: 32 lower-case hexadecimal characters (SPEC 4.5), never those of a UUID. */
 export function newId(): string {
   const start = take(16);
+  // Identifiers of the vendor's rules are UUIDs without hyphens, and only those are kept although they name nothing here.
+  pool.writeUInt8(pool.readUInt8(start + UUID_VARIANT) & 0x7f, start + UUID_VARIANT);
   return pool.toString("hex", start, start + 16);
 }
 
