@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { MaskedMessages } from "./masked-messages.ts";
 
@@ -144,6 +145,15 @@ test("a frame above the limit and an invalid frame pass unchanged", () => {
 test("a message of hundreds of thousands of empty frames passes unchanged", () => {
   const bytes = Buffer.concat([frame(TEXT, "", false), Buffer.alloc(600_000), frame(0, ""), textDelta("and on")]);
   assert.ok(Buffer.concat(passed([bytes])).equals(bytes));
+});
+
+test("each turn costs the same, however many frames of a chunk wait", () => {
+  assertGrowsLinearly("a turn for each frame", (length) => () => {
+    let isTurn = false;
+    const mask = new MaskedMessages([KEY], () => (isTurn = !isTurn));
+    mask.push(Buffer.concat(Array.from({ length: length / 2 }, () => frame(PING, ""))));
+    while (mask.isBehind) mask.push(Buffer.alloc(0));
+  });
 });
 
 test("frames of one chunk are read in turns, in order", () => {

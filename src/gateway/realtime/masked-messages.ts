@@ -51,7 +51,8 @@ export class MaskedMessages {
 
   push(bytes: Buffer): Buffer {
     const out: Buffer[] = [];
-    let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const isOurs = this.#rest.length > 0;
+    let rest = !isOurs ? bytes : bytes.length === 0 ? this.#rest : Buffer.concat([this.#rest, bytes]);
     this.#isBehind = false;
     while (rest.length > 0) {
       const isPassing = this.#passing > 0 || this.#isBroken;
@@ -61,8 +62,8 @@ export class MaskedMessages {
       if (taken === 0) break;
       rest = rest.subarray(taken);
     }
-    // The bytes may be part of a chunk that others use again.
-    this.#rest = rest.length === 0 ? NOTHING : Buffer.from(rest);
+    // The bytes may be part of a chunk that others use again. What waits for turns is not copied for each of them.
+    this.#rest = rest.length === 0 ? NOTHING : isOurs && this.#isBehind ? rest : Buffer.from(rest);
     return out.length === 1 ? (out[0] as Buffer) : Buffer.concat(out);
   }
 

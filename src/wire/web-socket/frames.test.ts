@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { bytesOf, heardOf, type Heard, webSocketConversation } from "../../../test/support/web-socket-frames.ts";
 import { ClientFrameReader, serverFrame, WebSocketError } from "./frames.ts";
@@ -114,4 +115,14 @@ test("property: any frames in any chunks are handled as in RFC 6455, with the ri
     }),
     { numRuns: 3000 },
   );
+});
+
+test("each turn costs the same, however many frames of a chunk wait", () => {
+  assertGrowsLinearly("a turn for each frame", (length) => () => {
+    let isTurn = false;
+    const handler = { onText: () => undefined, onPing: () => undefined, onClose: () => undefined };
+    const reader = new ClientFrameReader(handler, { messageBytesMax: 1000, takeTurn: () => (isTurn = !isTurn) });
+    const ping = clientFrame(9, Buffer.alloc(0));
+    for (let left = Buffer.concat(Array.from({ length: length / 2 }, () => ping)); !reader.push(left);) left = Buffer.alloc(0);
+  });
 });

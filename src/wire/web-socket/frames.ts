@@ -74,7 +74,8 @@ export class ClientFrameReader {
       this.#needed = head.bytes + head.length;
       if (bytes.length - at < this.#needed) break;
       if (!this.#takeTurn()) {
-        this.#held.push(Buffer.from(bytes.subarray(at)));
+        // Not a copy: the next turn may come after a few frames of many.
+        this.#held.push(bytes.subarray(at));
         return false;
       }
       this.#frame(head, unmasked(bytes.subarray(at, at + this.#needed), head.bytes));

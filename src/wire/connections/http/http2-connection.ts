@@ -190,14 +190,16 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
       return;
     }
     this.begun = 0;
-    this.read(buffer, length);
+    this.read(buffer, length, false);
   }
 
-  private read(buffer: Buffer, length: number): void {
+  /** `isOurs`: the buffer stays valid, so what waits for a turn is not copied for each of them. */
+  private read(buffer: Buffer, length: number, isOurs: boolean): void {
     this.isReading = true;
     try {
       const taken = this.session.receive(buffer, length);
-      if (taken < length) this.waitForTurn(Buffer.from(buffer.subarray(taken, length)));
+      const rest = buffer.subarray(taken, length);
+      if (rest.length > 0) this.waitForTurn(isOurs ? rest : Buffer.from(rest));
     } catch (error) {
       this.broken(error);
     }
@@ -212,7 +214,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, RequestCon
       const bytes = this.rest;
       this.rest = null;
       if (bytes === null || this.state === CLOSED) return;
-      this.read(bytes, bytes.length);
+      this.read(bytes, bytes.length, true);
       if (this.rest === null && this.session.output.length <= OUTPUT_BYTES_MAX) this.resume();
     });
   }
