@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import { createRun } from "#rules/engine/run.ts";
-import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { Benchmark } from "./benchmark.ts";
+import { bothRulesets } from "./rules-managed.ts";
 
-const PHASE = "http_request_firewall_managed";
 /** Less than the inspected 1 MiB by the further bytes of characters beyond ASCII. */
 const BODY_BYTES = 1_040_000;
 const DOCUMENTS = join(import.meta.dirname, "../../docs");
@@ -79,15 +77,7 @@ export const rulesDocuments: Benchmark = {
   tools: [],
   roundsMax: 2,
   prepare: () => {
-    const execute = (id: string) => ({
-      id,
-      action: "execute",
-      action_parameters: { id },
-      expression: "true",
-      description: "",
-      enabled: true,
-    });
-    const entry = [compileRuleset({ id: "entry", phase: PHASE, rules: [execute(MANAGED.id), execute(SCORES.id)] })];
+    const entry = bothRulesets();
     const text = documents();
     return Promise.resolve({
       ours: {

@@ -120,6 +120,19 @@ function contender(name: string, scale: number, judge: (request: RequestView) =>
   };
 }
 
+/** An entry point that executes both managed rulesets. */
+export function bothRulesets() {
+  const execute = (id: string) => ({
+    id,
+    action: "execute",
+    action_parameters: { id },
+    expression: "true",
+    description: "",
+    enabled: true,
+  });
+  return [compileRuleset({ id: "entry", phase: PHASE, rules: [execute(MANAGED.id), execute(SCORES.id)] })];
+}
+
 /**
  * Runs both managed rulesets over benign requests, beside testing each of their patterns. Without the rulesets a request costs nothing.
  * `distinct_get_us`: each request has other words, so no result for a value of an earlier one is used again.
@@ -130,15 +143,7 @@ export const rulesManaged: Benchmark = {
   better: "lower",
   tools: [],
   prepare: () => {
-    const execute = (id: string) => ({
-      id,
-      action: "execute",
-      action_parameters: { id },
-      expression: "true",
-      description: "",
-      enabled: true,
-    });
-    const entry = [compileRuleset({ id: "entry", phase: PHASE, rules: [execute(MANAGED.id), execute(SCORES.id)] })];
+    const entry = bothRulesets();
     const everyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
     const each = createSignatureSet(
       SIGNATURES.map((signature) => ({ ...signature, looksFor: { detect: createTextTest(signature, []) }, needs: everyByte })),

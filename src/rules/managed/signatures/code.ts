@@ -1,4 +1,15 @@
 import { overloadsGraphql } from "#rules/body/graphql-shape.ts";
+import {
+  asksAboutPhp,
+  asksDatabase,
+  isFilterName,
+  isIdiomOfC,
+  isNestedPart,
+  isPublicType,
+  isStackTrace,
+  quotesFilter,
+  tellsOfPython,
+} from "./benign-work.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { ARGUMENTS, COOKIES, HEADERS, INPUT, PATH, UPLOADS } from "./places.ts";
 import type { Signature } from "./signature.ts";
@@ -619,86 +630,6 @@ const DATA: readonly SignatureRow[] = [
     misses: ["Hi,\nTo: nobody in particular", "see a@b.example\nthanks", "C:\\new\\data"],
   },
 ];
-
-/** A sentence about programs starts with words. */
-function isSentence(text: string): boolean {
-  return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
-}
-
-/** A post that shows a program, or a report about an error in one. */
-function tellsOfPython(text: string): boolean {
-  return isSentence(text) || /^\s{0,8}(?:#!\/|traceback \(most recent call last\))/.test(text);
-}
-
-/** A question that names variables, without a call. */
-/** Programs in C end with such a call. */
-function isIdiomOfC(text: string): boolean {
-  return /^ ?system ?\( ?["'](?:pause|cls|clear)["'] ?\)/.test(text);
-}
-
-function asksAboutPhp(text: string): boolean {
-  return (
-    /^[a-z]{2,12} [a-z']{1,12} [^<>{}]{1,400}$/.test(text) &&
-    !/\b(?:eval|system|assert|exec|passthru|include|require|unserialize) ?\(/.test(text)
-  );
-}
-
-/** Some interfaces name the filters of a list in this way. */
-function isFilterName(name: string): boolean {
-  return /^\/?(?:filters?|where|query|sort|fields|populate)(?:\[|\.)/.test(name) && !/\$(?:where|function|expr|regex)/.test(name);
-}
-
-/** A query in the language of the database's console. */
-function asksDatabase(text: string): boolean {
-  return (
-    isProgram(text) ||
-    (/^\s{0,8}db\.[a-z_]{1,40}\.(?:find|aggregate|count|countdocuments|distinct)\((?:\{ ?[a-z_"']|\[|["'])/.test(text) &&
-      !/\$(?:where|function)|["'];/.test(text))
-  );
-}
-
-/** A sentence with a whole filter in it; what breaks out of a filter has a bracket without its partner. */
-function quotesFilter(text: string): boolean {
-  if (text.length > 1024) return false;
-  // A setting in which a program fills in a name.
-  const isSetting = /^\([&|]\([a-z]/.test(text) && /=(?:\{[\w]{1,20}\}|%[su]|\$\{?\w{1,20}\}?|<\w{1,20}>)\)/.test(text);
-  if (!isSetting && !/^[a-z][\w',.:?! -]{2,200} \([&|!]\([a-z]/.test(text)) return false;
-  let depth = 0;
-  for (const char of text) {
-    if (char === "(") depth++;
-    else if (char === ")" && --depth < 0) return false;
-  }
-  return depth === 0;
-}
-
-/** Scripts start with words of their language. */
-function isProgram(text: string): boolean {
-  return (
-    /^\s{0,20}(?:var|let|const|if ?\(|import|export|class|async) ?[\w({*]/.test(text.slice(0, 200)) &&
-    !/\$where|this\./.test(text.slice(0, 8192))
-  );
-}
-
-/** A part within a part has its own head. */
-function isNestedPart(text: string): boolean {
-  return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
-}
-
-/** Stack traces contain class names with line numbers. */
-function isStackTrace(text: string): boolean {
-  return (
-    /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) &&
-    !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text)
-  );
-}
-
-/** Documents of public types start with this. */
-function isPublicType(text: string): boolean {
-  return (
-    /<!doctype (?:html|svg|math|plist|wml) public ["']-\/\/(?:w3c|apple|wapforum)\/\/|<!doctype html public/.test(text) &&
-    !/<!entity|<!\[cdata\[ ?<|<xi:|<xsl:/.test(text)
-  );
-}
 
 export const TEMPLATE_INJECTION: readonly Signature[] = signaturesOf("template-injection", TEMPLATES);
 export const PHP_INJECTION: readonly Signature[] = signaturesOf("php", PHP);

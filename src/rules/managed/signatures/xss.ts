@@ -1,4 +1,4 @@
-import { isEmbedding, isJsx, isKnownScript, namesElement } from "./benign-markup.ts";
+import { isEmbedding, isJsx, isKnownScript, namesElement } from "./benign-work.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import type { Signature } from "./signature.ts";
 
