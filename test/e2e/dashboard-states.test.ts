@@ -169,7 +169,7 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
     assert.equal(await page.getByRole("dialog").count(), 0);
   });
 
-  test("a narrow token is told what it may not see, and not that nothing is there", async () => {
+  test("pages name the permission that a narrow token lacks, instead of showing an empty list", async () => {
     const call = apiCaller(server.ready);
     const groups: { id: string; name: string }[] = await succeed(call("GET", "/user/tokens/permission_groups"));
     const permission_groups = groups.filter(({ name }) => name === "Zone Read").map(({ id }) => ({ id }));

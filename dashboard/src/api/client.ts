@@ -74,7 +74,7 @@ const SIGNED_OUT: ReadonlySet<number> = new Set([9106, 10437]);
 const ENDED = "Your session had ended, so nothing was changed. Send it again.";
 export const signedOut = new EventTarget();
 
-/** Sends a request. Throws ApiError if nothing answers; a request that was given up is no error of the server. */
+/** Sends a request. Throws ApiError if the server does not answer. An aborted request keeps its own error. */
 async function send(method: string, path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(BASE + path, { method, credentials: "same-origin", ...init });

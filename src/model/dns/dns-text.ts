@@ -13,7 +13,7 @@ export function quoteText(content: string): string | undefined {
   return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${withoutNeedlessEscapes(content)}"`;
 }
 
-/** Text that gets quotes is written as resolvers show it: `a\\;b` is `a;b`, and only what needs an escape keeps one (RFC 1035 §5.1). */
+/** Text that gets quotes loses the escapes that it does not need in them: `a\;b` becomes `a;b` (RFC 1035 §5.1). */
 const withoutNeedlessEscapes = (content: string): string =>
   content.replace(/\\(\d{3}|[^])/g, (written, escaped: string) => {
     const character = escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped;
