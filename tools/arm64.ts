@@ -21,6 +21,8 @@ import { ROOT } from "./steps.ts";
 const LIBRARIES = ["libc6", "libstdc++6", "libgcc-s1"];
 const STEP_MS_MAX = 600_000;
 const BODY_BYTES = 1024 * 1024;
+/** Of each kind: an upload once failed in one run of several. */
+const UPLOADS = 20;
 const MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee";
 
 const work = mkdtempSync(join(tmpdir(), "selvedge-arm64-"));
@@ -123,12 +125,16 @@ async function visit({ ready, log, stop }: Running): Promise<void> {
     ["--http2", base.https],
   ] as const) {
     report(`GET ${version} ${url}`, body.equals(await curl(version, url)));
-    const response = await curl(version, "-H", "content-type: application/octet-stream", "--data-binary", `@${upload}`, url);
-    report(`POST ${version} ${url}`, response.toString() === sum);
-    if (response.toString() !== sum) console.log(response.toString("utf8", 0, 500));
+    for (let count = 0; count < UPLOADS; count++) {
+      const response = await curl(version, "-i", "-H", "content-type: application/octet-stream", "--data-binary", `@${upload}`, url);
+      const isGood = response.toString().endsWith(sum);
+      if (count === 0 || !isGood) report(`POST ${version} ${url}`, isGood);
+      if (!isGood) console.log(response.toString("utf8", 0, 500));
+    }
   }
   const attack = await curl("-o", "/dev/null", "-w", "%{http_code}", `${base.http}/?id=1%27%20UNION%20SELECT%20password%20FROM%20users--`);
   report("an attack is blocked", attack.toString() === "403");
+  if (process.exitCode === 1) console.log(log());
   report("native system calls are in use", /"native":\["datagrams","connections","tls"/.test(log()));
   origin.close();
   report("SIGTERM ends it with 0", (await stop()) === 0);

@@ -11,11 +11,9 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
   try {
     if (deps.config.roles.includes("control")) {
       const { runControl } = await import("#app/roles/control.ts");
-      await deps.takeOver?.loaded();
       return await runControl(deps, closing);
     }
     const { runPlanes } = await import("#app/roles/planes-only.ts");
-    await deps.takeOver?.loaded();
     return await runPlanes(deps, closing);
   } catch (error) {
     await closing.close(0);

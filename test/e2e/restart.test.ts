@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rename, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
+import { DatabaseSync } from "node:sqlite";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { eventually } from "../support/eventually.ts";
@@ -115,16 +117,73 @@ test("a port that another program has is found before the running process gives 
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
 });
 
-test("after a restart that failed late, the next one brings the API back", async (t) => {
-  const selvedge = await startSelvedge({ args: ["--api-port", String(await freePort())] });
+test("a state that the new process could not open is found before the running process gives anything up", async (t) => {
+  const selvedge = await startSelvedge({ args: ["--config", "/dev/null"] });
   t.after(() => selvedge.kill());
-  const [key, aside] = ["seal.key", "seal.key.aside"].map((name) => join(selvedge.dataDir, name)) as [string, string];
-  await rename(key, aside);
+  const token = selvedge.ready.token ?? "";
+  const file = (name: string): string => join(selvedge.dataDir, name);
+  const inDatabase = (statement: string): void => {
+    const db = new DatabaseSync(file("control.db"));
+    db.exec(statement);
+    db.close();
+  };
+  const faults: readonly (readonly [RegExp, () => unknown, () => unknown])[] = [
+    [/seal\.key is missing/, () => rename(file("seal.key"), file("aside")), () => rename(file("aside"), file("seal.key"))],
+    [/may read it: chmod 600/, () => chmod(file("seal.key"), 0o644), () => chmod(file("seal.key"), 0o600)],
+    [
+      /sealing key does not belong to this database/,
+      async () => {
+        await rename(file("seal.key"), file("aside"));
+        await writeFile(file("seal.key"), randomBytes(32), { mode: 0o600 });
+      },
+      () => rename(file("aside"), file("seal.key")),
+    ],
+    [
+      /schema version 99999 .*start the newer program/,
+      () => inDatabase("INSERT INTO schema_migrations (version, name, applied_on) VALUES (99999, 'later', '')"),
+      () => inDatabase("DELETE FROM schema_migrations WHERE version = 99999"),
+    ],
+  ];
+  for (const [message, breakIt, mendIt] of faults) {
+    await breakIt();
+    const { code, stderr } = await restart(selvedge);
+    assert.equal(code, 1);
+    assert.match(stderr, message);
+    assert.match(stderr, /The running process goes on$/m);
+    assert.equal((await api(selvedge, token, "GET", "/user/tokens/verify")).status, 200);
+    await mendIt();
+  }
+  assert.equal((await restart(selvedge)).code, 0);
+  assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
+test("a configuration that listens beyond this machine with the first token is refused before anything is given up", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "selvedge-restart-"));
+  t.after(() => removeDirectory(directory));
+  const config = join(directory, "selvedge.toml");
+  await writeFile(config, "");
+  const selvedge = await startSelvedge({ args: ["--config", config] });
+  t.after(() => selvedge.kill());
+  await writeFile(config, '[dns]\nhost = "0.0.0.0"\n');
   const { code, stderr } = await restart(selvedge);
   assert.equal(code, 1);
-  assert.match(stderr, /the new process cannot start: .*seal\.key is missing.*run selvedge restart again/);
-  await rename(aside, key);
-  assert.equal((await restart(selvedge)).code, 0);
+  assert.match(stderr, /listens beyond this machine.*The running process goes on/);
+  assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
+  assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
+test("after a restart that failed late, a further one brings the API back without being asked", async (t) => {
+  const selvedge = await startSelvedge({ args: ["--api-port", String(await freePort())] });
+  t.after(() => selvedge.kill());
+  const root = join(selvedge.dataDir, "ca.pem");
+  // A start writes it only after it has the database.
+  await rm(root);
+  await mkdir(join(root, "in-the-way"), { recursive: true });
+  const { code, stderr } = await restart(selvedge);
+  assert.equal(code, 1);
+  assert.match(stderr, /the new process cannot start: EISDIR.* go on without its API, and it tries again in 2 seconds/);
+  await rm(root, { recursive: true });
+  await eventually(() => /"msg":"another process has taken over/.test(selvedge.log()));
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "GET", "/user/tokens/verify")).status, 200);
   assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
 });

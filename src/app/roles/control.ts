@@ -34,6 +34,7 @@ import { keepRunFile } from "#app/operations/run-file.ts";
 import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
+import { tryState } from "#app/control/try-state.ts";
 import { systemCall } from "#control/call.ts";
 import { forgetEdgeAddresses } from "#control/nodes/edge-addresses.ts";
 import { shareCoreRules } from "#control/rulesets/core-rules.ts";
@@ -45,6 +46,10 @@ import { createTransportNotices } from "#app/planes/transport-notices.ts";
  * feed, planes, API.
  */
 export async function runControl(given: ComposeDeps, closing: Closing): Promise<Running> {
+  if (given.takeOver !== null) {
+    await tryState(given);
+    await given.takeOver.loaded();
+  }
   const databaseClock = createDatabaseClock(given.clock, given.log);
   closing.add(() => databaseClock.close());
   const deps: ComposeDeps = { ...given, clock: databaseClock.clock };

@@ -63,13 +63,20 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const { config, log, clock, early, operatorPorts, inherited, takeOver } = deps;
   refuseUnsafeBinds(config, false);
   const tls = readTls(config.tls);
-  const lock = lockDataDirectory(config.data);
-  closing.add(() => lock.release());
   const state = readNodeState(config.data);
   const files = {
     ...planeFiles(config.data),
     ...(state === null ? {} : { keysOf: (plane: PlaneRole) => planeKeyFile(config.data, plane) }),
   };
+  const counting = config.roles.find((role): role is PlaneRole => role === "edge" || role === "gateway");
+  const readSealer = () => (counting === undefined ? undefined : readPlaneSealer(files.keysOf?.(counting) ?? files.sealKey));
+  if (takeOver !== null) {
+    // A missing key is found while the process before still has everything.
+    readSealer();
+    await takeOver.loaded();
+  }
+  const lock = lockDataDirectory(config.data);
+  closing.add(() => lock.release());
   const feedLog = (level: "info" | "warn" | "error", message: string, fields?: object): void => log[level](fields ?? {}, message);
   const lastGood = await checkLastGood(files.lastGood, feedLog);
   const metrics = createMetrics();
@@ -91,9 +98,8 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls, load: deps.load });
   reportLocalDuties({ config, isNode: feed !== null, log, metrics });
-  const counting = config.roles.find((role): role is PlaneRole => role === "edge" || role === "gateway");
-  if (counting !== undefined) {
-    const sealer = readPlaneSealer(files.keysOf?.(counting) ?? files.sealKey);
+  const sealer = readSealer();
+  if (sealer !== undefined) {
     const shared = openSharedCounting({ config, sealer, clock, log, metrics });
     closing.add(async () => shared.close());
   }

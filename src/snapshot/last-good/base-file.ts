@@ -72,6 +72,16 @@ export async function readBaseFile(path: string, onOp: (line: Buffer) => void): 
   return { ...at, ops, sha256: checkedFooter(last, ops, hash) };
 }
 
+/** The position of the file's header, without a check of the rest; null without a valid one. */
+export async function basePosition(path: string): Promise<Position | null> {
+  try {
+    for await (const line of readLines(path)) return headerPosition(line);
+  } catch {
+    // The start itself reports a damaged copy, and goes on without it.
+  }
+  return null;
+}
+
 function headerPosition(line: Buffer): Position {
   const { format, history = NO_HISTORY, rev } = JSON.parse(line.toString()) as { format?: unknown; history?: unknown; rev?: unknown };
   if (format !== FORMAT || typeof rev !== "number") throw new Error(`its format is ${String(format)}, not ${FORMAT}`);

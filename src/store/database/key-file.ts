@@ -68,7 +68,8 @@ function createKey(path: string): void {
   }
 }
 
-const CHECK_NAME = "seal_check";
+/** The secret by which a start recognizes the database of its key. */
+export const CHECK_NAME = "seal_check";
 
 /** Checks at start that the key belongs to this database, so that a wrong key is not discovered later. */
 export async function verifyKey(store: Store, sealer: Sealer, createdOn: string): Promise<void> {
@@ -86,6 +87,11 @@ export async function verifyKey(store: Store, sealer: Sealer, createdOn: string)
     );
   }
   const { value } = await find.executeTakeFirstOrThrow();
+  requireOwnKey(sealer, value);
+}
+
+/** Throws unless the key has sealed the database's value of `CHECK_NAME`. */
+export function requireOwnKey(sealer: Sealer, value: string): void {
   try {
     sealer.open(value, CHECK_NAME);
   } catch (cause) {
