@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -115,4 +117,63 @@ test("rules that somebody adds while the command asks are kept", { skip: toolOrS
     rules.map((rule: any) => rule.expression),
     ['http.host eq "urgent.example"'],
   );
+});
+
+test("a phase that cannot be written leaves all phases as they were, and the command says what it could not put back", async (t) => {
+  const selvedge = await startSelvedge();
+  t.after(() => selvedge.stop());
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-rules-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const call = apiCaller(selvedge.ready);
+  const { id } = await succeed(call("POST", "/zones", { name: "rules.example", account: { id: selvedge.ready.account_id } }));
+  const entry = (phase: string): string => `/zones/${id}/rulesets/phases/${phase}/entrypoint`;
+  const [cache, custom] = ["http_request_cache_settings", "http_request_firewall_custom"] as const;
+  const before = await succeed(call("PUT", entry(cache), { rules: [cacheRule("false")] }));
+  const file = join(directory, "rules.json");
+  const wanted = { [cache]: [cacheRule("true")], [custom]: [{ action: "block", expression: "ssl" }] };
+  writeFileSync(file, JSON.stringify({ zone: "rules.example", phases: wanted }));
+  // The writes for which the proxy answers 500, by their number.
+  let writes = 0;
+  let lost: readonly number[] = [];
+  const proxy = createServer(async (req, res) => {
+    const body = await text(req);
+    const isWrite = req.method === "PUT" && !req.url!.includes("dry_run");
+    if (isWrite && lost.includes(++writes))
+      return res.writeHead(500).end(JSON.stringify({ success: false, errors: [{ code: 7, message: "lost" }], messages: [], result: null }));
+    const headers = { authorization: req.headers.authorization ?? "", "content-type": "application/json" };
+    const answer = await fetch(new URL(req.url!, selvedge.ready.api), { method: req.method!, headers, ...(body === "" ? {} : { body }) });
+    return res.writeHead(answer.status).end(await answer.text());
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  t.after(() => proxy.close());
+  const base = new URL(selvedge.ready.api);
+  base.port = String((proxy.address() as AddressInfo).port);
+  const apply = async (...answers500: readonly number[]) => {
+    [writes, lost] = [0, answers500];
+    const env = { ...process.env, SELVEDGE_API: base.href, SELVEDGE_TOKEN: selvedge.ready.token ?? "" };
+    const child = spawn(process.execPath, ["bin/selvedge.js", "rules", "apply", file, "--yes"], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    return { err, code: code as number };
+  };
+  const failed = await apply(2);
+  assert.equal(failed.code, 1);
+  assert.match(failed.err, /^selvedge: http_request_firewall_custom: lost [^]*those from before: what was already written was put back/);
+  const now = await succeed(call("GET", entry(cache)));
+  assert.deepEqual([now.rules[0].id, now.rules[0].expression], [before.rules[0].id, "false"]);
+  assert.deepEqual((await succeed(call("GET", entry(custom)))).rules ?? [], []);
+  const worse = await apply(2, 3, 4);
+  assert.equal(worse.code, 1);
+  assert.match(worse.err, /http_request_firewall_custom, http_request_cache_settings may have the rules of the file.*apply the file again/);
+  assert.equal((await apply()).code, 0);
+  assert.equal((await succeed(call("GET", entry(custom)))).rules[0].expression, "ssl");
+});
+
+const cacheRule = (expression: string): object => ({
+  ref: "one",
+  action: "set_cache_settings",
+  expression,
+  action_parameters: { cache: false },
 });

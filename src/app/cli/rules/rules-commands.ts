@@ -9,6 +9,7 @@ import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "../zone/zone-api.ts";
 import { ruleDiffLines, diffRules, type PhaseDiff } from "./rules-diff.ts";
 import { fileRule, readRulesFile, type RulesFile } from "./rules-file.ts";
+import { writePhases } from "./write-phases.ts";
 
 export interface RulesOptions extends ApiOptions {
   /** In place of the zone that the file names. */
@@ -58,7 +59,11 @@ export async function rulesApply(file: string, options: RulesApplyOptions, flags
   // A person takes time to answer, and rules that others add meanwhile would go without a word.
   if (!isDeepStrictEqual(await phasesOf(api, id, zone), current))
     throw new CliError(`the rules of ${zone} have changed since they were compared: nothing was changed; compare and apply again`);
-  for (const { phase, rules } of diff) await explained(phase, () => api.call("PUT", entryPoint(id, phase), { rules }));
+  await writePhases(
+    diff,
+    current,
+    async (phase, rules) => void (await explained(phase, () => api.call("PUT", entryPoint(id, phase), { rules }))),
+  );
   print(json, result, [`the rules of ${zone} are now those of the file`]);
   return EXIT.ok;
 }
