@@ -25,6 +25,7 @@ import { edgeTunnel, edgeTunnelLarge } from "./edge-tunnel.ts";
 import { edgeWafForm, edgeWafGet, edgeWafJson } from "./edge-waf.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
+import { fleetNodes } from "./fleet-nodes.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
@@ -56,6 +57,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   propagationDnsLoaded,
   propagationEdge,
   propagationGateway,
+  fleetNodes,
   dnsListOneZone,
   dnsListManyZones,
   dnsRelease,

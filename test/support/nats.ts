@@ -12,6 +12,8 @@ import { eventually } from "./eventually.ts";
 export interface NatsServer {
   readonly url: string;
   readonly directory: string;
+  /** Of the running process. */
+  pid(): number;
   start(): Promise<void>;
   /** SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
@@ -37,6 +39,10 @@ export async function startNats(
   const server: NatsServer = {
     url: `nats://127.0.0.1:${port}`,
     directory,
+    pid: () => {
+      if (child?.pid === undefined) throw new Error("nats-server does not run");
+      return child.pid;
+    },
     start: async () => {
       const started = spawn(program, ["-c", file, "-l", join(directory, "nats.log")], { stdio: "ignore" });
       child = started;

@@ -5,10 +5,11 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, headers, type NatsConnection } from "@nats-io/transport-node";
 import { systemClock } from "#kernel/clock.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { applyTo, createMemoryLog, entriesText, type MemoryLog } from "../../../test/support/memory-log.ts";
 import { type NatsServer, startNats } from "../../../test/support/nats.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
-import type { Delta, Op } from "#snapshot/entries.ts";
-import type { FeedSource, Position } from "#snapshot/feed.ts";
+import type { Op } from "#snapshot/entries.ts";
+import type { Position } from "#snapshot/feed.ts";
 import { CHANGES, DELTAS, encodeDelta, HEAD, LIVE } from "./bus-message.ts";
 import { startBusPublisher } from "./bus-publisher.ts";
 import { createBusSource } from "./bus-source.ts";
@@ -22,52 +23,6 @@ const opOf = (id: string, host: string | null): Op => ({
   id,
   value: host === null ? null : { host, key_authorization: "x" },
 });
-
-function applyTo(entries: Map<string, Op>, ops: readonly Op[]): void {
-  for (const op of ops) {
-    if (op.value === null) entries.delete(op.id);
-    else entries.set(op.id, op);
-  }
-}
-
-/** The log of a database in memory. */
-function createLog() {
-  let history = "a".repeat(32);
-  let deltas: Delta[] = [];
-  let rev = 0;
-  const listeners = new Set<() => void>();
-  const entries = new Map<string, Op>();
-  const source: FeedSource = {
-    full: async () => ({ history, rev, ops: [...entries.values()] }),
-    stream: async (use) => use({ history, rev }, [[...entries.values()]]),
-    since: async (at) => {
-      if (at.history !== history || at.rev > rev) return null;
-      const found = deltas.filter((delta) => delta.rev > at.rev);
-      return at.rev === rev || found[0]?.from === at.rev ? found : null;
-    },
-    onCommit: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
-  return {
-    source,
-    at: (): Position => ({ history, rev }),
-    commit: (...ops: readonly Op[]) => {
-      applyTo(entries, ops);
-      deltas.push({ from: rev, rev: ++rev, ops });
-      for (const listener of listeners) listener();
-    },
-    /** Restored from a backup: earlier content, another history. */
-    restore: () => {
-      history = "b".repeat(32);
-      deltas = [];
-      entries.clear();
-      entries.set("restored", opOf("restored", "restored.example"));
-    },
-    contents: (): string => JSON.stringify([...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))),
-  };
-}
 
 async function client(t: TestContext, nats: NatsServer): Promise<NatsConnection> {
   const connection = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50, pingInterval: 1_000 });
@@ -115,13 +70,11 @@ async function startNode(t: TestContext, nats: NatsServer, options: { readonly d
     refusals,
     copies: () => copies,
     at: () => at,
-    contents: (): string => JSON.stringify([...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+    contents: (): string => entriesText(entries),
   };
 }
 
-type Log = ReturnType<typeof createLog>;
-
-async function startControl(t: TestContext, nats: NatsServer, log: Log, isLeading = () => true, rollout?: Rollout) {
+async function startControl(t: TestContext, nats: NatsServer, log: MemoryLog, isLeading = () => true, rollout?: Rollout) {
   const publisher = await startBusPublisher({
     ...{ connection: await client(t, nats), source: log.source, key, publicKey, isLeading, clock: systemClock },
     log: () => {},
@@ -138,12 +91,12 @@ async function startBus(t: TestContext): Promise<NatsServer> {
   return nats;
 }
 
-const isEqual = (node: Awaited<ReturnType<typeof startNode>>, log: Log) => (): boolean =>
+const isEqual = (node: Awaited<ReturnType<typeof startNode>>, log: MemoryLog) => (): boolean =>
   node.contents() === log.contents() && node.at()?.history === log.at().history;
 
 test("a node gets every change of control: from a full copy, from deltas, and after it was disconnected", { skip }, async (t) => {
   const nats = await startBus(t);
-  const log = createLog();
+  const log = createMemoryLog();
   for (let i = 0; i < 20; i++) log.commit(opOf(`before-${i}`, "a.example"));
   await startControl(t, nats, log);
   const node = await startNode(t, nats);
@@ -165,7 +118,7 @@ test("a node gets every change of control: from a full copy, from deltas, and af
 
 test("after the bus is killed, wiped, loses its stream or meets a restored database, nodes still equal control", { skip }, async (t) => {
   const nats = await startBus(t);
-  const log = createLog();
+  const log = createMemoryLog();
   log.commit(opOf("first", "a.example"));
   await startControl(t, nats, log);
   const node = await startNode(t, nats);
@@ -187,7 +140,7 @@ test("after the bus is killed, wiped, loses its stream or meets a restored datab
   log.commit(opOf("without-stream", "a.example"));
   await eventually(isEqual(node, log));
 
-  log.restore();
+  log.restore(opOf("restored", "restored.example"));
   await eventually(isEqual(node, log));
   log.commit(opOf("after-restore", "a.example"));
   await eventually(isEqual(node, log));
@@ -198,7 +151,7 @@ test(
   { skip },
   async (t) => {
     const nats = await startBus(t);
-    const log = createLog();
+    const log = createMemoryLog();
     log.commit(opOf("first", "a.example"));
     const publisher = await startControl(t, nats, log);
     const node = await startNode(t, nats, { deltaBytesMax: 10_000 });
@@ -232,7 +185,7 @@ test(
 
 test("of two leaders only one publishes: the stream refuses the one that was frozen", { skip }, async (t) => {
   const nats = await startBus(t);
-  const log = createLog();
+  const log = createMemoryLog();
   log.commit(opOf("first", "a.example"));
   await startControl(t, nats, log);
   const node = await startNode(t, nats);
@@ -256,7 +209,7 @@ test("of two leaders only one publishes: the stream refuses the one that was fro
 
 test("a node that is held back takes no full copy from beyond the release, and goes on from an older one", { skip }, async (t) => {
   const nats = await startBus(t);
-  const log = createLog();
+  const log = createMemoryLog();
   for (let i = 0; i < 20; i++) log.commit(opOf(`before-${i}`, "a.example"));
   const released = log.contents();
   const rollout = createRollout({ clock: systemClock, waitMs: 0 });
