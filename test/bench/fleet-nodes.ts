@@ -131,7 +131,7 @@ async function startNodes(data: FleetThreadData, rev: number): Promise<Fleet> {
   const worker = new Worker(new URL("./fleet-nodes-thread.ts", import.meta.url), { workerData: data });
   const reached = new Map<number, number>();
   let check = (): void => undefined;
-  let onTraffic = (_: { readonly inBytes: number }): void => undefined;
+  let onTraffic: (traffic: { readonly inBytes: number }) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => worker.once("error", reject));
   worker.on("message", (message: FleetThreadMessage) => {
     if ("inBytes" in message) return onTraffic(message);
