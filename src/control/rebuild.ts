@@ -5,6 +5,7 @@ import { serviceCertificateEntry } from "#control/service-certificate.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import { placementOf, proofOps } from "#control/certificates/placement.ts";
 import { EDGE_ADDRESSES_ID, edgeAddressesEntry } from "#control/nodes/edge-addresses.ts";
+import { VISITOR_KEYS_ID, visitorKeysEntry } from "#control/nodes/visitor-keys.ts";
 import { CORE_RULES_ID, coreRulesEntry } from "#control/rulesets/core-rules.ts";
 import { detectionEntry } from "#control/detection/entry.ts";
 import { gatewayObjectOps } from "#control/gateways/object-entries.ts";
@@ -96,6 +97,8 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   if (core !== null) yield [{ kind: "core_rules", id: CORE_RULES_ID, value: core }];
   const edge = await edgeAddressesEntry(db);
   if (edge !== null) yield [{ kind: "edge_addresses", id: EDGE_ADDRESSES_ID, value: edge }];
+  const visitorKeys = await visitorKeysEntry(db);
+  if (visitorKeys !== null) yield [{ kind: "visitor_keys", id: VISITOR_KEYS_ID, value: visitorKeys }];
 }
 
 const hostnameOps = (rows: readonly CustomHostnameRow[]): Op[] =>

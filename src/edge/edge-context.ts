@@ -46,6 +46,7 @@ import { createUpstreamPools } from "#edge/origin/upstream-pool.ts";
 import type { EdgePorts } from "#edge/stages/zone-settings.ts";
 import { createPageShield } from "#edge/page-shield/page-shield.ts";
 import type { Sightings } from "#edge/page-shield/sightings.ts";
+import type { VisitorKeys } from "./visitor-keys.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 export interface EdgeDeps {
@@ -57,7 +58,7 @@ export interface EdgeDeps {
   /** Null: Node.js handles every connection. */
   readonly socketCalls: SocketCalls | null;
   readonly sealer: Sealer;
-  /** 32 bytes with which all threads sign passed challenges. */
+  /** 32 bytes with which all threads sign passed challenges while edges of several machines share no keys. */
   readonly clearanceKey: Uint8Array;
   readonly config: EdgeConfig;
   /** Limits that other machines count, too. */
@@ -89,12 +90,13 @@ interface Lookups {
   readonly timers: Timers;
   readonly tunnels: EdgeTunnels;
   readonly sightings: Sightings;
+  readonly visitorKeys: VisitorKeys;
 }
 
 /** Everything that the connections of one thread share. */
 export function createContext(
   deps: EdgeDeps,
-  { zones, doh, gateways, images, places, timers, tunnels, sightings }: Lookups,
+  { zones, doh, gateways, images, places, timers, tunnels, sightings, visitorKeys }: Lookups,
   state: EdgeState,
 ): EdgeContext {
   const { clock, config, metrics } = deps;
@@ -110,7 +112,7 @@ export function createContext(
   const lookUp = createLookUp({ hosts: createHostsFile("/etc/hosts"), servers: config.resolvers, timeoutMs: limits.resolver.timeoutMs });
   const health = createOriginHealth({ clock, metrics, retryMs: limits.originRetryMs });
   const tlsClient = createOriginTlsClient({ clock, roots: deps.originRoots });
-  const clearance = createClearance({ key: deps.clearanceKey, clock, vendorPrefix: config.vendorPrefix });
+  const clearance = createClearance({ keys: visitorKeys.clearance, clock, vendorPrefix: config.vendorPrefix });
   const challenges = createChallenges(clearance, config.vendorPrefix);
   const codecs = createCodecs(metrics);
   const minifier = createMinifier(metrics);

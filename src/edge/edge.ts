@@ -28,6 +28,7 @@ import { shareCounters } from "#rules/rate-limit/shared-counters.ts";
 import type { TlsPolicy } from "#edge/tls/context-table.ts";
 import { createSightings } from "#edge/page-shield/sightings.ts";
 import { createZones, type Serving } from "#edge/zones/zones.ts";
+import { createVisitorKeys } from "./visitor-keys.ts";
 import { createContext, type EdgeDeps, type EdgeState } from "./edge-context.ts";
 
 /** The HTTP(S) data plane of one thread. */
@@ -73,7 +74,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     helloTimeoutMs: config.limits.headTimeoutMs,
   });
   const sightings = createSightings(deps.clock, deps.onSightings);
-  const context = createContext(deps, { zones, doh, gateways, images, places, timers, tunnels, sightings }, state);
+  const visitorKeys = createVisitorKeys(deps);
+  const context = createContext(deps, { zones, doh, gateways, images, places, timers, tunnels, sightings, visitorKeys }, state);
   const { connections } = context;
   const open = metrics.gauge("selvedge_edge_connections", "Open visitor connections");
   const certificates = createCertificates({
@@ -121,7 +123,10 @@ export function createEdge(deps: EdgeDeps): Edge {
         ? acceptTunnel(transport, client)
         : serve(transport, client, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
   });
-  tlsFront.useTicketKeys(config.ticketKeys);
+  let { ticketKeys } = config;
+  const useTicketKeys = (): void => tlsFront.useTicketKeys(visitorKeys.tickets(ticketKeys));
+  visitorKeys.onChanged(useTicketKeys);
+  useTicketKeys();
 
   const servePlain = (transport: Transport, client: End): void =>
     serve(transport, client, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
@@ -144,7 +149,10 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   return {
     neighbourAt: (name, port) => ({ doh, gateway: gateways, images })[name].moveTo(port),
-    useTicketKeys: tlsFront.useTicketKeys,
+    useTicketKeys: (keys) => {
+      ticketKeys = keys;
+      useTicketKeys();
+    },
     usePlaces: places.use,
     useRuleMaterial: (material) => {
       useRuleMaterial(material);

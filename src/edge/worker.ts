@@ -68,6 +68,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
       "gateway_domain",
       "core_rules",
       "tunnel",
+      "visitor_keys",
     ],
     trim: (record) => {
       record.rdata = "";

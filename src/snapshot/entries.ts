@@ -38,6 +38,7 @@ export interface EntryTypes {
   readonly token: TokenEntry;
   readonly core_rules: CoreRulesEntry;
   readonly edge_addresses: EdgeAddressesEntry;
+  readonly visitor_keys: VisitorKeysEntry;
 }
 
 export type EntryKind = keyof EntryTypes;
@@ -538,6 +539,14 @@ export interface CoreRulesEntry {
 export interface EdgeAddressesEntry {
   readonly addresses: readonly string[];
 }
+
+/** id = `edge`. The keys from which edges derive those of TLS sessions and clearances. Without the entry each process makes its own. */
+export interface VisitorKeysEntry {
+  /** 32 bytes each, sealed with the context `visitor-keys:edge`: the one in use first, then those that only open or verify. */
+  readonly keys: readonly string[];
+}
+
+export const VISITOR_KEYS_CONTEXT = "visitor-keys:edge";
 
 /** One put (`value`) or delete (`null`). */
 export type Op = { readonly [K in EntryKind]: { readonly kind: K; readonly id: string; readonly value: EntryTypes[K] | null } }[EntryKind];

@@ -6,6 +6,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import { openBusAuthority } from "#control/nodes/bus-authority.ts";
 import { planeKeys, sealedForNodes } from "#control/nodes/node-keys.ts";
 import type { Rollouts } from "#control/nodes/rollouts.ts";
+import { renewVisitorKeys } from "#control/nodes/visitor-keys.ts";
 import { createEdgeAddresses } from "#control/nodes/edge-addresses.ts";
 import { AWAY_AFTER_MS, type Nodes, type SeenReport } from "#control/nodes/nodes.ts";
 import { type BusPublisher, startBusPublisher } from "#snapshot/bus/bus-publisher.ts";
@@ -175,6 +176,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ["looking at the nodes' tunnels", async () => notices.look()],
     ["looking at addresses of edges and at the rollout", lookAround],
     ["shutting removed nodes out", shutOut],
+    ["renewing the keys that edges share", async () => (isLeading() ? renewVisitorKeys({ store, sealer, clock }) : undefined)],
     [
       "keeping the nodes' reports",
       async (turn) => (turn % REPORTS_KEPT_EVERY_TURNS === 0 && remote.heard.size > 0 ? nodes.keepReports(remote.heard) : undefined),

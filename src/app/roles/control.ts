@@ -37,6 +37,7 @@ import { openState } from "#app/control/state.ts";
 import { tryState } from "#app/control/try-state.ts";
 import { systemCall } from "#control/call.ts";
 import { forgetEdgeAddresses } from "#control/nodes/edge-addresses.ts";
+import { forgetVisitorKeys } from "#control/nodes/visitor-keys.ts";
 import { shareCoreRules } from "#control/rulesets/core-rules.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
@@ -171,7 +172,11 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       closing.add(() => opened.close());
       fleet = opened;
     });
-  else await state.withDatabase(() => forgetEdgeAddresses({ store, clock }));
+  else
+    await state.withDatabase(async () => {
+      await forgetEdgeAddresses({ store, clock });
+      await forgetVisitorKeys({ store });
+    });
   const backups = createScheduledBackups({ clock, metrics, config: live.current });
   await state.withDatabase(async () => {
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log, operatorPorts });

@@ -36,6 +36,7 @@ const OPS = [
       otel: [{ url: "", content_type: "json", secret: sealed("gateway-otel:a/g") }],
     },
   },
+  { kind: "visitor_keys", id: "edge", value: { keys: [sealed("visitor-keys:edge")] } },
   { kind: "tunnel", id: "t", value: { account_id: "a", name: "n", config_src: "local", secret: sealed("tunnel:t") } },
   {
     kind: "provider_key",
@@ -51,6 +52,7 @@ const OPS = [
 
 const CONTEXTS = [
   "certificate:c1",
+  "visitor-keys:edge",
   "tunnel:t",
   "dnssec:k1",
   "tsig:t1",
@@ -60,7 +62,7 @@ const CONTEXTS = [
   "custom-provider:u1",
 ];
 const OPENED = {
-  edge: ["certificate:c1", "tunnel:t"],
+  edge: ["certificate:c1", "visitor-keys:edge", "tunnel:t"],
   nameserver: ["certificate:c1", "dnssec:k1", "tsig:t1", "tsig:t3"],
   gateway: ["gateway-otel:a/g", "provider-key:p1", "custom-provider:u1"],
 } as const;

@@ -2,11 +2,18 @@ import type { PlaneKeys } from "#kernel/crypto/plane-keys.ts";
 import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
 import { COUNTERS_PURPOSE } from "#wire/redis/leases.ts";
 import { VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
-import type { EntryKind, EntryTypes, GatewayEntry, Op, TransferSideEntry } from "#snapshot/entries.ts";
+import {
+  type EntryKind,
+  type EntryTypes,
+  type GatewayEntry,
+  type Op,
+  type TransferSideEntry,
+  VISITOR_KEYS_CONTEXT,
+} from "#snapshot/entries.ts";
 import type { NodePlane } from "#model/access/node.ts";
 
 /** Secrets that are opened by the same planes. */
-type Scope = "certificates" | "names" | "gateways" | "tunnels";
+type Scope = "certificates" | "names" | "gateways" | "tunnels" | "visitors";
 
 interface PlaneRow {
   readonly scopes: readonly Scope[];
@@ -16,7 +23,7 @@ interface PlaneRow {
 
 /** Secrets that each plane can open. A derived key works only for its purpose, and the installation's own key never leaves control. */
 const PLANES: { readonly [P in NodePlane]: PlaneRow } = {
-  edge: { scopes: ["certificates", "tunnels"], shared: ["clearance", VALUE_HASH_PURPOSE, COUNTERS_PURPOSE] },
+  edge: { scopes: ["certificates", "tunnels", "visitors"], shared: ["clearance", VALUE_HASH_PURPOSE, COUNTERS_PURPOSE] },
   nameserver: { scopes: ["names", "certificates"], shared: ["dns cookies"] },
   gateway: { scopes: ["gateways"], shared: [COUNTERS_PURPOSE] },
 };
@@ -66,6 +73,10 @@ export const SEALED_KINDS: { readonly [K in EntryKind]?: Resealer<K> } = {
       value.otel === undefined
         ? value
         : { ...value, otel: value.otel.map((one) => ({ ...one, secret: reseal(one.secret, `gateway-otel:${id}`) })) },
+  },
+  visitor_keys: {
+    scope: "visitors",
+    entry: ({ keys }, reseal) => ({ keys: keys.map((key) => reseal(key, VISITOR_KEYS_CONTEXT)) }),
   },
   tunnel: {
     scope: "tunnels",

@@ -5,6 +5,7 @@ import type { NodePlane, NodeRing, PlaneNode } from "#model/access/node.ts";
 import { NODE_NAME, type NodeReport } from "#snapshot/bus/node-subjects.ts";
 import type { Store } from "#store/database/store.ts";
 import { canonicalAddresses, edgeAddressesEntry } from "./edge-addresses.ts";
+import { revokeVisitorKeys } from "#store/nodes/visitor-keys.ts";
 import { allNodes, deleteNode, findNode, findNodeByToken, insertNode, type NodeRow, updateNode } from "#store/nodes/nodes.ts";
 
 /** The machines with planes only. */
@@ -109,8 +110,11 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
     remove: async (name) => {
       const { result } = await store.write(async ({ db }) => {
         const row = await findNode(db, name);
-        if (row !== undefined) await deleteNode(db, row, now());
-        return row !== undefined;
+        if (row === undefined) return false;
+        await deleteNode(db, row, now());
+        // Its disk may be in other hands.
+        await revokeVisitorKeys(db);
+        return true;
       });
       return result;
     },

@@ -111,6 +111,7 @@ const ENTRIES: { [K in EntryKind]: Record<string, EntryTypes[K]> } = {
   },
   core_rules: { owasp: { digest: "ab", version: "OWASP_CRS/1", format: 2, program: "AA==" } },
   edge_addresses: { edge: { addresses: ["203.0.113.7", "2001:db8::7"] } },
+  visitor_keys: { edge: { keys: ["sealed", "next", "former"] } },
   staged: {},
   release: {},
   dnssec: {

@@ -4,6 +4,7 @@ import { streamSnapshot } from "#control/rebuild.ts";
 import { continueFrom } from "#store/database/history.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { putEdgeAddresses } from "#store/nodes/edge-addresses.ts";
+import { putVisitorKeys } from "#store/nodes/visitor-keys.ts";
 import { putCoreRules } from "#store/rulesets/core-rules.ts";
 import { putPurges } from "#store/zones/cache-purges.ts";
 import { recoverAccounts, type RecoveredOwner, recoverTokens } from "./recovered-access.ts";
@@ -77,6 +78,12 @@ const RECOVERIES: { readonly [K in EntryKind]: { readonly what: string; readonly
     what: "sets of the edges' addresses",
     recover: each("edge_addresses", ({ db }, _id, { addresses }, { clock }) =>
       putEdgeAddresses(db, { addresses: JSON.stringify(addresses), serials_after: "", modified_on: isoMicros(clock.nowMicros()) }),
+    ),
+  },
+  visitor_keys: {
+    what: "sets of the keys that edges share",
+    recover: each("visitor_keys", ({ db }, _id, { keys }, { clock }) =>
+      putVisitorKeys(db, { keys: JSON.stringify(keys), made_ms: clock.nowMs() }),
     ),
   },
 };

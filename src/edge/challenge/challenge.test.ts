@@ -117,7 +117,7 @@ test("the script of the challenge page finds a valid answer", () => {
 
 test("challenges and clearances expire", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
-  const clearance = createClearance({ key: new Uint8Array(32), clock, vendorPrefix: "svc" });
+  const clearance = createClearance({ keys: () => [new Uint8Array(32)], clock, vendorPrefix: "svc" });
   const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "https", serverPort: 443, tls: null });
   const task = clearance.task(visitor);
   const answer = String(solve(task));
@@ -126,8 +126,25 @@ test("challenges and clearances expire", () => {
   assert.equal(clearance.redeem(visitor, task, answer), null);
 });
 
+test("a clearance counts while its key is one of the edge's, and no longer", () => {
+  const [former, used, next] = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte));
+  let keys = [former!, used!];
+  const clearance = createClearance({ keys: () => keys, clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
+  const visitorWith = (cookie: string): Exchange => {
+    const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp: "192.0.2.1", scheme: "http", serverPort: 80, tls: null });
+    if (cookie !== "") visitor.editRequest([fieldChange("Cookie", "set", cookie)]);
+    return visitor;
+  };
+  const task = clearance.task(visitorWith(""));
+  const cookie = (clearance.redeem(visitorWith(""), task, String(solve(task))) ?? "").split(";")[0] ?? "";
+  keys = [used!, next!, former!];
+  assert.equal(clearance.has(visitorWith(cookie)), true);
+  keys = [next!, used!];
+  assert.equal(clearance.has(visitorWith(cookie)), false);
+});
+
 test("neither a clearance nor a solved task counts in another zone, at another address or in another browser", () => {
-  const clearance = createClearance({ key: new Uint8Array(32), clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
+  const clearance = createClearance({ keys: () => [new Uint8Array(32)], clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
   const visitorOf = ([zone, clientIp, agent]: readonly [string, string, string], cookie = ""): Exchange => {
     const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp, scheme: "http", serverPort: 80, tls: null });
     Object.assign(visitor, { zone: { entry: { id: zone } } });
@@ -160,7 +177,7 @@ test("neither a clearance nor a solved task counts in another zone, at another a
 });
 
 test("SPEC 9, 2024-03-31: with privacy_pass a passed challenge counts at other addresses of the same browser", () => {
-  const clearance = createClearance({ key: new Uint8Array(32), clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
+  const clearance = createClearance({ keys: () => [new Uint8Array(32)], clock: fixedClock("2026-01-01T00:00:00Z"), vendorPrefix: "svc" });
   const visitorAt = (clientIp: string, privacy_pass: boolean, agent = "one", cookie = ""): Exchange => {
     const visitor = new Exchange("0123456789abcdef", 0, 0, { clientIp, scheme: "http", serverPort: 80, tls: null });
     visitor.settings = { ...visitor.settings, privacy_pass };

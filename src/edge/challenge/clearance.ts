@@ -21,11 +21,11 @@ const CLEARED_MS = 1_800_000;
 const TASK_MS = 300_000;
 const COOKIES_MAX = 100;
 
-export function createClearance(deps: { readonly key: Uint8Array; readonly clock: Clock; readonly vendorPrefix: string }): Clearance {
-  const { key, clock } = deps;
+export function createClearance(deps: { keys(): readonly Uint8Array[]; readonly clock: Clock; readonly vendorPrefix: string }): Clearance {
+  const { clock } = deps;
   const cookieName = `${deps.vendorPrefix}_clearance`;
 
-  const mac = (purpose: string, facts: string, { zone, client_ip, user_agent, settings }: Exchange): string => {
+  const mac = (key: Uint8Array, purpose: string, facts: string, { zone, client_ip, user_agent, settings }: Exchange): string => {
     // The setting `privacy_pass`: visitors whose address changes pass once. The purpose differs, so that no cookie of one kind is one of the other.
     const bound = settings.privacy_pass
       ? [`${purpose} anywhere`, facts, zone?.entry.id ?? ""]
@@ -36,7 +36,7 @@ export function createClearance(deps: { readonly key: Uint8Array; readonly clock
   };
 
   /** `facts` begin with the time until which they are valid, in base 36. */
-  const sign = (purpose: string, facts: string, exchange: Exchange): string => `${facts}.${mac(purpose, facts, exchange)}`;
+  const sign = (purpose: string, facts: string, exchange: Exchange): string => `${facts}.${mac(deps.keys()[0]!, purpose, facts, exchange)}`;
 
   const isSigned = (purpose: string, text: string, longestMs: number, exchange: Exchange): boolean => {
     const end = text.lastIndexOf(".");
@@ -44,9 +44,11 @@ export function createClearance(deps: { readonly key: Uint8Array; readonly clock
     const leftMs = Number.parseInt(facts, 36) - clock.nowMs();
     // A validity longer than any that we give comes from a clock that was ahead.
     if (end < 0 || !(leftMs > 0 && leftMs <= longestMs)) return false;
-    const expected = Buffer.from(mac(purpose, facts, exchange));
     const given = Buffer.from(text.slice(end + 1), "latin1");
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return deps.keys().some((key) => {
+      const expected = Buffer.from(mac(key, purpose, facts, exchange));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
   };
 
   return {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
+import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fc } from "../../../test/support/property.ts";
@@ -41,6 +42,7 @@ function openControl(path: string): Control {
     database,
     directory: join(path, "gateway-logs"),
     metrics: createMetrics(),
+    clock: systemClock,
     makeRoom: () => undefined,
     refused: (_, reason) => refused.push(reason),
   });
@@ -62,6 +64,33 @@ test("a batch whose records decompress to more than a batch may have is refused 
   assert.deepEqual([answer.stored, refused.length], [to, 1]);
   assert.match(answer.refused ?? "", /larger than/);
   assert.ok(process.memoryUsage().arrayBuffers - before < 400 * 1024 * 1024);
+  files.close();
+});
+
+test("rows of a node whose clock is ahead get the time of control", (t) => {
+  const controlDir = directory(t);
+  const { batches } = openControl(controlDir);
+  const files = createSpool({ directory: directory(t), bytesMax: 1e9, damaged: () => assert.fail("no file is damaged") });
+  const nowMs = Date.now();
+  const times = [nowMs - 5_000, nowMs + 200_000, nowMs + 86_400_000, 8e15, -1];
+  files.append([
+    zstdCompressSync(
+      encodeRows(
+        packed(
+          "requests",
+          times.map((at_ms) => testRequestRow({ at_ms, ray_id: String(at_ms) })),
+        ),
+      ),
+    ),
+  ]);
+  const { to, bytes } = files.next({ segment: 0, at: 0 }, 1e6) ?? assert.fail("nothing to send");
+  assert.equal(batches.take({ source: "rows", epoch: "e", from: { segment: 0, at: 0 }, to, node: "fra-1", bytes }).refused, undefined);
+  const queries = openEventQueries(join(controlDir, "events.db"));
+  const found = new Map(queries.list("requests", { where: [], limit: 10 }).map(({ ray_id, at_ms }) => [Number(ray_id), Number(at_ms)]));
+  for (const at of times.slice(0, 2)) assert.equal(found.get(at), at);
+  for (const at of times.slice(2, 4)) assert.ok(Math.abs(found.get(at)! - nowMs) < 60_000, String(found.get(at)));
+  assert.equal(found.get(-1), 0);
+  queries.close();
   files.close();
 });
 

@@ -1,10 +1,12 @@
 import { zstdDecompressSync } from "node:zlib";
+import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { EventDatabase } from "#events/database/database.ts";
 import { createNodeSegments, readNodeLogs, UnfitLogsError } from "#events/logs/node-segments.ts";
 import type { BatchAnswer, NodeBatch, NodePlace } from "#events/rows/node-batch.ts";
 import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
 import { decodeRows, UnfitRowsError } from "#events/rows/rows-form.ts";
+import { numberColumns } from "#events/rows/schema.ts";
 import { spoolRecords } from "#events/spool/spool.ts";
 
 export interface NodeBatchesDeps {
@@ -12,6 +14,7 @@ export interface NodeBatchesDeps {
   /** Directory of the gateway's segments. */
   readonly directory: string;
   readonly metrics: MetricRegistry;
+  readonly clock: Pick<Clock, "nowMs">;
   /** Frees disk space for a write of about this size. */
   makeRoom(bytes: number): void;
   refused(batch: NodeBatch, reason: string): void;
@@ -30,10 +33,14 @@ const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 /** Of one batch, decompressed: a megabyte of rows as a node compresses them has less, and a stolen node may send anything. */
 const BATCH_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Clocks of machines differ; a row from later would lead all lists and outlive the retention. */
+const AHEAD_MS = 300_000;
+
 export function createNodeBatches({
   database,
   directory,
   metrics,
+  clock,
   makeRoom,
   refused,
   keep = (_batch, tables) => tables,
@@ -44,7 +51,7 @@ export function createNodeBatches({
 
   const takeRows = (batch: NodeBatch): NodePlace => {
     let tables: readonly PackedRows[] = [];
-    const place = database.take(batch, () => keep(batch, (tables = rowsOf(batch.bytes))));
+    const place = database.take(batch, () => keep(batch, (tables = rowsOf(batch.bytes, clock.nowMs()))));
     takenRows.value += rowsIn(tables);
     return place;
   };
@@ -82,7 +89,7 @@ export function createNodeBatches({
   };
 }
 
-function rowsOf(bytes: Uint8Array): readonly PackedRows[] {
+function rowsOf(bytes: Uint8Array, nowMs: number): readonly PackedRows[] {
   let records: readonly Uint8Array[];
   let left = BATCH_BYTES_MAX;
   try {
@@ -94,5 +101,15 @@ function rowsOf(bytes: Uint8Array): readonly PackedRows[] {
   } catch (error) {
     throw new UnfitRowsError(error instanceof Error ? error.message : String(error));
   }
-  return records.map(decodeRows);
+  return records.map((record) => {
+    const rows = decodeRows(record);
+    boundTimes(rows, nowMs);
+    return rows;
+  });
+}
+
+/** Rows from the future, or from before 1970, get the time of control or the beginning of 1970. */
+function boundTimes({ table, numbers }: PackedRows, nowMs: number): void {
+  const times = numbers[numberColumns(table).findIndex(({ name }) => name === "at_ms")]!;
+  for (const [i, at] of times.entries()) if (at > nowMs + AHEAD_MS || at < 0) times[i] = at < 0 ? 0 : nowMs;
 }

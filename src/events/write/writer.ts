@@ -95,7 +95,7 @@ const masker = loadRowMasker(metrics, (error) =>
 const places = await openRowPlaces({ ...{ database, clickHouse, metrics, nowMs, monotonicMs, limits, log: voice.log }, eventsPath: path });
 const nodeBatches = createNodeBatches({
   keep: places.keepBatch,
-  ...{ database, metrics },
+  ...{ database, metrics, clock: systemClock },
   directory: logSegmentsOf(path),
   makeRoom: room.ready,
   refused: ({ node, source, from }, reason) =>

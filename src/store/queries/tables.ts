@@ -67,6 +67,7 @@ import type {
   TunnelsTable,
   EdgeAddressesTable,
   RolloutTable,
+  VisitorKeysTable,
   NodeEventPlacesTable,
   NodesTable,
   RevokedNodeKeysTable,
@@ -101,6 +102,7 @@ export interface Tables {
   node_event_places: NodeEventPlacesTable;
   edge_addresses: EdgeAddressesTable;
   rollout: RolloutTable;
+  visitor_keys: VisitorKeysTable;
   revoked_node_keys: RevokedNodeKeysTable;
   leases: LeasesTable;
   core_rules: CoreRulesTable;

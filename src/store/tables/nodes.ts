@@ -61,6 +61,15 @@ export interface RolloutTable {
   paused: string | null;
   paused_on: string | null;
 }
+/** The keys that edges share for their visitors: at most one row. */
+export interface VisitorKeysTable {
+  /** 1 */
+  id: number;
+  /** JSON list, sealed with `VISITOR_KEYS_CONTEXT`: the one in use, the next one, the former one. */
+  keys: string;
+  /** Unix milliseconds; 0: revoked. */
+  made_ms: number;
+}
 /** The addresses in answers for proxied names: at most one row. */
 export interface EdgeAddressesTable {
   /** 1 */
