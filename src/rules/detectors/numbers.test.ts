@@ -13,8 +13,8 @@ const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 /** Some have a fixed beginning and check digits: chance would take too long over these few, which their own hits show. */
 const TRIES_MAX = 4000;
 const KINDS_MIN = 130;
-/** Misses per surrounding: a security's number may be nearly all letters, and is then not detected. */
-const MISSED_MAX = 2;
+/** Misses per detector: the number of a security or of a Brazilian firm may be nearly all letters, and is then not detected. */
+const MISSED_MAX = 3;
 const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
   "#": (random) => String(random(10)),
   A: (random) => pick(random, LETTERS),
@@ -37,8 +37,9 @@ function numberOf(detector: Detector, random: Random): string | null {
 }
 
 test("recall of each number detector on random values, beside its name", (t) => {
-  const random = seeded(7);
-  const rows = DETECTORS.filter((detector) => templatesOf(detector).length > 0).map((detector) => {
+  const rows = DETECTORS.filter((detector) => templatesOf(detector).length > 0).map((detector, index) => {
+    // A change of one detector does not change the numbers of the others.
+    const random = seeded(7 + index);
     const texts = SURROUNDINGS.flatMap((surround) => {
       const number = numberOf(detector, random);
       return number === null ? [] : [surround(number, detector.context?.[0] ?? "number")];

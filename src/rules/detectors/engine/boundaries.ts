@@ -156,12 +156,12 @@ function separatorBefore(view: Buffer, at: number): number {
 const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
   to - from === word.length && view.toString("latin1", from, to).toLowerCase() === word;
 
-/** Start of up to two short words of letters before the digits at `at`, as in `AB 12` and `B-AB 12`; `at` without such words. */
+/** Start of up to two short words of letters before the digits at `at`, as in `AB 12`, `AB.1` and `B-AB 12`; `at` without such words. */
 export function wordsStart(view: Buffer, at: number): number {
   let first = at;
   for (let words = 0; words < 2; words++) {
     const separator = view[first - 1];
-    if (separator !== SPACE && separator !== DASH) return first;
+    if (separator !== SPACE && separator !== DASH && separator !== DOT) return first;
     const start = lettersStart(view, first - 1);
     if (start < 0) return first;
     first = start;

@@ -64,7 +64,7 @@ export interface Detector {
    * (scan.ts).
    */
   readonly namedBehind?: RegExp;
-  /** Of two detectors that share their patterns, one gets the values in such a position, and the other one the rest (value-place.ts). */
+  /** Only values in such a position count, or only values in others (value-place.ts). */
   readonly place?: ValuePlace;
   /** Tags beside the category, which overrides may name. */
   readonly tags?: readonly string[];
@@ -73,6 +73,8 @@ export interface Detector {
   readonly confidence: "low" | "medium" | "high";
   /** Near one of these words a hit has high confidence, whatever `confidence` says; without them it still counts. */
   readonly sureBeside?: readonly string[];
+  /** Hits of this form have high confidence without such a word. */
+  readonly sureForm?: (text: string) => boolean;
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;
   /**

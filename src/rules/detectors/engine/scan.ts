@@ -337,6 +337,7 @@ export class BodyScanner {
         if (detector.context !== undefined && !(namedHere ??= this.#namedBefore(view, at)).has(detector)) {
           if (detector.namedBehind?.test(view.toString("latin1", end, end + BEHIND_BYTES)) !== true) continue;
         }
+        if (!this.#isPlaced(detector, view, at, text)) continue;
         this.#count(detector, view, at, text, namedHere);
         this.#foundTo = this.#base + end;
         return true;
@@ -381,7 +382,11 @@ export class BodyScanner {
       pattern.lastIndex = 0;
       const found = pattern.exec(window)?.[0];
       if (found === undefined) continue;
-      const detector = detectors.find((one) => one.accepts(found) && this.#isNamed(one, view, at) && this.#isPlaced(one, view, at, found));
+      const detector = detectors.find((one) => {
+        if (!one.accepts(found) || !this.#isNamed(one, view, at)) return false;
+        if (one.place !== undefined) this.#candidates += PLACE_CANDIDATES;
+        return this.#isPlaced(one, view, at, found);
+      });
       if (detector === undefined) continue;
       this.#count(detector, view, at, found);
       return;
@@ -392,9 +397,9 @@ export class BodyScanner {
     return detector.context === undefined || this.#namedBefore(view, at).has(detector);
   }
 
+  /** Without a cost: a number is one candidate whatever is read for it. */
   #isPlaced({ place, valueIn }: Detector, view: Buffer, at: number, found: string): boolean {
     if (place === undefined) return true;
-    this.#candidates += PLACE_CANDIDATES;
     const [from, to] = valueIn?.(found) ?? [0, found.length];
     return isInPlace(place, view, at + from, at + to, at + WINDOW_BYTES);
   }
@@ -407,7 +412,8 @@ export class BodyScanner {
 
   #count(detector: Detector, view: Buffer, at: number, text: string, named?: Named<Detector>): void {
     const from = this.#base + at;
-    const isSure = detector.sureBeside !== undefined && (named ?? this.#namedBefore(view, at)).has(detector);
+    const { sureBeside, sureForm } = detector;
+    const isSure = sureForm?.(text) === true || (sureBeside !== undefined && (named ?? this.#namedBefore(view, at)).has(detector));
     const [start, end] = detector.valueIn?.(text) ?? [0, text.length];
     const span = { from, to: from + text.length, valueFrom: from + start, valueTo: from + end };
     this.#add({ detector, ...span, value: end - start === text.length ? text : text.slice(start, end), isSure });

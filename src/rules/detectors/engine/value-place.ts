@@ -11,8 +11,8 @@ export interface SurroundingText {
 const PLACE_BYTES = 256;
 
 /**
- * A position in which a match means something else: of two detectors that share their patterns, one gets the matches in
- * it, and the other one the rest.
+ * A position in which a match means something else. Of two detectors that share their patterns, one can get the matches
+ * in it, and the other one the rest.
  */
 export interface ValuePlace {
   readonly holds: (value: string, surroundings: SurroundingText) => boolean;

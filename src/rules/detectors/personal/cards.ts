@@ -1,5 +1,6 @@
 import { ean13 } from "#rules/detectors/checks/check-digits.ts";
 import { digitsOf, isPlaceholder, luhn } from "#rules/detectors/checks/checks.ts";
+import { isIdentifier } from "./number-place.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 
 interface Network {
@@ -27,7 +28,7 @@ const NETWORKS: readonly Network[] = [
     rule_id: "7cceb9a577bffa40845d93b90c306269",
     name: "Visa",
     prefixes: [["4", "4"]],
-    lengths: [13, 16, 18, 19],
+    lengths: [13, 16, 19],
     labelled: false,
     hits: [
       "4716461583322103",
@@ -269,6 +270,9 @@ const FORMS = [
 /** Nearly all cards have one of these lengths; numbers of 13 or 14 digits can be articles and times, and longer ones orders. */
 const hasCardLength = (text: string): boolean => [15, 16].includes(digitsOf(text).length);
 
+/** Identifiers of 17 to 19 digits are many, and cards of that length few: without groups, only a word makes one certain. */
+const isSureForm = (text: string): boolean => digitsOf(text).length <= 16 || !/^\d+$/.test(text);
+
 const NUMBERS = NETWORKS.map((network): Detector => ({
   id: `fin.card_${network.id}`,
   rule_id: network.rule_id,
@@ -277,10 +281,10 @@ const NUMBERS = NETWORKS.map((network): Detector => ({
   anchors: [{ kind: "chain", templates: FORMS, stuck: true }],
   patterns: [],
   accepts: (text) => isCard(digitsOf(text), network),
-  ...(network.labelled ? { context: WORDS_OF_CARDS } : {}),
-  confidence: network.labelled ? "medium" : "high",
+  place: { holds: isIdentifier, isWanted: false },
+  confidence: "medium",
+  ...(network.labelled ? { context: WORDS_OF_CARDS } : { sureBeside: WORDS_OF_CARDS, sureForm: isSureForm, undoubted: hasCardLength }),
   enabled: true,
-  ...(network.labelled ? {} : { undoubted: hasCardLength }),
   hits: network.hits,
   misses: network.misses,
 }));

@@ -230,7 +230,7 @@ export const WORLD_DETECTORS = codeDetectors(
       templates: ["**.***.***/##**-##", "********##**##"],
       isValid: isAlphanumericCnpj,
       enabled: false,
-      hits: ["7KX31B9Q000184", "7K.X31.B9Q/0001-84", "12abc34501de35"],
+      hits: ["7KX31B9Q000184", "7K.X31.B9Q/0001-84", "12abc34501de35", "JB.4DL.7QL/248Z-50"],
       misses: ["7KX31B9Q000185", "7K.X31.B9Q/0001-85", "05423994000172"],
     },
     {
