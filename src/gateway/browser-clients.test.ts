@@ -77,6 +77,9 @@ test("origin forms of targets", () => {
   for (const [target, host, expected] of [
     ["/a?b", "h", "/a?b"],
     ["http://h:80/a?b", "H:80", "/a?b"],
+    ["http://h:80/a", "h", "/a"],
+    ["https://h/a", "h.:443", "/a"],
+    ["https://h:80/a", "h", undefined],
     ["https://h?b", "h", "/?b"],
     ["http://h", undefined, "/"],
     ["http://u@h/a", "h", "http://u@h/a"],

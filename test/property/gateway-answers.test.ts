@@ -61,7 +61,9 @@ function expected({ thoughts, texts, calls, finish, counts }: Said, callId: (i: 
 /** A whole completion, reduced to what `expected` tells. */
 function whole(completion: any): any {
   const [{ index, message, finish_reason }] = completion.choices;
-  const { content, reasoning_content: reasoning = "", tool_calls = [] } = message;
+  const { refusal, reasoning_content: reasoning = "", tool_calls = [] } = message;
+  // A refusal is in the place of the text.
+  const content = refusal === null ? message.content : (message.content ?? "");
   const { id, model, usage } = completion;
   return { id, model, choice: { index, content, reasoning, tool_calls, finish_reason }, usage };
 }

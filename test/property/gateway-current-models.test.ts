@@ -192,6 +192,45 @@ describe("Google's models", () => {
     );
   });
 
+  test("an answer that ended early says why, in a stream as in a whole answer", () => {
+    const seen = (candidate: object): unknown => {
+      const { answer, chunks } = chatsOf(gemini({ candidates: [candidate] }, [{ candidates: [candidate] }]));
+      const [{ message, finish_reason }] = answer().choices;
+      const streamed = chunks().flatMap((chunk: any) => chunk.choices);
+      const last = streamed.findLast(({ finish_reason: finish }: any) => finish !== null);
+      assert.equal(last.finish_reason, finish_reason);
+      assert.equal(streamed.findLast(({ delta }: any) => delta.refusal)?.delta.refusal ?? null, message.refusal);
+      return [message.content, message.refusal, finish_reason];
+    };
+    const text = { parts: [{ text: "so far" }] };
+    for (const reason of [
+      "MALFORMED_FUNCTION_CALL",
+      "UNEXPECTED_TOOL_CALL",
+      "TOO_MANY_TOOL_CALLS",
+      "MALFORMED_RESPONSE",
+      "MISSING_THOUGHT_SIGNATURE",
+      "NO_IMAGE",
+      "IMAGE_OTHER",
+      "MODEL_ARMOR",
+      "OTHER",
+      "SAFETY",
+      "A_REASON_OF_NEXT_YEAR",
+    ]) {
+      assert.deepEqual(seen({ finishReason: reason }), [null, reason, "content_filter"]);
+      assert.deepEqual(seen({ content: { parts: [] }, finishReason: reason, finishMessage: "it broke" }), [
+        null,
+        `${reason}: it broke`,
+        "content_filter",
+      ]);
+      assert.deepEqual(seen({ content: text, finishReason: reason }), ["so far", null, "content_filter"]);
+    }
+    assert.deepEqual(seen({ content: text, finishReason: "STOP" }), ["so far", null, "stop"]);
+    assert.deepEqual(seen({ content: text, finishReason: "FINISH_REASON_UNSPECIFIED" }), ["so far", null, "stop"]);
+    assert.deepEqual(seen({ finishReason: "MAX_TOKENS" }), ["", null, "length"]);
+    const explained = { promptFeedback: { blockReason: "OTHER", blockReasonMessage: "the prompt was blocked" } };
+    assert.equal(chatsOf(gemini(explained, [])).answer().choices[0].message.refusal, "OTHER: the prompt was blocked");
+  });
+
   test("levels of thinking, tiers, and models without instructions", () => {
     for (const [model, level] of [
       ["gemini-3-pro-preview", "high"],

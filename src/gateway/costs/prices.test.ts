@@ -32,6 +32,23 @@ test("a response costs its tokens at the provider's prices", async () => {
   );
 });
 
+test("a name that a provider has given to another model costs what that model costs", async () => {
+  const prices = createPrices({ clock: fixedClock(NOW) });
+  await prices.load();
+  const usage = { tokensIn: 1_000_000, tokensOut: 1_000_000, tokensCacheRead: 1000 };
+  for (const [provider, name, model] of [
+    ["deepseek", "deepseek-chat", "deepseek-v4-flash"],
+    ["deepseek", "deepseek-reasoner", "deepseek-v4-flash"],
+    ["mistral", "mistral-large-latest", "mistral-large-2512"],
+  ] as const) {
+    const cost = prices.cost(provider, name, usage);
+    assert.ok(cost !== null && cost === prices.cost(provider, model, usage), `${name}: ${cost}`);
+  }
+  // 0.50 and 1.50 dollars per million tokens; the version of 2024 keeps 2 and 6.
+  assert.equal(prices.cost("mistral", "mistral-large-latest", { tokensIn: 1_000_000, tokensOut: 1_000_000 }), 2);
+  assert.equal(prices.cost("mistral", "mistral-large-2411", { tokensIn: 1_000_000, tokensOut: 1_000_000 }), 8);
+});
+
 test("the fast price calculation equals the price table's own", async () => {
   const prices = createPrices({ clock: fixedClock(NOW) });
   await prices.load();

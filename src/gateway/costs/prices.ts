@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 import { tierFactor } from "./service-tiers.ts";
-import { HOUR_WRITE_FACTOR, unlistedAudio } from "./unlisted-prices.ts";
+import { HOUR_WRITE_FACTOR, pricedModel, unlistedAudio } from "./unlisted-prices.ts";
 
 /** Prices of providers, from a table that the program includes. */
 export interface Prices {
@@ -92,7 +92,7 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
     // The table wants to know each part that two counts have in common, also if it is 0.
     const known = withOverlaps(usage);
     for (const [detail, name, price] of DETAILS) if (price in prices) counts[name] = known[detail] ?? 0;
-    return calcPrice(counts, model, { providerId: table, timestamp: new Date(clock.nowMs()) });
+    return calcPrice(counts, pricedModel(table, model), { providerId: table, timestamp: new Date(clock.nowMs()) });
   };
 
   const rateOf = (calcPrice: Library["calcPrice"], table: string, model: string): Rate => {

@@ -15,6 +15,19 @@ const AUDIO: readonly UnlistedPrice[] = [
 export const unlistedAudio = (model: string): UnlistedPrice | undefined => AUDIO.find(({ models }) => models.test(model));
 
 /**
+ * Names that a provider has given to another model since, with that model, by the table's name of the provider: DeepSeek's
+ * and Mistral's lists of models (2026-11). The table has the price of the model that had the name before.
+ */
+const MOVED_NAMES: ReadonlyMap<string, string> = new Map([
+  ["deepseek/deepseek-chat", "deepseek-v4-flash"],
+  ["deepseek/deepseek-reasoner", "deepseek-v4-flash"],
+  ["mistral/mistral-large-latest", "mistral-large-2512"],
+  ["mistral/mistral-large", "mistral-large-2512"],
+]);
+
+export const pricedModel = (table: string, model: string): string => MOVED_NAMES.get(`${table}/${model}`) ?? model;
+
+/**
  * A cache write that is kept for an hour costs twice the input price, at every provider of such models (Anthropic's price
  * list).
  */

@@ -44,6 +44,7 @@ function choiceOf(candidate: Json, facts: AnswerFacts, index: number): ChoiceCon
     reasoning: texts(true),
     calls,
     finish: googleFinish(candidate["finishReason"], calls.length > 0),
+    refusal: text === "" && calls.length === 0 && images.length === 0 ? googleRefusal(candidate) : undefined,
     logprobs: googleLogprobs(candidate),
     more,
   };
@@ -61,27 +62,37 @@ export function googleCall(part: Json, facts: AnswerFacts, choice: number, index
   return toolCall(id, textOf(call["name"]) ?? "", JSON.stringify(call["args"] ?? {}), textOf(part["thoughtSignature"]));
 }
 
+/** Reasons of a whole answer, and of one that is too long. All others mean that the answer is not what was asked for. */
 const FINISHES: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  FINISH_REASON_UNSPECIFIED: "stop",
   MAX_TOKENS: "length",
-  SAFETY: "content_filter",
-  RECITATION: "content_filter",
-  LANGUAGE: "content_filter",
-  BLOCKLIST: "content_filter",
-  PROHIBITED_CONTENT: "content_filter",
-  SPII: "content_filter",
-  IMAGE_SAFETY: "content_filter",
-  IMAGE_PROHIBITED_CONTENT: "content_filter",
-  IMAGE_RECITATION: "content_filter",
 };
 
 /** The provider has no finish reason for tool calls. */
 export function googleFinish(reason: unknown, hasCalls: boolean): FinishReason {
-  const named = typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? FINISHES[reason] : undefined;
-  return named ?? (hasCalls ? "tool_calls" : "stop");
+  const named = typeof reason !== "string" ? "stop" : Object.hasOwn(FINISHES, reason) ? FINISHES[reason] : undefined;
+  if (named === undefined) return "content_filter";
+  return named === "stop" && hasCalls ? "tool_calls" : named;
+}
+
+/**
+ * Why a candidate without content ended early (a malformed call, a blocked image …), in the provider's words if it has any: without
+ * them, a client that reads `content_filter` could not tell these cases apart.
+ */
+export function googleRefusal({ finishReason, finishMessage }: Json): string | undefined {
+  const reason = textOf(finishReason);
+  if (reason === undefined || Object.hasOwn(FINISHES, reason)) return undefined;
+  const message = textOf(finishMessage);
+  return message === undefined ? reason : `${reason}: ${message}`;
 }
 
 /** Why the provider refused the prompt; undefined if it did not. */
-export const googleBlock = (body: Json): string | undefined => textOf(objectOf(body["promptFeedback"])?.["blockReason"]);
+export function googleBlock(body: Json): string | undefined {
+  const { blockReason, blockReasonMessage } = objectOf(body["promptFeedback"]) ?? {};
+  const [reason, message] = [textOf(blockReason), textOf(blockReasonMessage)];
+  return reason === undefined || message === undefined ? reason : `${reason}: ${message}`;
+}
 
 export function googleCounts(body: Json): Counts {
   const usage = objectOf(body["usageMetadata"]) ?? {};

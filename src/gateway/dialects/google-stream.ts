@@ -1,7 +1,16 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import { type AnswerFacts, chunkOf, errorOf, type FinishReason, signatureMembers, usageChunkOf } from "./completion.ts";
 import type { StreamStep, StreamTranslator } from "./dialect.ts";
-import { googleBlock, googleCall, googleCounts, googleError, googleFacts, googleFinish, googleParts } from "./google-answer.ts";
+import {
+  googleBlock,
+  googleCall,
+  googleCounts,
+  googleError,
+  googleFacts,
+  googleFinish,
+  googleParts,
+  googleRefusal,
+} from "./google-answer.ts";
 import { googleImages, googleLogprobs, groundingMembers } from "./google-extras.ts";
 import { type Json, countOf, objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
 
@@ -75,7 +84,11 @@ export class GoogleStream implements StreamTranslator {
     if (logprobs !== undefined) pieces.push(chunkOf(this.#facts, index, {}, null, logprobs));
     const grounding = groundingMembers(candidate, choice.text);
     if (Object.keys(grounding).length > 0) pieces.push(chunkOf(this.#facts, index, grounding));
-    if (textOf(candidate["finishReason"]) !== undefined) choice.finish = googleFinish(candidate["finishReason"], choice.calls > 0);
+    if (textOf(candidate["finishReason"]) !== undefined) {
+      choice.finish = googleFinish(candidate["finishReason"], choice.calls > 0);
+      const refusal = choice.text === "" && choice.calls === 0 && choice.images === 0 ? googleRefusal(candidate) : undefined;
+      if (refusal !== undefined) pieces.push(chunkOf(this.#facts, index, { refusal }));
+    }
     return pieces;
   }
 

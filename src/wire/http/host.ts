@@ -39,5 +39,10 @@ function isName(host: string): boolean {
   return true;
 }
 
-export const formatAuthority = (authority: Authority): string =>
-  authority.port === null ? authority.host : `${authority.host}:${authority.port}`;
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+/** Whether both name the same host and port; a port that is left out is the scheme's own (RFC 3986 §6.2.3). */
+export function isSameAuthority(one: Authority, other: Authority, scheme: "http" | "https"): boolean {
+  const own = DEFAULT_PORTS[scheme];
+  return one.host === other.host && (one.port ?? own) === (other.port ?? own);
+}

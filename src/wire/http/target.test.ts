@@ -60,11 +60,14 @@ test("absolute form becomes origin form if its authority matches the Host's", ()
   assert.equal(target("GET http://example.com", "example.com")?.originForm, "/");
   assert.equal(target("GET http://example.com?q", "example.com")?.originForm, "/?q");
   assert.equal(target("GET https://example.com/", "example.com", "https")?.originForm, "/");
+  assert.equal(target("GET http://example.com:80/", "example.com")?.originForm, "/");
+  assert.equal(target("GET https://example.com/", "example.com:443", "https")?.originForm, "/");
 });
 
 const DISAGREEING: readonly (readonly [line: string, host: string | null])[] = [
   ["GET http://a.example/", "b.example"],
   ["GET http://a.example:81/", "a.example"],
+  ["GET http://a.example:443/", "a.example"],
   ["GET http://a@a.example/", "a.example"],
   ["GET https://a.example/", "a.example"],
   ["GET ftp://a.example/", "a.example"],

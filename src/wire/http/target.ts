@@ -1,6 +1,6 @@
 import { latin1, SLASH } from "./bytes.ts";
 import type { Head } from "./parsed-head.ts";
-import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
+import { type Authority, isSameAuthority, parseAuthority } from "./host.ts";
 import { createStringInterner } from "./string-interner.ts";
 
 /** The target of a request in origin form, and its authority. */
@@ -36,7 +36,7 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   const absolute = ABSOLUTE.exec(text);
   if (absolute === null || absolute[1]!.toLowerCase() !== scheme) return null;
   const named = parseAuthority(absolute[2]!);
-  if (named === null || formatAuthority(named) !== formatAuthority(authority)) return null;
+  if (named === null || !isSameAuthority(named, authority, scheme)) return null;
   const rest = text.slice(absolute[0].length);
   return split(authority, rest.startsWith("/") ? rest : `/${rest}`, lines);
 }

@@ -40,9 +40,7 @@ export function isIdentifier(value: string, { before, behind }: SurroundingText)
   if (!/^\d+$/.test(value)) return false;
   const name = nameBefore(before);
   if (name !== null) return namesIdentifier(name);
-  return [NUMBER_BEFORE.exec(before)?.[1], NUMBER_BEHIND.exec(behind)?.[1]].some(
-    (other) => other?.length === value.length && !luhn(other),
-  );
+  return [NUMBER_BEFORE.exec(before)?.[1], NUMBER_BEHIND.exec(behind)?.[1]].some((other) => other?.length === value.length && !luhn(other));
 }
 
 function nameBefore(before: string): string | null {
