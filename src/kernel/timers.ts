@@ -10,6 +10,8 @@ export interface Checked {
 export interface Timers {
   /** Monotonic time of the next check, free to read; deadlines measured from it are never too early. */
   readonly nowMs: number;
+  /** Monotonic time, from the clock: later than the next check if the thread has waited for a processor or been busy. */
+  measureMs(): number;
   add(checked: Checked): void;
   remove(checked: Checked): void;
   close(): void;
@@ -47,6 +49,7 @@ export function createTimers(clock: Clock): Timers {
     get nowMs() {
       return nextMs;
     },
+    measureMs: () => clock.monotonicMs(),
     add: (checked) => void all.add(checked),
     remove: (checked) => void all.delete(checked),
     close: () => clearInterval(interval),

@@ -117,6 +117,28 @@ test("an idle connection closes after its timeout, or one second before the orig
   origin.close();
 });
 
+test("after a stall of the thread, an upload does not go to an origin's connection whose time is over", async () => {
+  let accepted = 0;
+  const origin = await rawOrigin((socket) => {
+    accepted++;
+    socket.on("data", () => socket.write(OK.replace("\r\n\r\n", "\r\nKeep-Alive: timeout=2\r\n\r\n")));
+  });
+  const edge = await startEdge(siteOps(origin.port));
+  const upload = "POST /up HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx";
+  for (let round = 1; round <= 4; round++) {
+    const client = rawClient(edge.http);
+    await eventually(() => gauge(edge, "selvedge_edge_connections") === 1);
+    // It comes right after the stall, before a check has closed the connection.
+    if (round > 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
+    client.send(upload);
+    assert.match(await client.closed(), /^HTTP\/1\.1 200 /);
+    assert.equal(accepted, round);
+    await eventually(() => gauge(edge, "selvedge_edge_connections") === 0);
+  }
+  await edge.close();
+  origin.close();
+});
+
 test("the total number of idle connections has a limit, and the one that is idle for longest closes first", async () => {
   const server = createServer((socket) => socket.on("data", () => socket.write(OK)));
   await new Promise<void>((done) => server.listen(0, "0.0.0.0", done));

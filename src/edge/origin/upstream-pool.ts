@@ -220,8 +220,9 @@ function createPool(deps: PoolDeps, spec: PoolSpec): Pool {
   return {
     acquire: (taker, fresh) => {
       // The most recently used one is the least likely to be closed already.
-      const ready = fresh ? undefined : idle.pop();
-      if (ready !== undefined) {
+      const ready = fresh ? undefined : idle.at(-1);
+      if (ready !== undefined && !ready.isOverdue(timers.measureMs())) {
+        idle.pop();
         idleAnywhere.remove(ready);
         taker.onUpstream(ready);
         return null;

@@ -85,11 +85,17 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
     },
   };
   const begin = (call: ProviderCall): void => {
-    const ready = idle.pop();
-    if (ready !== undefined) return call.start(ready);
+    const ready = idle.at(-1);
+    if (ready !== undefined && !ready.isOverdue(timers.measureMs())) {
+      idle.pop();
+      return call.start(ready);
+    }
     if (connections.size >= limits.upstreamConnectionsMax) {
       waiting.add(call);
-      return call.waits(() => void waiting.delete(call));
+      call.waits(() => void waiting.delete(call));
+      // An overdue one makes room for it.
+      idle[0]?.abort();
+      return;
     }
     const connection = new UpstreamConnection(owner);
     connections.add(connection);

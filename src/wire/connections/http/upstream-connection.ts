@@ -230,6 +230,11 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.owner.closed(this);
   }
 
+  /** Idle for longer than it may be, although no check has closed it yet: the origin may have. */
+  isOverdue(nowMs: number): boolean {
+    return nowMs - this.touchedMs > this.idleMs;
+  }
+
   get isHeldByVisitor(): boolean {
     if (!this.isConnected || (this.state !== HEAD && this.state !== BODY)) return false;
     return this.paused || (!this.requestSent && this.transport.queuedBytes === 0);
