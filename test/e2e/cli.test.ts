@@ -2,7 +2,7 @@ import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -432,4 +432,19 @@ test("start reports a configuration error in one line and exits 2", async () => 
   const { code, out, err } = await selvedge(["start", "--api-port", "seven"]);
   assert.deepEqual([code, out], [2, ""]);
   assert.match(err, /^selvedge: --api-port must be a port number .*\n$/);
+});
+
+test("output that finds no room is one line and a failure, and errors that find none keep their exit code", async () => {
+  const into = async (name: "stdout" | "stderr", ...args: readonly string[]): Promise<{ readonly code: number; readonly rest: string }> => {
+    const full = openSync("/dev/full", "w");
+    const stdio = name === "stdout" ? (["ignore", full, "pipe"] as const) : (["ignore", "pipe", full] as const);
+    const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: [...stdio] });
+    closeSync(full);
+    const [rest, [code]] = await Promise.all([text((child.stderr ?? child.stdout)!), once(child, "exit") as Promise<[number]>]);
+    return { code, rest };
+  };
+  const lost = await into("stdout", "rules", "fmt", "true");
+  assert.equal(lost.code, 1);
+  assert.match(lost.rest, /^selvedge: cannot write the output: ENOSPC[^\n]*\n$/);
+  assert.deepEqual(await into("stderr", "nonsense"), { code: 2, rest: "" });
 });

@@ -18,7 +18,9 @@ import { addZones } from "./zone-commands.ts";
 /** Runs one command line, without the program's name; returns the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   let code: ExitCode = EXIT.ok;
-  process.stdout.on("error", passOverLeavingReader);
+  process.stdout.on("error", tellLostOutput);
+  // Nothing is left to say it with.
+  process.stderr.on("error", () => undefined);
   const program = createProgram((outcome) => {
     code = outcome;
   });
@@ -41,9 +43,17 @@ function helpArguments(program: Command, names: readonly string[]): string[] {
   return [...names, "--help"];
 }
 
-/** The reader of the output may end early, such as `head`: the command's work does not depend on it. */
-function passOverLeavingReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+let isOutputLost = false;
+
+/**
+ * The reader of the output may end early, such as `head`: the command's work does not depend on it. A disk that is full
+ * makes the command fail, and leaves a server running.
+ */
+function tellLostOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE" || isOutputLost) return;
+  isOutputLost = true;
+  complain([`cannot write the output: ${message}`]);
+  process.once("exit", () => (process.exitCode ||= EXIT.failed));
 }
 
 /** Each command loads its code when it runs, so that none waits for the code of another. */

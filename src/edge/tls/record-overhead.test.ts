@@ -17,6 +17,7 @@ test("TLS of Node.js: a client may send small records and key updates with its d
   const checked = new Set<Checked>();
   const timers = {
     nowMs: 0,
+    measureMs: () => 0,
     add: (one: Checked) => void checked.add(one),
     remove: (one: Checked) => void checked.delete(one),
     close: () => undefined,

@@ -31,7 +31,7 @@ const withFields = (command: Command): Command =>
   command
     .option("--ttl <seconds>", "time to live (default of new records: 1, which is automatic)")
     .option("--priority <number>", "priority of MX and URI records")
-    .option("--proxied <yes>", "yes: visitors reach the edge; no: visitors reach the content")
+    .option("--proxied <yes|no>", "yes: visitors reach the edge; no: visitors reach the content")
     .option("--comment <text>", "a comment, which the DNS does not show");
 
 /** Adds the commands of `selvedge records`. */

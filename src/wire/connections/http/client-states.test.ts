@@ -49,7 +49,13 @@ test("in every state, a timer ends a connection's wait", () => {
     fc.property(
       ...[fc.constantFrom(...ALL.slice(0, -1)), fc.boolean(), fc.boolean(), bytes, bytes],
       (state, isMidHead, hasServed, bytesTaken, bytesSent) => {
-        const deadlines = new ClientDeadlines(LIMITS, { nowMs: 0, add: () => undefined, remove: () => undefined, close: () => undefined });
+        const deadlines = new ClientDeadlines(LIMITS, {
+          nowMs: 0,
+          measureMs: () => 0,
+          add: () => undefined,
+          remove: () => undefined,
+          close: () => undefined,
+        });
         const waiting = { isMidHead, hasServed, bytesTaken, bytesSent, bytesMoved: 7 };
         assert.equal(deadlines.judge(state, 0, waiting), "fine");
         let verdict = "fine";
