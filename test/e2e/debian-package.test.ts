@@ -68,6 +68,36 @@ echo "purged: $(ls -d /usr/lib/selvedge /etc/selvedge /var/lib/selvedge /var/bac
 getent passwd selvedge || echo 'user: gone'
 `;
 
+/** A machine with systemd, of which only its records of the calls exist here: an upgrade of a running service, and a removal. */
+const UPGRADES = `
+mkdir -p /run/systemd/system
+cat > /usr/local/sbin/systemctl <<'EOF'
+#!/bin/sh
+echo "$*" >> /tmp/calls
+EOF
+chmod 755 /usr/local/sbin/systemctl
+said() { sed '/daemon-reload\\|is-enabled\\|is-active/d' /tmp/calls | tr '\\n' ','; rm /tmp/calls; }
+served() { sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' /var/lib/selvedge/run.json; }
+dpkg -i /root/selvedge_*.deb >&2
+echo "installed: $(said)"
+start="$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/selvedge.service) --ops-port 0 --api-port 0 --gateway-port 0 --dns-port 0 --http-port 0 --https-port 0 --json"
+setpriv --reuid=selvedge --regid=selvedge --clear-groups --no-new-privs $start > /tmp/ready 2> /tmp/log &
+until grep -q '"event":"ready"' /tmp/ready; do kill -0 $! || { cat /tmp/log >&2; exit 1; }; sleep 0.2; done
+before=$(served)
+dpkg -i /root/selvedge_*.deb >&2
+after=$(served)
+echo "upgraded: $(said) by another process: $([ "$before" != "$after" ] && echo yes)"
+mv /var/lib/selvedge/seal.key /root/
+dpkg -i /root/selvedge_*.deb 2> /tmp/problem >&2
+echo "refused: $(said) still served: $([ "$after" = "$(served)" ] && echo yes) told: $(grep -c 'seal.key is missing' /tmp/problem)"
+mv /root/seal.key /var/lib/selvedge/
+dpkg --remove selvedge >&2
+echo "removed: $(said)"
+dpkg -i /root/selvedge_*.deb >&2
+echo "again: $(said) $(ls -A /var/lib/selvedge | grep enabled || echo clean)"
+kill $!
+`;
+
 describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("systemd-analyze") }, () => {
   let place: string;
   let made: Packages;
@@ -125,6 +155,20 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
   );
 
   test(
+    "an upgrade of the Debian package lets the new version take over or leaves the old one running, and a removal can be undone",
+    { skip: stranger() === undefined && "only root can lay a layer over the disk" },
+    () => {
+      assert.deepEqual(toldBy(inCopy(place, made.deb, UPGRADES)), {
+        installed: "enable --now selvedge.service,",
+        upgraded: " by another process: yes",
+        refused: " still served: yes told: 1",
+        removed: "disable --now selvedge.service,",
+        again: "enable --now selvedge.service, clean",
+      });
+    },
+  );
+
+  test(
     "the steps of the Containerfile build a server that its user can run, and every setting in compose.yaml exists",
     { skip: stranger() === undefined && "only root can lay a layer over the disk" },
     () => {
@@ -134,7 +178,7 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
         .map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)] as const);
       const of = (name: string): string => steps.find(([step]) => step === name)?.[1] ?? assert.fail(`no ${name}`);
       const built = steps.flatMap(([step, text]) => {
-        if (step === "RUN") return [text];
+        if (step === "RUN" || step === "ARG") return [text];
         if (step !== "ADD") return [];
         const [from = "", to = ""] = text.split(" ");
         return [`tar -xzf /root/${from} -C ${to}`];
