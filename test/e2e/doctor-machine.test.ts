@@ -217,6 +217,17 @@ test("the key is missing", async (t) => {
   await finds(t, { dataDir }, /^permissions: \S+seal\.key is missing, and secrets in the database are sealed with it\. Restore the file/);
 });
 
+test("the key belongs to another database", async (t) => {
+  const dataDir = copy(t);
+  writeFileSync(join(dataDir, "seal.key"), Buffer.alloc(32, 7));
+  await finds(t, { dataDir }, /^permissions: \S+seal\.key does not open the secrets in the database\. Restore the file from the backup/);
+});
+
+test("PostgreSQL does not run", async (t) => {
+  const flags = ["--database-url=postgres://selvedge:hidden@127.0.0.1:1/selvedge"];
+  await finds(t, { flags }, /^database: cannot use the database postgres:\/\/127\.0\.0\.1:1\/selvedge: .*; start that server, let this/);
+});
+
 test("a newer program has made the database", async (t) => {
   const dataDir = copy(t);
   const db = new DatabaseSync(join(dataDir, "control.db"));

@@ -21,10 +21,12 @@ export function explained(error: unknown, url: string, dialect: Dialect): unknow
   const root = error instanceof PlatformError ? error.cause : error;
   if (fault === null || !(root instanceof Error)) return error;
   const where = isFile(url) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
-  const remedy = REMEDIES[fault] ?? "";
+  const remedy = REMEDIES[fault] ?? (isFile(url) ? "" : UNREACHABLE);
   const reason = FAULT_REASONS[fault] ?? FAULT_REASONS.database_unavailable;
   return new DatabaseFault(`cannot use the database ${where}: ${root.message}${remedy}`, { fault, reason }, error);
 }
+
+const UNREACHABLE = "; start that server, let this machine through its firewall, or correct database.url";
 
 const REMEDIES: Readonly<Record<string, string>> = {
   database_damaged: "; restore it from a backup",

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
+import type { DatabaseState } from "#store/database/inspect.ts";
 import { refuseNewer } from "#store/database/migrate.ts";
 import { openStore } from "#store/database/open.ts";
 import { counterServerVersion } from "#wire/redis/counter-server.ts";
@@ -43,12 +44,12 @@ export async function doctor(
   const lock = lockOrComplain(config.data, !newHistory && !isRebuild);
   if (lock === null) {
     const server = good("server", "it runs, so its files and ports are not checked");
-    return report(config, [server, ...(await machineFindings(config, true))]);
+    return report(config, [server, ...(await machineFindings(config, { exists: true, keyCheck: null }))]);
   }
   try {
     if (isRebuild) return await rebuild(config);
-    const { findings, hasDatabase } = await dataFindings(config, newHistory);
-    return report(config, [...findings, ...(await machineFindings(config, hasDatabase)), ...(await checkPorts(config))]);
+    const { findings, database } = await dataFindings(config, newHistory);
+    return report(config, [...findings, ...(await machineFindings(config, database)), ...(await checkPorts(config))]);
   } finally {
     giveToOwner(config.data);
     lock.release();
@@ -64,7 +65,8 @@ function report({ json }: Config, findings: readonly Finding[]): ExitCode {
 
 interface DataFindings {
   readonly findings: readonly Finding[];
-  readonly hasDatabase: boolean;
+  /** Null if the database cannot be read. */
+  readonly database: DatabaseState | null;
 }
 
 async function dataFindings(config: Config, newHistory: boolean): Promise<DataFindings> {
@@ -76,7 +78,7 @@ async function dataFindings(config: Config, newHistory: boolean): Promise<DataFi
   );
   const position = lastGood && lastGoodPosition(lastGood);
   const findings: Finding[] = [];
-  let hasDatabase = false;
+  let database: DatabaseState | null = null;
   const note = (what: string, wrong: string | null, good: string): void =>
     void findings.push({ what, finding: wrong ?? good, isGood: wrong === null });
   note("last good copy", complaints[0] ?? null, position === null ? "there is none" : `good, at revision ${position.rev}`);
@@ -90,21 +92,24 @@ async function dataFindings(config: Config, newHistory: boolean): Promise<DataFi
   }
   try {
     const deps = { config, files, lastGood: position, newInstallation: false };
-    const { position: at, exists, schema } = await inspectedDatabase(deps);
-    refuseNewer(schema);
-    hasDatabase = exists;
+    database = await inspectedDatabase(deps);
+    refuseNewer(database.schema);
+    const { position: at } = database;
     note("database", null, at === null ? "there is none" : `good, at revision ${at.rev} of history ${at.history ?? "none"}`);
   } catch (error) {
     note("database", (error as Error).message, "");
   }
-  return { findings, hasDatabase };
+  return { findings, database };
 }
 
-const machineFindings = async (config: Config, hasDatabase: boolean): Promise<readonly Finding[]> => [
+const machineFindings = async (
+  config: Config,
+  database: Pick<DatabaseState, "exists" | "keyCheck"> | null,
+): Promise<readonly Finding[]> => [
   ...(await checkCounters(config)),
   ...(await checkClickHouse(config)),
   checkBackup(readLastBackup(config.data), config.backup, systemClock),
-  checkPermissions(planeFiles(config.data).sealKey, hasDatabase),
+  checkPermissions(planeFiles(config.data).sealKey, database),
   ...checkFiles(config.data),
   ...checkBackupDirectory(config.backup),
   checkCertificate(config.tls, systemClock),

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#kernel/clock.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { DatabaseState } from "#store/database/inspect.ts";
+import { openKeyFile, requireOwnKey } from "#store/database/key-file.ts";
 import type { LastBackup } from "#app/backup/last-backup.ts";
 import type { Config } from "#app/config/config.ts";
 import { readTls } from "#app/config/tls-files.ts";
@@ -58,10 +61,19 @@ export function checkClock(directory: string, clock: Pick<Clock, "nowMs">): Find
 
 const modifiedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
+function opens(sealKey: string, keyCheck: string): boolean {
+  try {
+    requireOwnKey(createSealer(openKeyFile({ path: sealKey, databaseExists: true })), keyCheck);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The server refuses a key that other users may read. */
-export function checkPermissions(sealKey: string, hasDatabase: boolean): Finding {
+export function checkPermissions(sealKey: string, database: Pick<DatabaseState, "exists" | "keyCheck"> | null): Finding {
   const what = "permissions";
-  if (!existsSync(sealKey) && hasDatabase)
+  if (!existsSync(sealKey) && database?.exists === true)
     return wrong(what, `${sealKey} is missing, and secrets in the database are sealed with it`, "Restore the file from a backup");
   if (!existsSync(sealKey)) return good(what, "good, no key yet");
   const { mode, uid } = statSync(sealKey);
@@ -69,6 +81,8 @@ export function checkPermissions(sealKey: string, hasDatabase: boolean): Finding
   if ((mode & 0o077) !== 0)
     return wrong(what, `other users may read or change ${sealKey} (mode ${(mode & 0o777).toString(8)})`, `Run: chmod 600 ${sealKey}`);
   if (own !== 0 && uid !== own) return wrong(what, `${sealKey} belongs to another user (${uid})`, "Run the server as that user");
+  if (database !== null && database.keyCheck !== null && !opens(sealKey, database.keyCheck))
+    return wrong(what, `${sealKey} does not open the secrets in the database`, "Restore the file from the backup of that database");
   return good(what, "good, only this user can read the key");
 }
 
