@@ -60,7 +60,8 @@ test("the API port serves health, readiness and metrics of every plane without c
   await (await fetch(selvedge.ready.http)).arrayBuffer();
   const metrics = await fetch(`${base}/metrics`);
   assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain/);
-  await metrics.text();
+  const [, spent] = /^process_cpu_seconds_total (\S+)$/m.exec(await metrics.text()) ?? [];
+  assert.ok(Number(spent) > 0.2, `${spent} s of CPU time, with the start`);
   const planes = [
     "process_cpu_seconds_total",
     "selvedge_events_dropped_total",

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Registry } from "prom-client";
+import type { Counter, Registry } from "prom-client";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { ServerStatus } from "./server-status.ts";
@@ -81,12 +81,20 @@ export function addOperations(app: FastifyInstance, operations: Operations, serv
     });
 }
 
-/** Metrics of this process, measured from the first request on. */
+/** Metrics of this process; those of the event loop are measured from the first request on. */
 function processMetrics({ collectDefaultMetrics, Registry }: Library): Registry {
   const register = new Registry();
   // By default the delay of the event loop is measured a hundred times a second, which is most of the work of an idle
   // server.
   collectDefaultMetrics({ register, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
+  // The library counts from now on, and these are totals of the process.
+  const { user, system } = process.cpuUsage();
+  const spent = [
+    ["process_cpu_user_seconds_total", user],
+    ["process_cpu_system_seconds_total", system],
+    ["process_cpu_seconds_total", user + system],
+  ] as const;
+  for (const [name, micros] of spent) (register.getSingleMetric(name) as Counter).inc(micros / 1e6);
   return register;
 }
 
