@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openEventDatabase } from "#events/database/database.ts";
-import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
+import type { EventMatch, RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
 import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
@@ -65,6 +65,45 @@ describe("GraphQL analytics with the queries of dashboards", () => {
   };
   const bytes = (rows: readonly RequestRow[]): number => rows.reduce((sum, row) => sum + row.bytes_out, 0);
   const dayOf = (row: RequestRow): string => iso(row.at_ms).slice(0, 10);
+
+  test("sensitive values with their first and last event", async () => {
+    const [card, key] = ["a".repeat(32), "b".repeat(32)];
+    const match = (value_hash: string, rule_id: string): EventMatch => ({
+      ...{ rule_id, detector: "fin.card_visa", offset: 0, count: 1, confidence: "high", value_hash, json_path: "$.pan" },
+    });
+    const [, , zone] = zones;
+    const site = { account_id: server.account_id, zone_id: zone! };
+    const rows = [
+      testSecurityRow({ ...site, id: "v1", at_ms: START_MS + 1_000, path: "/a", matches: [match(card, "r1")] }),
+      testSecurityRow({ ...site, id: "v2", at_ms: START_MS + 5_000, path: "/b", matches: [match(card, "r2"), match(key, "r2")] }),
+    ];
+    const database = openEventDatabase(server.eventsPath);
+    database.insert([packed("security_events", rows)]);
+    database.close();
+    const node = (args: string): string =>
+      `{ viewer { zones(filter: { zoneTag: "${zone}" }) { sensitiveDataValues(${args}) { count firstSeen lastSeen ruleIds detectors isComplete dimensions { valueHash confidence clientRequestPath jsonPath } } } } }`;
+    const values = async (args: string): Promise<any[]> => {
+      const { data, errors } = await send({ query: node(args) });
+      assert.equal(errors, null);
+      return data.viewer.zones[0].sensitiveDataValues;
+    };
+    const since = `datetime_geq: "${iso(START_MS)}"`;
+    const [first, ...others] = await values(`limit: 10, filter: { ${since} }, orderBy: [count_DESC]`);
+    assert.deepEqual(first, {
+      ...{ count: 2, firstSeen: iso(START_MS + 1_000), lastSeen: iso(START_MS + 5_000), ruleIds: ["r1", "r2"] },
+      ...{ detectors: ["fin.card_visa"], isComplete: true },
+      dimensions: { valueHash: card, confidence: "high", clientRequestPath: "/b", jsonPath: "$.pan" },
+    });
+    assert.deepEqual(
+      others.map(({ count, dimensions }) => [count, dimensions.valueHash]),
+      [[1, key]],
+    );
+    assert.deepEqual(
+      (await values(`limit: 10, filter: { ${since}, clientRequestPath: "/b", valueHash: "${card}" }`)).map(({ count }) => count),
+      [1],
+    );
+    assert.equal((await values(`limit: 1, filter: { ${since} }, orderBy: [firstSeen_ASC]`))[0].dimensions.valueHash, card);
+  });
 
   test("an account overview, with filters from several variables", async () => {
     const [from, to] = [START_MS + 10 * HOUR_MS, START_MS + 40 * HOUR_MS];

@@ -23,6 +23,7 @@ import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts
 import { overviewNode } from "./http-overview-node.ts";
 import { totalsNode } from "./http-totals-node.ts";
 import { inOrder, timeOrder } from "./row-order.ts";
+import { sensitiveValuesNode } from "./sensitive-values-node.ts";
 import { selectedFields } from "./selected-fields.ts";
 
 /** The nodes of a zone or of an account, by their names. */
@@ -35,6 +36,7 @@ export function analyticsNodes(graphql: typeof GraphQl, scalars: Scalars): (scop
     groups: (node, of) => groupsNode(graphql, node, of),
     totals: totalsNode(graphql, scalars),
     overview: overviewNode(graphql, scalars),
+    values: sensitiveValuesNode(graphql, scalars),
   };
   const nodes = ANALYTICS_NODES.map((node) => ({ node, config: make[node.kind](node, types.get(node.dataset)!) }));
   return (scope) =>

@@ -1,6 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
 import { aroundRay } from "#control/events/event-filter.ts";
+import { type AskedValues, valuesOfEvents } from "#control/events/event-values.ts";
 import { likeTest } from "#events/blocks/like.ts";
 import type { GroupQuery } from "#events/sql/group-query.ts";
 import type { EventReads } from "#events/read/read-client.ts";
@@ -24,6 +25,7 @@ import {
   type ListMember,
   type StoredField,
 } from "#model/events/analytics.ts";
+import type { SensitiveDataValues } from "#model/events/security-event.ts";
 import type { Store } from "#store/database/store.ts";
 import { readableAccounts, readableZones } from "./readable.ts";
 
@@ -43,6 +45,8 @@ export interface Analytics {
     dataset: AnalyticsDatasetName,
     query: Pick<AnalyticsQuery, "filters" | "limit"> & { readonly fields: readonly string[]; readonly direction: "asc" | "desc" },
   ): Promise<readonly Readonly<Record<string, AnalyticsCell>>[]>;
+  /** The sensitive values in security events, as the API lists them for a zone. */
+  values(call: Call, scope: AnalyticsScope, filters: readonly AnalyticsFilter[]): Promise<SensitiveDataValues>;
 }
 
 export interface AnalyticsDeps {
@@ -98,6 +102,24 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
         ),
       );
     },
+    values: async (call, scope, filters) => {
+      await admit(call, scope, ANALYTICS_DATASETS.firewallEvents);
+      const where = whereOf(ANALYTICS_DATASETS.firewallEvents, scope, filters) as Where<"security_events">;
+      return valuesOfEvents(reads, where, valuesAsked(filters));
+    },
+  };
+}
+
+/** What the counts of values can answer: one value or all, of one period. */
+function valuesAsked(filters: readonly AnalyticsFilter[]): AskedValues {
+  const named = filters.flatMap((filter) => ("any" in filter ? [] : [filter]));
+  const hashes = named.filter(({ field }) => field === "valueHash");
+  const bounds = (...operators: readonly AnalyticsOperator[]): number =>
+    named.filter(({ field, operator }) => field.startsWith("date") && operators.includes(operator)).length;
+  const [since, until] = [bounds("ge", "gt"), bounds("lt", "le")];
+  return {
+    hashes: hashes.length === 1 ? hashes.flatMap(({ value }) => [value].flat().map(String)) : null,
+    isCounted: since <= 1 && until <= 1 && hashes.length <= 1 && since + until + hashes.length === filters.length,
   };
 }
 

@@ -179,6 +179,23 @@ test("analytics has every rule and value of an event, and the vendor's names of 
   assert.equal(await found(is("source", "eq", "l7ddos")), "");
   assert.equal(await found(is("source", "ne", "l7ddos")), "1 5 9 9");
   assert.equal(await found(is("source", "eq", "WAF")), "9", "our own word comes first");
+  const valuesOf = async (...filters: AnalyticsFilter[]) => {
+    const { values, is_complete } = await analytics.values({} as Call, { zone_id: "zone" }, filters);
+    return { is_complete, found: values.map(({ value_hash, events }) => [value_hash, events]) };
+  };
+  const all = {
+    is_complete: true,
+    found: [
+      [CARD, 2],
+      [KEY, 1],
+    ],
+  };
+  assert.deepEqual(await valuesOf(), all);
+  assert.deepEqual(await valuesOf(is("source", "eq", "dlp")), all, "read from the events");
+  assert.deepEqual((await valuesOf(is("valueHash", "eq", KEY))).found, [[KEY, 1]]);
+  assert.deepEqual((await valuesOf(is("valueHash", "in", [KEY, CARD]))).found, all.found);
+  const before = { field: "datetime", operator: "lt", value: 2_000 } as const;
+  assert.deepEqual((await valuesOf(before)).found, [[CARD, 1]]);
   const [, second] = await analytics.rows({} as Call, { zone_id: "zone" }, "firewallEvents", {
     ...{ filters: [], fields: ["matches"], direction: "asc", limit: 10 },
   });

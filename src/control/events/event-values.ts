@@ -11,6 +11,13 @@ const EVENTS_MAX = 10_000;
 const EVENTS_AT_ONCE = 500;
 const VALUES_MAX = 1_000;
 
+export interface AskedValues {
+  /** Null: all values. */
+  readonly hashes: readonly string[] | null;
+  /** The condition is the site, at most one time each way, and the hashes. */
+  readonly isCounted: boolean;
+}
+
 type Value = SensitiveDataValues["values"][number];
 type Rows = Where<"security_events">;
 
@@ -18,12 +25,12 @@ type Rows = Where<"security_events">;
  * The values in the events that match, the last seen first. Whole hours are counted as events are written (ADR 0311), if nothing but times and
  * one value is asked for; the rest is read from the events.
  */
-export async function valuesOfEvents(reads: EventReads, where: Rows, filter: SensitiveDataValuesQuery): Promise<SensitiveDataValues> {
-  const found = new FoundValues(hashesOf(filter));
-  if (!isCounted(filter)) return told(found, await readRows(reads, where, found, EVENTS_MAX));
+export async function valuesOfEvents(reads: EventReads, where: Rows, { hashes, isCounted }: AskedValues): Promise<SensitiveDataValues> {
+  const found = new FoundValues(hashes);
+  if (!isCounted || (hashes?.length ?? 1) !== 1) return told(found, await readRows(reads, where, found, EVENTS_MAX));
   const [fromMs, toMs] = [timeOf(where, "ge") ?? 0, timeOf(where, "lt") ?? null];
   const sites = where.filter((part) => isCondition(part) && (part.column === "zone_id" || part.column === "account_id"));
-  const hash = hashesOf(filter)?.[0] ?? null;
+  const hash = hashes?.[0] ?? null;
   const counted = await reads.values("security_events", { where: sites, fromMs, toMs, hash, limit: VALUES_MAX + 1 });
   for (const value of counted.values) found.add(viewOf(value));
   found.events += counted.events;
@@ -36,11 +43,11 @@ export async function valuesOfEvents(reads: EventReads, where: Rows, filter: Sen
 
 /** Filters of the counts; others need the events. */
 const COUNTED: ReadonlySet<string> = new Set(["since", "until", "value_hash"]);
-const isCounted = (filter: SensitiveDataValuesQuery): boolean =>
-  Object.entries(filter).every(([name, value]) => value === undefined || COUNTED.has(name)) && (hashesOf(filter)?.length ?? 1) === 1;
 
-const hashesOf = ({ value_hash }: SensitiveDataValuesQuery): readonly string[] | null =>
-  value_hash === undefined ? null : typeof value_hash === "string" ? [value_hash] : value_hash;
+export const askedValues = (filter: SensitiveDataValuesQuery): AskedValues => ({
+  hashes: filter.value_hash === undefined ? null : [filter.value_hash].flat(),
+  isCounted: Object.entries(filter).every(([name, value]) => value === undefined || COUNTED.has(name)),
+});
 
 const timeOf = (where: Rows, operator: "ge" | "lt"): number | undefined => {
   const found = where.find(

@@ -10,7 +10,7 @@ import type {
   SensitiveDataValuesQuery,
 } from "#model/events/security-event.ts";
 import { type EventScope, eventsOf } from "./event-filter.ts";
-import { valuesOfEvents } from "./event-values.ts";
+import { askedValues, valuesOfEvents } from "./event-values.ts";
 import { eventView } from "./event-view.ts";
 import { createRowLog, type LogSource } from "./row-log.ts";
 import { createRowMarks } from "./row-marks.ts";
@@ -42,7 +42,7 @@ export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { read
   const log = createRowLog(reads, SECURITY_EVENTS, marks);
   return {
     close: tails.close,
-    values: async (scope, filter) => valuesOfEvents(reads, eventsOf(scope, filter), filter),
+    values: async (scope, filter) => valuesOfEvents(reads, eventsOf(scope, filter), askedValues(filter)),
     list: async (scope, { page, per_page, cursor, ...filter }) => log.list(scope, eventsOf(scope, filter), { page, per_page, cursor }),
     export: (scope, { format, limit, ...filter }, accountId) => log.export(eventsOf(scope, filter), { accountId, format, limit }),
     tail: (scope, { last_event_id: lastEventId, for_seconds: forSeconds, ...filter }, accountId) =>

@@ -314,7 +314,7 @@ export type AnalyticsDatasetName = keyof typeof ANALYTICS_DATASETS;
 export interface AnalyticsNode {
   readonly name: string;
   readonly dataset: AnalyticsDatasetName;
-  readonly kind: "rows" | "groups" | "totals" | "overview";
+  readonly kind: "rows" | "groups" | "totals" | "overview" | "values";
   /** For `totals`: their times are rounded down to this. */
   readonly intervalMs?: number;
   readonly scopes: readonly ("zone" | "account")[];
@@ -326,6 +326,7 @@ export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
   { name: "firewallEventsAdaptive", dataset: "firewallEvents", kind: "rows", scopes: BOTH },
   { name: "firewallEventsAdaptiveGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
   { name: "firewallEventsAdaptiveByTimeGroups", dataset: "firewallEvents", kind: "groups", scopes: BOTH },
+  { name: "sensitiveDataValues", dataset: "firewallEvents", kind: "values", scopes: BOTH },
   { name: "httpRequestsAdaptive", dataset: "httpRequests", kind: "rows", scopes: BOTH },
   { name: "httpRequestsAdaptiveGroups", dataset: "httpRequests", kind: "groups", scopes: BOTH },
   { name: "httpRequestsOverviewAdaptiveGroups", dataset: "httpRequests", kind: "overview", scopes: BOTH },
