@@ -101,12 +101,29 @@ const NAPTR: Fields = {
   replacement: name,
 };
 
+/**
+ * Names of types that have no text but the bytes (IANA's registry of RR types). They are other spellings of the numbers, by
+ * which such records are shown.
+ */
+export const NUMBERS_BY_NAME: ReadonlyMap<string, number> = new Map([
+  ["MD", 3],
+  ["MF", 4],
+  ["NULL", 10],
+  ["ATMA", 34],
+  ["UINFO", 100],
+  ["UID", 101],
+  ["GID", 102],
+  ["UNSPEC", 103],
+  ["CLA", 263],
+  ["IPN", 264],
+]);
+
 /** Looks up the rows below by name; not called before they are defined. */
 const typeNames: TypeNames = {
   nameOf: (code) => RECORD_TYPE_ROWS.find((type) => type.code === code)?.name ?? `TYPE${code}`,
   codeOf: (text) => {
     const digits = /^TYPE(\d{1,5})$/.exec(text)?.[1];
-    const code = RECORD_TYPE_ROWS.find((type) => type.name === text)?.code ?? Number(digits ?? Number.NaN);
+    const code = RECORD_TYPE_ROWS.find((type) => type.name === text)?.code ?? NUMBERS_BY_NAME.get(text) ?? Number(digits ?? Number.NaN);
     return code <= 65_535 ? code : undefined;
   },
 };

@@ -300,6 +300,26 @@ test("every type of SPEC 2.3 has a row, and TYPEnnn of a known type is that type
   assert.equal(recordTypeOf("TYPE65280")?.name, "TYPE65280");
 });
 
+test("RFC 3597 §5: the name of a type without a text is another spelling of its number", () => {
+  for (const [type, code] of Object.entries({
+    MD: 3,
+    MF: 4,
+    NULL: 10,
+    ATMA: 34,
+    UINFO: 100,
+    UID: 101,
+    GID: 102,
+    UNSPEC: 103,
+    CLA: 263,
+    IPN: 264,
+  })) {
+    assert.equal(typeCode(type), code, type);
+    assert.equal(recordTypeOf(type)?.name, `TYPE${code}`, type);
+    assert.equal(hexOf(encodeContent(type, "\\# 2 0102", { origin: "example.com" })), "0102", type);
+  }
+  assert.equal(recordTypeOf("SIG"), undefined);
+});
+
 for (const type of typeNames) {
   test(`${type}: wire, content, data and master file agree`, () => {
     fc.assert(

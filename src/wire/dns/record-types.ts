@@ -1,7 +1,7 @@
 import { RdataError, WireError } from "./errors.ts";
 import { type DnsName, type NameContext, formatName, parseAbsoluteName } from "./name.ts";
 import { type Token, tokenize } from "./presentation.ts";
-import { RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
+import { NUMBERS_BY_NAME, RECORD_TYPE_ROWS, type RdataField, type RecordType } from "./record-type-rows.ts";
 import { serviceParams } from "./service-params.ts";
 import { WireReader } from "./wire-reader.ts";
 
@@ -19,8 +19,8 @@ export const recordTypeByCode = (code: number): RecordType | undefined => BY_COD
 
 /** The number of a type's name, including `TYPE65280` (RFC 3597 §5); undefined for an unknown name. */
 export function typeCode(type: string): number | undefined {
-  const known = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type] : undefined;
-  if (known) return known.code;
+  const known = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type]?.code : NUMBERS_BY_NAME.get(type);
+  if (known !== undefined) return known;
   const digits = /^TYPE(0|[1-9]\d{0,4})$/.exec(type)?.[1];
   return digits === undefined || Number(digits) > 65_535 ? undefined : Number(digits);
 }

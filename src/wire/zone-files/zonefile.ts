@@ -45,8 +45,10 @@ const GENERATED_RECORDS_MAX = 65_536;
 
 const TTL_SECONDS_MAX = 2 ** 31 - 1; // RFC 2181 §8
 
-/** RRSIG, NSEC, NSEC3, NSEC3PARAM (RFC 4034, RFC 5155) and ZONEMD (RFC 8976), by name. */
+/** Of RFC 2535 (SIG, NXT), 4034, 5155 and 8976, by name. */
 const SIGNER_TYPES: ReadonlyMap<string, number> = new Map([
+  ["SIG", 24],
+  ["NXT", 30],
   ["RRSIG", 46],
   ["NSEC", 47],
   ["NSEC3", 50],
