@@ -15,6 +15,9 @@ const queries = new QueryClient({
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: false,
+      // Without a network the server may be on this machine or in this house.
+      networkMode: "always",
+      refetchOnReconnect: "always",
       retry: (failures, error) => failures < 1 && !(error instanceof ApiError && !(error.isPassing && error.waitSeconds <= WAIT_MAX_S)),
       retryDelay: (_, error) => (error instanceof ApiError && error.waitSeconds > 0 ? error.waitSeconds * 1000 : 1000),
     },

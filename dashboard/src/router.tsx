@@ -39,190 +39,60 @@ const texts = (search: Record<string, unknown>): Search =>
       .map(([name, value]) => [name, String(value)]),
   );
 
-const page = <const P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => root, path, validateSearch: texts, component });
+const page = <const P extends string, T extends Record<string, unknown>>(path: P, load: () => Promise<T>, name: keyof T & string) =>
+  createRoute({ getParentRoute: () => root, path, validateSearch: texts, component: lazyPage(load, name) });
 
 const routes = [
-  page(
-    "/",
-    lazyPage(() => import("./pages/start/home.tsx"), "HomePage"),
-  ),
-  page(
-    "/zones",
-    lazyPage(() => import("./pages/start/zones.tsx"), "ZonesPage"),
-  ),
-  page(
-    "/zones/$zone",
-    lazyPage(() => import("./pages/start/zone.tsx"), "ZonePage"),
-  ),
-  page(
-    "/zones/$zone/dns/records",
-    lazyPage(() => import("./pages/dns/records.tsx"), "RecordsPage"),
-  ),
-  page(
-    "/zones/$zone/dns/import",
-    lazyPage(() => import("./pages/dns/import.tsx"), "ImportPage"),
-  ),
-  page(
-    "/zones/$zone/dns/dnssec",
-    lazyPage(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
-  ),
-  page(
-    "/zones/$zone/dns/ask",
-    lazyPage(() => import("./pages/dns/ask.tsx"), "AskPage"),
-  ),
-  page(
-    "/zones/$zone/dns/versions",
-    lazyPage(() => import("./pages/dns/versions.tsx"), "VersionsPage"),
-  ),
-  page(
-    "/zones/$zone/dns/settings",
-    lazyPage(() => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
-  ),
-  page(
-    "/zones/$zone/dns/transfers",
-    lazyPage(() => import("./pages/dns/transfers/transfers.tsx"), "TransfersPage"),
-  ),
-  page(
-    "/zones/$zone/security/events",
-    lazyPage(() => import("./pages/security/events.tsx"), "EventsPage"),
-  ),
-  page(
-    "/zones/$zone/security/events/$event",
-    lazyPage(() => import("./pages/security/event.tsx"), "EventPage"),
-  ),
-  page(
-    "/zones/$zone/security/rules",
-    lazyPage(() => import("./pages/security/rules.tsx"), "RulesPage"),
-  ),
-  page(
-    "/zones/$zone/security/try",
-    lazyPage(() => import("./pages/security/try-request.tsx"), "TryPage"),
-  ),
-  page(
-    "/zones/$zone/security/managed/$ruleset",
-    lazyPage(() => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
-  ),
-  page(
-    "/zones/$zone/security/managed",
-    lazyPage(() => import("./pages/security/managed.tsx"), "ManagedPage"),
-  ),
-  page(
-    "/zones/$zone/security/sensitive-data",
-    lazyPage(() => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
-  ),
-  page(
-    "/zones/$zone/security/page-shield",
-    lazyPage(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
-  ),
-  page(
-    "/zones/$zone/security/page-shield/$list",
-    lazyPage(() => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
-  ),
-  page(
-    "/zones/$zone/hostnames",
-    lazyPage(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
-  ),
-  page(
-    "/zones/$zone/hostnames/$hostname",
-    lazyPage(() => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
-  ),
-  page(
-    "/zones/$zone/certificates",
-    lazyPage(() => import("./pages/certificates/certificates.tsx"), "CertificatesPage"),
-  ),
-  page(
-    "/zones/$zone/traffic",
-    lazyPage(() => import("./pages/traffic/requests.tsx"), "RequestsPage"),
-  ),
-  page(
-    "/zones/$zone/traffic/requests/$ray",
-    lazyPage(() => import("./pages/traffic/request.tsx"), "RequestPage"),
-  ),
-  page(
-    "/zones/$zone/cache",
-    lazyPage(() => import("./pages/traffic/purge.tsx"), "PurgePage"),
-  ),
-  page(
-    "/zones/$zone/settings",
-    lazyPage(() => import("./pages/site/site-settings.tsx"), "SiteSettingsPage"),
-  ),
-  page(
-    "/gateways",
-    lazyPage(() => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
-  ),
-  page(
-    "/gateways/$gateway",
-    lazyPage(() => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
-  ),
-  page(
-    "/gateways/$gateway/requests",
-    lazyPage(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
-  ),
-  page(
-    "/gateways/$gateway/try",
-    lazyPage(() => import("./pages/gateway/try-chat.tsx"), "TryChatPage"),
-  ),
-  page(
-    "/gateways/$gateway/routes",
-    lazyPage(() => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
-  ),
-  page(
-    "/gateways/$gateway/datasets",
-    lazyPage(() => import("./pages/gateway/datasets/datasets.tsx"), "DatasetsPage"),
-  ),
-  page(
-    "/gateways/$gateway/settings",
-    lazyPage(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
-  ),
-  page(
-    "/tunnels",
-    lazyPage(() => import("./pages/tunnels/tunnels.tsx"), "TunnelsPage"),
-  ),
-  page(
-    "/tunnels/$tunnel",
-    lazyPage(() => import("./pages/tunnels/tunnel.tsx"), "TunnelPage"),
-  ),
-  page(
-    "/nodes",
-    lazyPage(() => import("./pages/nodes/nodes.tsx"), "NodesPage"),
-  ),
-  page(
-    "/deprecations",
-    lazyPage(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
-  ),
-  page(
-    "/account",
-    lazyPage(() => import("./pages/account/tokens.tsx"), "TokensPage"),
-  ),
-  page(
-    "/account/sessions",
-    lazyPage(() => import("./pages/account/sessions.tsx"), "SessionsPage"),
-  ),
-  page(
-    "/account/sign-in",
-    lazyPage(() => import("./pages/account/sign-in/sign-in-methods.tsx"), "SignInMethodsPage"),
-  ),
-  page(
-    "/account/members",
-    lazyPage(() => import("./pages/account/members.tsx"), "MembersPage"),
-  ),
-  page(
-    "/account/audit",
-    lazyPage(() => import("./pages/account/audit.tsx"), "AuditPage"),
-  ),
-  page(
-    "/account/notifications",
-    lazyPage(() => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
-  ),
-  page(
-    "/account/lists",
-    lazyPage(() => import("./pages/account/lists/lists.tsx"), "ListsPage"),
-  ),
-  page(
-    "/account/lists/$list",
-    lazyPage(() => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
-  ),
+  page("/", () => import("./pages/start/home.tsx"), "HomePage"),
+  page("/zones", () => import("./pages/start/zones.tsx"), "ZonesPage"),
+  page("/zones/$zone", () => import("./pages/start/zone.tsx"), "ZonePage"),
+  page("/zones/$zone/dns/records", () => import("./pages/dns/records.tsx"), "RecordsPage"),
+  page("/zones/$zone/dns/import", () => import("./pages/dns/import.tsx"), "ImportPage"),
+  page("/zones/$zone/dns/dnssec", () => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
+  page("/zones/$zone/dns/ask", () => import("./pages/dns/ask.tsx"), "AskPage"),
+  page("/zones/$zone/dns/versions", () => import("./pages/dns/versions.tsx"), "VersionsPage"),
+  page("/zones/$zone/dns/settings", () => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
+  page("/zones/$zone/dns/transfers", () => import("./pages/dns/transfers/transfers.tsx"), "TransfersPage"),
+  page("/zones/$zone/security/events", () => import("./pages/security/events.tsx"), "EventsPage"),
+  page("/zones/$zone/security/events/$event", () => import("./pages/security/event.tsx"), "EventPage"),
+  page("/zones/$zone/security/rules", () => import("./pages/security/rules.tsx"), "RulesPage"),
+  page("/zones/$zone/security/try", () => import("./pages/security/try-request.tsx"), "TryPage"),
+  page("/zones/$zone/security/managed/$ruleset", () => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
+  page("/zones/$zone/security/managed", () => import("./pages/security/managed.tsx"), "ManagedPage"),
+  page("/zones/$zone/security/sensitive-data", () => import("./pages/detection/sensitive-data.tsx"), "SensitiveDataPage"),
+  page("/zones/$zone/security/page-shield", () => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+  page("/zones/$zone/security/page-shield/$list", () => import("./pages/page-shield/page-shield.tsx"), "PageShieldPage"),
+  page("/zones/$zone/hostnames", () => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
+  page("/zones/$zone/hostnames/$hostname", () => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
+  page("/zones/$zone/certificates", () => import("./pages/certificates/certificates.tsx"), "CertificatesPage"),
+  page("/zones/$zone/traffic", () => import("./pages/traffic/requests.tsx"), "RequestsPage"),
+  page("/zones/$zone/traffic/requests/$ray", () => import("./pages/traffic/request.tsx"), "RequestPage"),
+  page("/zones/$zone/cache", () => import("./pages/traffic/purge.tsx"), "PurgePage"),
+  page("/zones/$zone/settings", () => import("./pages/site/site-settings.tsx"), "SiteSettingsPage"),
+  page("/gateways", () => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
+  page("/gateways/$gateway", () => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
+  page("/gateways/$gateway/requests", () => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
+  page("/gateways/$gateway/try", () => import("./pages/gateway/try-chat.tsx"), "TryChatPage"),
+  page("/gateways/$gateway/routes", () => import("./pages/gateway/routes/routes.tsx"), "RoutesPage"),
+  page("/gateways/$gateway/datasets", () => import("./pages/gateway/datasets/datasets.tsx"), "DatasetsPage"),
+  page("/gateways/$gateway/settings", () => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
+  page("/tunnels", () => import("./pages/tunnels/tunnels.tsx"), "TunnelsPage"),
+  page("/tunnels/$tunnel", () => import("./pages/tunnels/tunnel.tsx"), "TunnelPage"),
+  page("/images", () => import("./pages/images/images.tsx"), "ImagesPage"),
+  page("/images/variants", () => import("./pages/images/variants.tsx"), "VariantsPage"),
+  page("/images/keys", () => import("./pages/images/keys.tsx"), "ImageKeysPage"),
+  page("/access", () => import("./pages/access/access-apps.tsx"), "AccessAppsPage"),
+  page("/nodes", () => import("./pages/nodes/nodes.tsx"), "NodesPage"),
+  page("/deprecations", () => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
+  page("/account", () => import("./pages/account/tokens.tsx"), "TokensPage"),
+  page("/account/settings", () => import("./pages/account/account-settings.tsx"), "AccountSettingsPage"),
+  page("/account/sessions", () => import("./pages/account/sessions.tsx"), "SessionsPage"),
+  page("/account/sign-in", () => import("./pages/account/sign-in/sign-in-methods.tsx"), "SignInMethodsPage"),
+  page("/account/members", () => import("./pages/account/members.tsx"), "MembersPage"),
+  page("/account/audit", () => import("./pages/account/audit.tsx"), "AuditPage"),
+  page("/account/notifications", () => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
+  page("/account/lists", () => import("./pages/account/lists/lists.tsx"), "ListsPage"),
+  page("/account/lists/$list", () => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
 ];
 
 export const router = createRouter({

@@ -102,6 +102,79 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
     await heading("Zone transfers");
   });
 
+  test("a page keeps what it shows while later reads fail, says that it is not up to date, and reads again on request", async () => {
+    const failures: Readonly<Record<string, (route: Route) => Promise<void>>> = {
+      "The server answered 502 without an explanation.": (route) => route.fulfill({ status: 502, body: "<h1>Bad gateway</h1>" }),
+      "Too many requests. Try again in 2 min.": (route) =>
+        route.fulfill({
+          status: 429,
+          headers: { "retry-after": "90" },
+          contentType: "application/json",
+          body: envelope(971, "Too many requests."),
+        }),
+      "The server cannot be reached.": (route) => route.abort("connectionreset"),
+    };
+    const zone = "/zones/shop.example";
+    const pages = [
+      "/",
+      "/zones",
+      zone,
+      `${zone}/dns/records`,
+      `${zone}/dns/dnssec`,
+      `${zone}/security/rules`,
+      `${zone}/settings`,
+      "/account",
+    ];
+    for (const [at, path] of pages.entries()) {
+      const [said, fail] = Object.entries(failures)[at % 3] ?? assert.fail();
+      await open(path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+      const shown = await page.locator("main").innerText();
+      assert.ok(!shown.includes("could not be loaded"), shown);
+      await page.route(API, fail);
+      // A browser whose network comes back reads everything again.
+      await context.setOffline(true);
+      await context.setOffline(false);
+      const notice = page.getByRole("status").filter({ hasText: "Not up to date" });
+      await notice.getByText(said).waitFor();
+      await page.unroute(API);
+      assert.match(await notice.innerText(), /This page shows the state of \d\d:\d\d:\d\d/);
+      const kept = await page.locator("main").innerText();
+      assert.ok(!kept.includes("could not be loaded"), `${path}: ${kept}`);
+      // Figures may have arrived in between, but nothing may have gone.
+      assert.ok(kept.length >= shown.length, `${path}: ${kept} instead of ${shown}`);
+      assert.deepEqual(await graveViolations(page), []);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await notice.waitFor({ state: "detached" });
+    }
+  });
+
+  test("what another user deleted leaves the page at the next read", async () => {
+    const call = apiCaller(server.ready);
+    const lists = `/accounts/${server.ready.account_id}/rules/lists`;
+    const { id } = await succeed(call("POST", lists, { name: "offices", kind: "ip" }));
+    await open(`/account/lists/${id}`);
+    await heading("offices");
+    await succeed(call("DELETE", `${lists}/${id}`));
+    await context.setOffline(true);
+    await context.setOffline(false);
+    await heading("Not found");
+  });
+
+  test("the navigation and the reads of a page do not wait for the answer who is signed in", async () => {
+    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+    await page.route("**/client/v4/user", (route) => seen.then(() => route.continue()));
+    await open("/zones/shop.example/dns/records");
+    await heading("DNS records");
+    await page.getByRole("link", { name: "Ask the nameserver" }).waitFor();
+    assert.equal(await page.getByText("ada@example.com").count(), 0);
+    see();
+    await page.getByText("ada@example.com").waitFor();
+    await page.unroute("**/client/v4/user");
+  });
+
   test("each page has a title and a heading, also where nothing is", async () => {
     const titles = {
       "/": "Home · Selvedge",

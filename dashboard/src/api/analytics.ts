@@ -1,5 +1,6 @@
-import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { graphql } from "./client.ts";
+import { useShownRead } from "./shown-read.ts";
 import { filterOf, type TimeRange } from "./time-range.ts";
 
 /** A zone or an account whose rows are counted. */
@@ -46,7 +47,7 @@ export const useGroups = <N extends string, D = Readonly<Record<string, string>>
   const body = Object.entries<string>(nodes)
     .map(([name, node]) => `${name}: ${node}`)
     .join("\n    ");
-  return useQuery({
+  return useShownRead({
     queryKey: ["groups", scope?.kind, scope?.id, body],
     enabled: scope !== undefined,
     placeholderData: (old) => old,

@@ -74,21 +74,27 @@ const SIGNED_OUT: ReadonlySet<number> = new Set([9106, 10437]);
 const ENDED = "Your session had ended, so nothing was changed. Send it again.";
 export const signedOut = new EventTarget();
 
+export const cutOff = (): ApiError =>
+  new ApiError(0, [
+    {
+      code: 0,
+      message: `${unexplained(0)} If the connection broke on the way, the change may have been made: look before you send it again.`,
+    },
+  ]);
+
 /** Sends a request. Throws ApiError if the server does not answer. An aborted request keeps its own error. */
 async function send(method: string, path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(BASE + path, { method, credentials: "same-origin", ...init });
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    const isRead = method === "GET" || path === "/graphql";
-    const message = isRead
-      ? unexplained(0)
-      : `${unexplained(0)} If the connection broke on the way, the change may have been made: look before you send it again.`;
-    throw new ApiError(0, [{ code: 0, message }]);
+    throw method === "GET" || path === "/graphql" ? new ApiError(0, [{ code: 0, message: unexplained(0) }]) : cutOff();
   }
 }
 
-const errorOf = (response: Response, faults: readonly ApiFault[]): ApiError =>
+export type Answer = Pick<Response, "status"> & { readonly headers: Pick<Headers, "get"> };
+
+const errorOf = (response: Answer, faults: readonly ApiFault[]): ApiError =>
   new ApiError(response.status, faults, Number(response.headers.get("retry-after")) || 0);
 
 /** One call of the public API, by the session's cookie. Throws ApiError with what the API says. */
@@ -100,16 +106,19 @@ export async function api<T>(method: string, path: string, body?: unknown, optio
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
   });
   if (options.isShown !== false) note({ method, path, body: isForm ? "(a form)" : body, status: response.status });
+  return envelopeOf<T>(response, await response.text().catch(() => ""), options.isShown);
+}
+
+/** The reply in an answer's text. Throws ApiError with what the API says. */
+export function envelopeOf<T>(response: Answer, text: string, isShown = true): Reply<T> {
   // RFC 9110 §15.3.5: 204 has no content, the envelope included.
   if (response.status === 204) return { result: null as T };
-  const envelope = parse<Envelope<T>>(await response.text().catch(() => ""));
-  if (envelope === undefined || !envelope.success) {
-    const error = errorOf(response, envelope?.errors ?? []);
-    if (!SIGNED_OUT.has(error.code) || options.isShown === false) throw error;
-    signedOut.dispatchEvent(new Event("signed-out"));
-    throw new ApiError(error.status, [{ code: error.code, message: ENDED }]);
-  }
-  return envelope;
+  const envelope = parse<Envelope<T>>(text);
+  if (envelope?.success) return envelope;
+  const error = errorOf(response, envelope?.errors ?? []);
+  if (!SIGNED_OUT.has(error.code) || !isShown) throw error;
+  signedOut.dispatchEvent(new Event("signed-out"));
+  throw new ApiError(error.status, [{ code: error.code, message: ENDED }]);
 }
 
 /** GraphQL responses use their own envelope. */

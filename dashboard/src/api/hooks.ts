@@ -1,16 +1,10 @@
-import {
-  keepPreviousData,
-  useMutation,
-  useQuery,
-  useQueryClient,
-  type UseMutationResult,
-  type UseQueryResult,
-} from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQueryClient, type UseMutationResult, type UseQueryResult } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Membership } from "#model/access/membership.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { asciiName } from "./names.ts";
 import { api, type Reply } from "./client.ts";
+import { useShownRead } from "./shown-read.ts";
 
 interface ReadOptions {
   /** Milliseconds between two looks. */
@@ -20,7 +14,7 @@ interface ReadOptions {
 
 /** The response to a GET. Sends no request while the path is undefined. */
 export const useRead = <T>(path: string | undefined, { everyMs, keepsPrevious }: ReadOptions = {}): UseQueryResult<Reply<T>> =>
-  useQuery({
+  useShownRead({
     queryKey: ["get", path],
     queryFn: ({ signal }) => api<T>("GET", path ?? "", undefined, { signal }),
     enabled: path !== undefined,

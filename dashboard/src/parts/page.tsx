@@ -164,8 +164,9 @@ const State = ({ title, isPage, isQuiet = false, children }: StateProps & { read
   </div>
 );
 
-export const Loading = () => (
-  <div className={css["loading"]} role="status" aria-label="Loading">
+/** `isPage`: it stands in the place of a whole page, outside any card. */
+export const Loading = ({ isPage = false }: { readonly isPage?: boolean }) => (
+  <div className={css["loading"]} data-page={isPage || undefined} role="status" aria-label="Loading">
     <i />
     <i />
     <i />

@@ -2,7 +2,10 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
 const moment = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const exact = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-const FORMATS = { day, moment, exact } as const;
+/** Whole: the day in its year, and the minute. */
+const full = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+const FORMATS = { day, moment, exact, full } as const;
 
 /** Local, with UTC where the pointer rests. */
 export function Time({ of, as = "moment" }: { readonly of: string | null | undefined; readonly as?: keyof typeof FORMATS }) {

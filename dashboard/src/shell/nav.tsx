@@ -12,6 +12,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
   Zones: "globe",
   "AI gateway": "spark",
   Tunnels: "tunnel",
+  Images: "image",
+  "Access applications": "door",
   Nodes: "server",
   Deprecations: "clock",
   Account: "key",

@@ -46,6 +46,8 @@ export const ACCOUNT_PAGES = [
   { title: "Zones", to: "/zones", exact: true },
   { title: "AI gateway", to: "/gateways", exact: false },
   { title: "Tunnels", to: "/tunnels", exact: false },
+  { title: "Images", to: "/images", exact: false },
+  { title: "Access applications", to: "/access", exact: false },
   { title: "Nodes", to: "/nodes", exact: true },
   { title: "Deprecations", to: "/deprecations", exact: false },
   { title: "Account", to: "/account", exact: false },
@@ -55,6 +57,9 @@ export const ACCOUNT_PAGES = [
 export const ACCOUNT_PLACES = [
   { title: "API tokens", to: "/account" },
   { title: "Members and invitations", to: "/account/members" },
+  { title: "Account name and identifier", to: "/account/settings" },
+  { title: "Variants of images", to: "/images/variants" },
+  { title: "Signing keys of images", to: "/images/keys" },
   { title: "Sign-in methods, passkeys and password", to: "/account/sign-in" },
   { title: "Sessions", to: "/account/sessions" },
   { title: "Audit log", to: "/account/audit" },
@@ -70,5 +75,7 @@ export const ACCOUNT_ACTIONS = [
   { title: "Create an API token", to: "/account", search: { add: "1" } },
   { title: "Invite a member", to: "/account/members", search: { add: "1" } },
   { title: "Create a gateway", to: "/gateways", search: { add: "1" } },
+  { title: "Upload images", to: "/images", search: { add: "1" } },
+  { title: "Add an Access application", to: "/access", search: { add: "1" } },
   { title: "Create a tunnel", to: "/tunnels", search: { add: "1" } },
 ] as const;

@@ -5,20 +5,36 @@ import { api, ApiError } from "../api/client.ts";
 /** Milliseconds between two looks for a server that did not answer. */
 export const AGAIN_MS = 5_000;
 
-/** The signed-in user, or nobody: null. A token of an account has no user. */
-export const useSession = (): UseQueryResult<{ readonly user: User | null } | null> =>
+export interface Session {
+  /** A token of an account has no user. */
+  readonly user: User | null;
+}
+
+const SIGNED_IN_KEY = "selvedge.signed-in";
+
+/** Whether the last visit of this browser ended signed in, so that this one need not wait with its first reads. */
+export const wasSignedIn = (): boolean => localStorage.getItem(SIGNED_IN_KEY) !== null;
+
+export const forgetSignIn = (): void => localStorage.removeItem(SIGNED_IN_KEY);
+
+/** Who is signed in, or nobody: null. */
+export const useSession = (): UseQueryResult<Session | null> =>
   useQuery({
     queryKey: ["session"],
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: ({ state }) => state.status === "error" && AGAIN_MS,
     queryFn: async () => {
       try {
-        return { user: (await api<User>("GET", "/user", undefined, { isShown: false })).result };
+        const { result: user } = await api<User>("GET", "/user", undefined, { isShown: false });
+        localStorage.setItem(SIGNED_IN_KEY, "");
+        return { user };
       } catch (error) {
         // A server that is away or overloaded says nothing about the session.
         if (!(error instanceof ApiError) || error.isPassing) throw error;
         // The token may not read its user; it is signed in all the same.
-        return error.code === 10_000 ? { user: null } : null;
+        if (error.code === 10_000) return { user: null };
+        forgetSignIn();
+        return null;
       }
     },
   });

@@ -1,18 +1,19 @@
 import { ActionIcon, Drawer, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import type { User } from "#model/access/user.ts";
 import { api, signedOut } from "../api/client.ts";
 import { forget } from "../api/calls.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/modal.tsx";
 import { shownName } from "../api/names.ts";
 import { Loading } from "../parts/page.tsx";
+import { Boot } from "./boot.tsx";
 import { Nav } from "./nav.tsx";
 import { InvitationForm, invitationSecret } from "./invitation-form.tsx";
+import { OutdatedNotice } from "./outdated.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SignedOut } from "./signed-out.tsx";
-import { useSession } from "./session.ts";
+import { forgetSignIn, type Session, useSession, wasSignedIn } from "./session.ts";
 import { Unreachable } from "./unreachable.tsx";
 import css from "./shell.module.css";
 
@@ -26,15 +27,17 @@ export function Shell() {
 
 function SignedInOrOut() {
   const session = useSession();
-  if (session.isPending) return <div className={css["boot"]} role="status" aria-label="Loading" />;
-  if (session.data === undefined) return <Unreachable error={session.error} onAgain={() => void session.refetch()} />;
   if (session.data === null) return <SignedOut />;
-  return <Signed user={session.data.user} />;
+  if (session.data === undefined && session.errorUpdateCount > 0)
+    return <Unreachable error={session.error ?? session.failureReason} onAgain={() => void session.refetch()} />;
+  if (session.data === undefined && !wasSignedIn()) return <Boot />;
+  return <Signed session={session.data} />;
 }
 
 type Open = "navigation" | "palette" | "calls";
 
-function Signed({ user }: { readonly user: User | null }) {
+/** The whole page and its reads, also before the server has said who is signed in: `session` is undefined until then. */
+function Signed({ session }: { readonly session: Session | undefined }) {
   const [open, setOpen] = useState<Open>();
   const { zone } = useParams({ strict: false }) as { zone?: string };
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -128,7 +131,7 @@ function Signed({ user }: { readonly user: User | null }) {
           </ActionIcon>
           <button type="button" className={css["user"]} onClick={() => void navigate({ to: "/account/sessions" })}>
             <Icon name="user" size={16} />
-            <span>{user?.email ?? "API token"}</span>
+            <span>{session && (session.user?.email ?? "API token")}</span>
           </button>
           <button type="button" className={css["out"]} onClick={() => void signOut()}>
             Sign out
@@ -136,7 +139,8 @@ function Signed({ user }: { readonly user: User | null }) {
         </span>
       </header>
       <main className={css["main"]} id="main" tabIndex={-1}>
-        <Suspense fallback={<Loading />}>
+        <OutdatedNotice />
+        <Suspense fallback={<Loading isPage />}>
           <Outlet />
         </Suspense>
       </main>
@@ -148,7 +152,7 @@ function Signed({ user }: { readonly user: User | null }) {
           </Drawer.Content>
         </Drawer.Root>
       )}
-      {hasEnded && (
+      {hasEnded && session && (
         <Dialog title="Your session has ended" onClose={() => undefined} isFirm size={420}>
           <SignInForm hasEnded onSignedIn={() => setEnded(false)} />
         </Dialog>
@@ -174,5 +178,6 @@ const signOuts = new BroadcastChannel("selvedge.sign-out");
 async function signOut(): Promise<void> {
   await api("DELETE", "/user/sessions/current", undefined, { isShown: false }).catch(() => undefined);
   signOuts.postMessage("");
+  forgetSignIn();
   location.assign("/");
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
+import { Boot } from "./boot.tsx";
 import { SetUpForm } from "./set-up-form.tsx";
 import { AGAIN_MS } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
@@ -14,7 +15,7 @@ export function SignedOut() {
     queryFn: async () => (await api<{ open: boolean }>("GET", "/setup", undefined, { isShown: false })).result,
   });
   if (setup.isError) return <Unreachable error={setup.error} onAgain={() => void setup.refetch()} />;
-  if (setup.isPending) return <div className={css["page"]} role="status" aria-label="Loading" />;
+  if (setup.isPending) return <Boot />;
   return (
     <main className={css["page"]}>
       <div className={css["card"]}>

@@ -9,6 +9,7 @@ const TABS = [
   ["Audit log", "/account/audit"],
   ["Notifications", "/account/notifications"],
   ["Lists", "/account/lists"],
+  ["Name", "/account/settings"],
 ] as const;
 
 export const AccountTabs = () => (

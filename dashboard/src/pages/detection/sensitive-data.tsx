@@ -1,5 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { SensitiveDataValues } from "#model/events/security-event.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useTimeRange } from "../../api/time-range.ts";
@@ -16,6 +18,9 @@ import { ScanText } from "./scan-text.tsx";
 
 export const SensitiveDataPage = () => <ZoneGate>{(zone) => <SensitiveDataOf zone={zone} />}</ZoneGate>;
 
+/** Of the managed rules that look for sensitive data. */
+const RULESET = "e22d83c647c64a3eae91b71b499d988e";
+
 type Value = SensitiveDataValues["values"][number];
 
 /** Which sensitive values the zone's responses contain, a text to try, and what detection leaves out. */
@@ -24,6 +29,12 @@ function SensitiveDataOf({ zone }: { readonly zone: Zone }) {
   const query = new URLSearchParams(sinceUntil(range).map((pair) => [...pair]));
   const read = useRead<SensitiveDataValues>(`/zones/${zone.id}/sensitive_data/values?${query.toString()}`, { keepsPrevious: true });
   const found = read.data?.result;
+  const ruleset = useRead<Ruleset>(found && found.values.length > 0 ? `/zones/${zone.id}/rulesets/${RULESET}` : undefined);
+  const names = new Map(ruleset.data?.result.rules.map(({ id, description }) => [id, description]));
+  /** The names of its rules. A pattern of the account has the name that was given to it. */
+  const kindOf = (rules: readonly string[], detectors: readonly string[]): ReactNode => (
+    <span title={detectors.join(", ")}>{[...new Set(rules.map((id, at) => names.get(id) || detectors[at] || id))].join(", ")}</span>
+  );
   return (
     <>
       <PageHead
@@ -57,7 +68,7 @@ function SensitiveDataOf({ zone }: { readonly zone: Zone }) {
               rows={found.values}
               keyOf={({ value_hash }) => value_hash}
               columns={[
-                { head: "Kind", width: "auto", cell: ({ detectors }) => detectors.join(", ") },
+                { head: "Kind", width: "auto", cell: ({ detectors, rule_ids }) => kindOf(rule_ids, detectors) },
                 {
                   head: "Confidence",
                   width: "100px",

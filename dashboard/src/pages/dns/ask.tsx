@@ -1,10 +1,10 @@
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { DnsQueryResult } from "#model/dns/dns-query.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { api } from "../../api/client.ts";
+import { useShownRead } from "../../api/shown-read.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
@@ -21,7 +21,7 @@ function Ask({ zone }: { readonly zone: Zone }) {
   const [{ name: asked, type: askedType = "A" }, go] = useAddress();
   const [name, setName] = useState(asked ?? "@");
   const [type, setType] = useState(askedType);
-  const read = useQuery({
+  const read = useShownRead({
     queryKey: ["ask", zone.id, asked, askedType],
     enabled: asked !== undefined,
     staleTime: 0,

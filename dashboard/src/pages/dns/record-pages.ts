@@ -2,6 +2,7 @@ import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { api, type Reply } from "../../api/client.ts";
+import { shownRead } from "../../api/shown-read.ts";
 
 export const PER_PAGE = 200;
 /** A dragged scroll bar passes a thousand pages: only where it rests is asked for. */
@@ -46,7 +47,7 @@ export function useRecordPages(zoneId: string, query: string, firstRow: number, 
   useEffect(() => {
     if (known !== undefined) setTotal(known);
   }, [known]);
-  const failed = answers.find(({ error }) => error);
+  const failed = answers.map((answer) => shownRead(answer)).find(({ error }) => error);
   const inZone = {
     predicate: ({ queryKey: [kind, key] }: { queryKey: readonly unknown[] }) =>
       kind === "get" && String(key).startsWith(`/zones/${zoneId}/dns_records`),

@@ -2,7 +2,7 @@ import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Gateway } from "#model/gateways/gateway.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
-import { Failed, PageHead } from "../../parts/page.tsx";
+import { Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { GatewayTabs } from "./gateway-tabs.tsx";
 import { Spend } from "./spend.tsx";
 
@@ -29,7 +29,7 @@ export function GatewayFrame({
         {actions}
       </PageHead>
       <GatewayTabs gateway={id} />
-      {gateway && account && base !== undefined && children(base, gateway, account.id)}
+      {gateway && account && base !== undefined ? children(base, gateway, account.id) : <Loading isPage />}
     </>
   );
 }

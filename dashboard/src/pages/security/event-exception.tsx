@@ -1,11 +1,11 @@
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { ExceptionDraft } from "#model/rulesets/exception.ts";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { api, ApiError } from "../../api/client.ts";
+import { useShownRead } from "../../api/shown-read.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Actions } from "../../parts/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice } from "../../parts/page.tsx";
@@ -27,7 +27,7 @@ interface ExceptionProps {
 /** The narrowest rule that lets such requests pass, its place among the others, and only then the button that saves it. */
 export function EventException({ zone, event, onClose, onSaved }: ExceptionProps) {
   const base = `/zones/${zone.id}/rulesets`;
-  const draft = useQuery({
+  const draft = useShownRead({
     queryKey: ["draft", event.id],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {

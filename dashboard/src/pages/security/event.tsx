@@ -40,12 +40,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
       }),
   });
   if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
-  if (!read.data)
-    return (
-      <div className={tools["inset"]}>
-        <Loading />
-      </div>
-    );
+  if (!read.data) return <Loading isPage />;
   if (!event)
     return (
       <Empty isPage title="This event is not kept any more">

@@ -10,12 +10,7 @@ export function ZoneGate({ children }: { readonly children: (zone: Zone) => Reac
   const { zone, name, read } = useZone();
   if (zone) return <>{children(zone)}</>;
   if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
-  if (read.isPending)
-    return (
-      <div className={tools["inset"]}>
-        <Loading />
-      </div>
-    );
+  if (read.isPending) return <Loading isPage />;
   return (
     <Empty isPage title={`Zone ${name} not found`}>
       <p>It may have been deleted, or belong to an account that you cannot see.</p>

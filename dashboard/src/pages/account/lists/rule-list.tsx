@@ -24,7 +24,7 @@ export function RuleListPage() {
   const base = account && `/accounts/${account.id}/rules/lists`;
   const read = useRead<RuleList>(base && `${base}/${id}`);
   if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
-  return base === undefined || !read.data ? <Loading /> : <Items base={base} list={read.data.result} />;
+  return base === undefined || !read.data ? <Loading isPage /> : <Items base={base} list={read.data.result} />;
 }
 
 function Items({ base, list }: { readonly base: string; readonly list: RuleList }) {
