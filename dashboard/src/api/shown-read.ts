@@ -40,16 +40,14 @@ const outdatedOf = (client: QueryClient): readonly Query[] =>
 export function useOutdated(): Outdated | undefined {
   const client = useQueryClient();
   const [queries, setQueries] = useState<readonly Query[]>([]);
-  useEffect(
-    () =>
-      client.getQueryCache().subscribe(() =>
-        setQueries((old) => {
-          const now = outdatedOf(client);
-          return now.length === old.length && now.every((query, at) => query === old[at]) ? old : now;
-        }),
-      ),
-    [client],
-  );
+  useEffect(() => {
+    const look = (): void =>
+      setQueries((old) => {
+        const now = outdatedOf(client);
+        return now.length === old.length && now.every((query, at) => query === old[at]) ? old : now;
+      });
+    return client.getQueryCache().subscribe(look);
+  }, [client]);
   const error = queries[0]?.state.error;
   if (!error) return undefined;
   return {

@@ -4,9 +4,10 @@ import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { ExceptionDraft } from "#model/rulesets/exception.ts";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { api, ApiError } from "../../api/client.ts";
+import { api } from "../../api/client.ts";
+import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useShownRead } from "../../api/shown-read.ts";
-import { useRead, useWrite } from "../../api/hooks.ts";
+import { useWrite } from "../../api/hooks.ts";
 import { Actions } from "../../parts/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
@@ -67,17 +68,16 @@ const WIDER: Readonly<Record<string, string>> = {
 function Form({ zone, draft: { phase, rule }, notes, onClose, onSaved }: FormProps) {
   const base = `/zones/${zone.id}/rulesets`;
   const entry = `${base}/phases/${phase}/entrypoint`;
-  const read = useRead<Ruleset>(entry);
+  const read = useEntrypoint(zone.id, phase);
   const write = useWrite<Ruleset>(base);
   const [expression, setExpression] = useState(rule.expression ?? "");
   const [description, setDescription] = useState(rule.description ?? "");
   const [isWriting, setWriting] = useState(false);
   const all = clausesOf(rule.expression ?? "");
   const kept = new Set(clausesOf(expression));
-  const isAbsent = read.error instanceof ApiError && read.error.status === 404;
   if (read.isPending) return <Loading />;
-  if (read.error && !isAbsent) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
-  const ruleset = read.data?.result;
+  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  const ruleset = read.data;
   const { position, ...stored } = { ...rule, expression, description };
   const save = (): void =>
     write.mutate(

@@ -1,9 +1,9 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
+import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useState } from "react";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { ApiError } from "../../api/client.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
@@ -26,19 +26,11 @@ function ManagedRuleset({ zone }: { readonly zone: Zone }) {
   const base = `/zones/${zone.id}/rulesets`;
   const read = useRead<Ruleset>(`${base}/${id}`);
   const ruleset = read.data?.result;
-  const entry = useRead<Ruleset>(ruleset && `${base}/phases/${ruleset.phase}/entrypoint`);
-  const isAbsent = entry.error instanceof ApiError && entry.error.status === 404;
+  const entry = useEntrypoint(zone.id, ruleset?.phase);
   if (read.error) return <Failed isPage error={read.error} onAgain={() => void read.refetch()} />;
-  if (entry.error && !isAbsent) return <Failed isPage error={entry.error} onAgain={() => void entry.refetch()} />;
-  if (!ruleset || entry.isPending)
-    return (
-      <div className={tools["inset"]}>
-        <Loading />
-      </div>
-    );
-  const deployment = entry.data?.result.rules.find(
-    ({ action, action_parameters }) => action === "execute" && action_parameters?.["id"] === id,
-  );
+  if (entry.error) return <Failed isPage error={entry.error} onAgain={() => void entry.refetch()} />;
+  if (!ruleset || entry.isPending) return <Loading isPage />;
+  const deployment = entry.data?.rules.find(({ action, action_parameters }) => action === "execute" && action_parameters?.["id"] === id);
   return (
     <>
       <PageHead title={ruleset.name} lead={ruleset.description}>
@@ -47,13 +39,7 @@ function ManagedRuleset({ zone }: { readonly zone: Zone }) {
         </Link>
       </PageHead>
       {deployment ? (
-        <OverridesForm
-          key={deployment.version}
-          zone={zone}
-          ruleset={ruleset}
-          entryId={entry.data?.result.id ?? ""}
-          deployment={deployment}
-        />
+        <OverridesForm key={deployment.version} zone={zone} ruleset={ruleset} entryId={entry.data?.id ?? ""} deployment={deployment} />
       ) : (
         <div className={tools["inset"]}>
           <Notice tone="accent" title="This ruleset is off">

@@ -2,7 +2,7 @@ import { Switch } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { ApiError } from "../../api/client.ts";
+import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Badge, Card, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
@@ -52,10 +52,9 @@ interface PhaseProps {
 function PhaseCard({ zone, phase, rulesets }: PhaseProps) {
   const base = `/zones/${zone.id}/rulesets`;
   const entry = `${base}/phases/${phase}/entrypoint`;
-  const read = useRead<Ruleset>(entry);
+  const read = useEntrypoint(zone.id, phase);
   const write = useWrite<Ruleset>(base);
-  const isAbsent = read.error instanceof ApiError && read.error.status === 404;
-  const current = read.data?.result;
+  const current = read.data;
   const ruleOf = (id: string) =>
     current?.rules.find(({ action, action_parameters }) => action === "execute" && action_parameters?.["id"] === id);
   const changesOf = (id: string): number => {
@@ -72,7 +71,7 @@ function PhaseCard({ zone, phase, rulesets }: PhaseProps) {
   };
   return (
     <Card title={phase === "http_request_firewall_managed" ? "Attacks in requests" : "Sensitive data in responses"}>
-      {read.error && !isAbsent ? (
+      {read.error ? (
         <Failed error={read.error} onAgain={() => void read.refetch()} />
       ) : read.isPending ? (
         <Loading />

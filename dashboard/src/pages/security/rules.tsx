@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
+import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { ApiError } from "../../api/client.ts";
-import { useRead, useWrite } from "../../api/hooks.ts";
+import { useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -23,13 +23,11 @@ function Rules({ zone }: { readonly zone: Zone }) {
   const phase = PHASES.find(({ id }) => id === asked) ?? PHASES.find(({ id }) => id === CUSTOM_PHASE)!;
   const navigate = useNavigate();
   const base = `/zones/${zone.id}/rulesets`;
-  const entry = `${base}/phases/${phase.id}/entrypoint`;
-  const read = useRead<Ruleset>(entry);
+  const read = useEntrypoint(zone.id, phase.id);
   const write = useWrite<Ruleset>(base);
   const [form, setForm] = useState<Rule | "new" | undefined>(add === undefined ? undefined : "new");
   const [removing, setRemoving] = useState<Rule>();
-  const isAbsent = read.error instanceof ApiError && read.error.status === 404;
-  const ruleset = read.data?.result;
+  const ruleset = read.data;
   const rules = ruleset?.rules ?? [];
   const patch = (rule: Rule, change: object): void => {
     const { id: _id, version: _version, last_updated: _updated, ...kept } = rule;
@@ -65,7 +63,7 @@ function Rules({ zone }: { readonly zone: Zone }) {
         </div>
       )}
       <Card>
-        {read.error && !isAbsent ? (
+        {read.error ? (
           <Failed error={read.error} onAgain={() => void read.refetch()} />
         ) : read.isPending ? (
           <Loading />
@@ -88,7 +86,7 @@ function Rules({ zone }: { readonly zone: Zone }) {
         <RuleForm
           zone={zone}
           phase={phase}
-          ruleset={ruleset}
+          ruleset={ruleset ?? undefined}
           rule={form === "new" ? undefined : form}
           onClose={() => {
             setForm(undefined);

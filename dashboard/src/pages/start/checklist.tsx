@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { DnsRecordUsage } from "#model/dns/dns-record.ts";
-import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { ApiError } from "../../api/client.ts";
+import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Icon } from "../../parts/icon.tsx";
 import css from "./checklist.module.css";
@@ -23,7 +22,7 @@ export function useSteps(zone: Zone): readonly Step[] {
   const usage = useRead<DnsRecordUsage>(`${base}/dns_records/usage`);
   const proxied = useRead<unknown[]>(`${base}/dns_records?proxied=true&per_page=5`);
   const packs = useRead<{ status: string }[]>(`${base}/ssl/certificate_packs`);
-  const managed = useRead<Ruleset>(`${base}/rulesets/phases/http_request_firewall_managed/entrypoint`);
+  const managed = useEntrypoint(zone.id, "http_request_firewall_managed");
   const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`);
   return [
     {
@@ -56,10 +55,10 @@ export function useSteps(zone: Zone): readonly Step[] {
       hint: "Managed rules block what is known to be an attack.",
       to: "/zones/$zone/security/managed",
       isDone: managed.isError
-        ? isForbidden(managed.error)
-          ? null
-          : false
-        : managed.data && managed.data.result.rules.some(({ action, enabled }) => action === "execute" && enabled),
+        ? null
+        : managed.data === null
+          ? false
+          : managed.data?.rules.some(({ action, enabled }) => action === "execute" && enabled),
     },
     {
       title: "See a request",
@@ -69,8 +68,6 @@ export function useSteps(zone: Zone): readonly Step[] {
     },
   ];
 }
-
-const isForbidden = (error: Error): boolean => error instanceof ApiError && error.isForbidden;
 
 export function Checklist({ zone }: { readonly zone: Zone }) {
   const steps = useSteps(zone);
