@@ -9,6 +9,7 @@ import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
 import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
+import { sharedSystemSteps, systemTests } from "./system-tests.ts";
 import { unitTestSteps, withoutNativeStep } from "./unit-tests.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
@@ -43,9 +44,9 @@ rmSync(directory, { recursive: true });
 
 async function runAll(): Promise<number> {
   forgetTimes();
-  const units = [...unitTestSteps(), withoutNativeStep()];
+  const units = [...sharedSystemSteps(), ...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
-  const systems = await run(["test/**/*.test.ts"], SYSTEM_FILES_PER_CORE * availableParallelism());
+  const systems = await run(systemTests().alone, SYSTEM_FILES_PER_CORE * availableParallelism());
   printSlowest(SLOWEST);
   printFailures(failures);
   if (failures.size === 0 && systems.exitCode === 0) return 0;

@@ -16,15 +16,26 @@ const TEST_TIMEOUT_MS = 300_000;
 export const unitTestFiles = (): readonly string[] => UNIT_TESTS.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).sort();
 
 /** The files of unit tests as steps. */
-export function unitTestSteps(files: readonly string[] = unitTestFiles()): readonly Step[] {
-  const shared = files.filter((file) => !OWN_PROCESS.has(file));
-  const count = Math.max(Math.ceil(shared.length / FILES_PER_PROCESS), Math.min(shared.length, availableParallelism()));
+export const unitTestSteps = (files: readonly string[] = unitTestFiles()): readonly Step[] => [
+  ...files.filter((file) => OWN_PROCESS.has(file)).map((file) => stepOf(file, [file], TEST_TIMEOUT_MS)),
+  ...batchesOf(
+    "unit tests",
+    files.filter((file) => !OWN_PROCESS.has(file)),
+    TEST_TIMEOUT_MS,
+  ),
+];
+
+/** Steps that each run several of the files in one process. */
+export function batchesOf(name: string, files: readonly string[], timeoutMs: number): readonly Step[] {
+  const count = Math.max(Math.ceil(files.length / FILES_PER_PROCESS), Math.min(files.length, availableParallelism()));
   // Neighbours are alike, so slow ones are spread.
-  const batches = Array.from({ length: count }, (_, i) => shared.filter((_file, at) => at % count === i));
-  return [
-    ...files.filter((file) => OWN_PROCESS.has(file)).map((file) => stepOf(file, [file])),
-    ...batches.map((batch, i) => stepOf(`unit tests ${i + 1}/${count}`, batch)),
-  ];
+  return Array.from({ length: count }, (_, i) =>
+    stepOf(
+      `${name} ${i + 1}/${count}`,
+      files.filter((_file, at) => at % count === i),
+      timeoutMs,
+    ),
+  );
 }
 
 /** Tests that reach the sockets of each plane. Those that run on both kinds of sockets by themselves are not listed. */
@@ -38,13 +49,13 @@ const WITHOUT_NATIVE = [
 
 /** They must also pass if no part of the planes uses native system calls (`runtime.native`). */
 export const withoutNativeStep = (): Step =>
-  stepOf("without native calls", ["--import", new URL("without-native.ts", import.meta.url).href, ...WITHOUT_NATIVE]);
+  stepOf("without native calls", ["--import", new URL("without-native.ts", import.meta.url).href, ...WITHOUT_NATIVE], TEST_TIMEOUT_MS);
 
-const stepOf = (name: string, files: readonly string[]): Step => ({
+const stepOf = (name: string, files: readonly string[], timeoutMs: number): Step => ({
   name,
   command: "node",
   args: [
-    ...testFlags(TEST_TIMEOUT_MS),
+    ...testFlags(timeoutMs),
     "--test-isolation=none",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
