@@ -88,15 +88,20 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     if (credential.type === "password" || credential.type === "passkey") assertNoForeignPage(request.headers);
     // Counted per form: guesses of tokens do not block an address that uses e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
-    const standing = failures.look(guesser);
+    const isFree = isBeyondGuessing(secretOf(credential)) || access.isFamiliar(credential);
+    const held = isFree ? null : failures.hold(guesser);
+    const standing = held?.state ?? failures.look(guesser);
     const hasFailed = standing?.allowed === false;
-    if (hasFailed && !isBeyondGuessing(secretOf(credential)) && !access.isFamiliar(credential)) throw tooManyFailures(standing);
+    if (hasFailed && !isFree) throw tooManyFailures(standing);
     try {
-      return await access.authenticate(credential, request.ip);
+      const actor = await access.authenticate(credential, request.ip);
+      held?.giveBack();
+      return actor;
     } catch (error) {
-      if (!(error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName))) throw error;
-      failures.take(guesser);
-      throw hasFailed ? tooManyFailures(standing) : error;
+      const isWrong = error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName);
+      if (isWrong && held === null) failures.take(guesser);
+      if (!isWrong) held?.giveBack();
+      throw isWrong && hasFailed ? tooManyFailures(standing) : error;
     }
   }
 

@@ -200,6 +200,16 @@ test("a token works at its first use, however many others were tried from its ad
   }
 });
 
+test("guesses that arrive together are limited as those in a row are, and right credentials use up nothing", async (t) => {
+  const limited = await startApi({ failureLimit: { requests: 2, periodSeconds: 300 } });
+  t.after(() => limited.close());
+  const verify = async (token: string): Promise<number> => (await ask(limited, "GET", "/user/tokens/verify", { token })).status;
+  for (let at = 0; at < 5; at++) assert.equal(await verify(limited.token), 200);
+  const statuses = await Promise.all(Array.from({ length: 30 }, (_, at) => verify(`shorter-${at + 10}`)));
+  assert.equal(statuses.filter((status) => status === 403).length, 2);
+  assert.equal(statuses.filter((status) => status === 429).length, 28);
+});
+
 test("the tokens of a user have a limit together, which more tokens do not raise", async (t) => {
   const limited = await startApi({ rateLimit: { requests: 2, periodSeconds: 300 }, clock: fixedClock("2026-01-01T00:00:00Z") });
   t.after(() => limited.close());

@@ -32,14 +32,12 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
   return {
     userOf: async (given, password, ip) => {
       const [email, place] = [given.toLowerCase(), addressKey(ip)];
-      refuse(addresses.look(place));
+      // Counted first, because requests that arrive together are separate guesses.
+      refuse(addresses.take(place));
       const user = await findUserByEmail(store.read, email);
       // An unknown e-mail is counted like a known one, so that both get the same response.
       const guessed = user !== undefined && (await isKnownPlace(user.id, place)) ? null : email;
-      if (guessed !== null) refuse(users.look(guessed));
-      // Counted before the result is known, because concurrent requests are separate guesses.
-      addresses.take(place);
-      if (guessed !== null) users.take(guessed);
+      if (guessed !== null) refuse(users.take(guessed));
       const fits = await fitsPassword(password, user?.password_hash ?? null);
       if (user === undefined || !fits) throw new PlatformError("wrong_password");
       return user;
@@ -48,7 +46,7 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
 }
 
 function refuse(standing: RateLimitState | null): void {
-  if (standing === null || (standing.allowed && standing.remaining > 0)) return;
+  if (standing === null || standing.allowed) return;
   throw new PlatformError("rate_limited", {
     message: "Too many sign-ins with wrong passwords. Please wait, or sign in with an API token.",
     headers: { "retry-after": String(standing.resetSeconds) },

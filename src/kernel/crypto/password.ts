@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** RFC 9106 §4 with the OWASP minimum for servers: 19 MiB, two passes, one lane; about 50 ms in a thread of the pool. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -35,7 +36,7 @@ const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   if (running >= CONCURRENT_MAX) {
-    if (waiting.length >= WAITING_MAX) throw new Error("the server is checking too many passwords at once; retry in a moment");
+    if (waiting.length >= WAITING_MAX) throw new PlatformError("passwords_busy");
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running++;
   try {

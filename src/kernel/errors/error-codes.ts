@@ -109,6 +109,14 @@ export const ERROR_CODES = {
     cause: "No user has this e-mail address and password, or the user has no password.",
     remedy: "Check both. A user without a password signs in with an API token.",
   },
+  passwords_busy: {
+    code: 10468,
+    status: 503,
+    message: "The server is checking too many passwords at once; retry in a moment",
+    cause: "Checks of passwords take time and memory by design, so few run at once, and many are waiting.",
+    remedy: "Wait the number of seconds in Retry-After, then retry.",
+    retry_after_seconds: 2,
+  },
   code_required: {
     code: 10445,
     status: 403,

@@ -18,6 +18,17 @@ export interface RateLimiter {
   take(key: string): RateLimitState | null;
   /** The quota without counting. */
   look(key: string): RateLimitState | null;
+  /**
+   * Counts one attempt before its outcome is known, because attempts that run at the same time are as many guesses. Null without a
+   * limit.
+   */
+  hold(key: string): HeldAttempt | null;
+}
+
+export interface HeldAttempt {
+  readonly state: RateLimitState;
+  /** For an attempt that does not count after all. */
+  giveBack(): void;
 }
 
 export interface RateLimitConfig {
@@ -59,8 +70,9 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock, shared:
     windows.set(key, window);
     return window;
   };
+  const sharedKey = (key: string): string => `${shared.name}\0${key}`;
   const isFree = (key: string, amount: number): boolean =>
-    shared.limits.take(`${shared.name}\0${key}`, amount, { limit: config.requests, windowMs: periodMs(), technique: "fixed" }) === "yes";
+    shared.limits.take(sharedKey(key), amount, { limit: config.requests, windowMs: periodMs(), technique: "fixed" }) === "yes";
   const standing = (window: Window, allowed: boolean, nowMs: number): RateLimitState => ({
     allowed,
     limit: config.requests,
@@ -68,15 +80,25 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock, shared:
     resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000)),
     resetMs: clock.nowMs() + window.endsMs - nowMs,
   });
+  const hold = (key: string): HeldAttempt | null => {
+    if (config.requests === 0) return null;
+    const nowMs = clock.monotonicMs();
+    const window = current(key, nowMs) ?? open(key, nowMs);
+    const allowed = window.used < config.requests && isFree(key, 1);
+    if (allowed) window.used++;
+    const sharedWindow = shared.limits.windowOf(sharedKey(key));
+    return {
+      state: standing(window, allowed, nowMs),
+      giveBack: () => {
+        if (!allowed) return;
+        window.used--;
+        shared.limits.giveBack(sharedKey(key), 1, sharedWindow);
+      },
+    };
+  };
   return {
-    take: (key) => {
-      if (config.requests === 0) return null;
-      const nowMs = clock.monotonicMs();
-      const window = current(key, nowMs) ?? open(key, nowMs);
-      const allowed = window.used < config.requests && isFree(key, 1);
-      if (allowed) window.used++;
-      return standing(window, allowed, nowMs);
-    },
+    hold,
+    take: (key) => hold(key)?.state ?? null,
     look: (key) => {
       if (config.requests === 0) return null;
       const nowMs = clock.monotonicMs();
