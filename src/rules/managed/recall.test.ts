@@ -44,8 +44,12 @@ for (const list of WRITTEN_CLASSES)
     assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);
   });
 
-test("at most one in a thousand hard benign texts is blocked: quoted SQL and pasted scripts", () => {
-  const requests = writtenRequests("benign");
-  const stopped = requests.filter(({ request }) => isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
-  assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
-});
+for (const [list, kind] of [
+  ["benign", "hard benign texts is blocked: quoted SQL and pasted scripts"],
+  ["ordinary", "ordinary requests is blocked: searches, comments, queries, documents, interfaces and cookies"],
+] as const)
+  test(`at most one in a thousand ${kind}`, () => {
+    const requests = writtenRequests(list);
+    const stopped = requests.filter(({ request }) => isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
+    assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
+  });

@@ -27,16 +27,20 @@ export function isEmbedding(text: string): boolean {
 /** A document, a picture or a film of the same site or another server. */
 const DOCUMENT = / data ?= ?["'](?:https?:\/\/|\/[^/]|[a-z0-9])[^"' :]{1,300}\.(?:pdf|png|jpe?g|gif|webp|mp4|webm|mp3)["']/;
 
-/** A sentence of plain words about the element. */
+/** A text that names the element: plain words behind each of its tags are not a script that a browser can run. */
 export function namesElement(text: string): boolean {
-  const parts = text.slice(0, 512).split(/<\/?script>/, 3);
+  const parts = text.slice(0, NAMING_BYTES_MAX).split("<script>", SCRIPTS_MAX + 2);
   return (
-    parts.length === 2 &&
-    text.length <= 512 &&
-    parts.every((part) => /^[a-z', ?.-]+$/.test(part) && /[a-z]{2}/.test(part)) &&
-    parts[1]!.startsWith(" ")
+    text.length <= NAMING_BYTES_MAX &&
+    parts.length > 1 &&
+    parts.length <= SCRIPTS_MAX + 1 &&
+    !parts[0]!.includes("<script") &&
+    !/["'] ?\/?> ?$/.test(parts[0]!) &&
+    parts.slice(1).every((part) => /^ [a-z]{2,20} [a-z]{2,20}[a-z', .?;-]*(?:$|<(?!script))/.test(part) && !part.includes("<script"))
   );
 }
+
+const NAMING_BYTES_MAX = 2048;
 
 /** Elements of scripts that only hold data, or that posts embed from services of which visitors control no script. */
 export function isKnownScript(text: string): boolean {

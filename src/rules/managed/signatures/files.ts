@@ -136,7 +136,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-secrets",
     title: "Files with secrets",
-    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|ht(?:passwd|access)(?:$|[.~/])|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config$|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
+    pattern: String.raw`/(?:\.(?:git/(?:config|head|index|logs|objects|refs)|svn/(?:entries|wc\.db)|hg/(?:hgrc|store)|env(?:\.[a-z0-9_-]{1,20}|~)?$|aws/credentials|ssh/(?:id_|authorized_keys|config)|ht(?:passwd|access)(?:$|[.~/])|npmrc|pypirc|netrc|pgpass|my\.cnf|docker/config\.json|kube/config|dockercfg|bash_history|mysql_history|ds_store|vscode/(?:settings|sftp)\.json|idea/(?:workspace|datasources)\.xml|travis\.yml|wp-config\.php\.[a-z]{1,6})|id_(?:rsa|dsa|ecdsa|ed25519)$|wp-config\.(?:php[.~_-]|txt|bak|old|inc)|web\.config(?:$|~|\.(?:bak|old|orig|save|txt)$)|appsettings\.json$|(?:database|secrets|credentials)\.ya?ml$|terraform\.tfstate|server-status$|phpinfo\.php|composer\.(?:lock|json)$)`,
     needs: [
       "/.",
       "id_",
@@ -152,6 +152,7 @@ const INCLUSION: readonly SignatureRow[] = [
       "composer.",
     ],
     targets: PATH,
+    unless: isExample,
     hits: [
       "/.git/config",
       "/app/.env",
@@ -164,7 +165,7 @@ const INCLUSION: readonly SignatureRow[] = [
       "/phpinfo.php",
       "/.svn/entries",
     ],
-    misses: ["/.well-known/acme-challenge/x", "/environment", "/git/config", "/about.gitignore-help", "/.envoy"],
+    misses: ["/.well-known/acme-challenge/x", "/environment", "/git/config", "/about.gitignore-help", "/.envoy", "/app/.env.example"],
   },
   {
     slug: "lfi-backups",
@@ -196,6 +197,7 @@ const INCLUSION: readonly SignatureRow[] = [
     title: "Local file inclusion: file names that suggest secrets",
     pattern: String.raw`^/(?:[\w.-]{1,40}/){0,4}(?:\.(?:env(?:\.[a-z]{1,12})?|htaccess|htpasswd|ds_store|git-credentials|pgpass|my\.cnf|dockercfg)|web\.config|phpinfo\.php|server-status|actuator/(?:env|heapdump|configprops|jolokia))$|^classpath\*?:[^ ]{1,80}\.(?:properties|ya?ml|xml)$|^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
     targets: INPUT | HEADERS | PATH,
+    unless: isExample,
     needs: [
       "/run/",
       "/tmp/",
@@ -427,7 +429,16 @@ function mentionsFile(text: string): boolean {
 function directsToFile(text: string): boolean {
   if (/\.\.\/|[;|&`$<>%]/.test(text.slice(0, 8192))) return false;
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  return /^(?:[a-z',]{1,15} ){1,12}[a-z]:\/[\w./ ]{1,100}(?: [a-z',.]{2,15}){2}/.test(text);
+  if (/^(?:[a-z',]{1,15} ){1,12}[a-z]:\/[\w./ ]{1,100}(?: [a-z',.]{2,15}){2}/.test(text)) return true;
+  // A question ends with the file.
+  const words = text.length > 400 ? [] : text.split(" ");
+  const file = words.pop() ?? "";
+  return /^[a-z]:\/[\w./]{1,100}[.?!]?$/.test(file) && words.length >= 6 && words.every((word) => /^[a-z',?:]{1,15}$/.test(word));
+}
+
+/** Repositories have such a file without secrets beside the one that nobody commits. */
+function isExample(path: string): boolean {
+  return /^[\w./@-]{1,200}\/\.env\.(?:example|sample|dist|template)$/.test(path);
 }
 
 /** The address of a directory's entries, as settings have it. */

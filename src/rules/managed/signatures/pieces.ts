@@ -98,7 +98,7 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
 }
 
 /** Operators of conditions, which interfaces for queries take in the member for their filter. */
-const COMPARISON = /^\$(?:eq|gte?|lte?|in|nin|or|and|exists)$/;
+const COMPARISON = /^\$(?:eq|gte?|lte?|n?in|n?or|and|not|exists|regex|options|all|size|elemmatch)$/i;
 const FILTERS: ReadonlySet<string> = new Set(["filter", "filters", "where", "query", "selector", "criteria", "conditions", "match"]);
 const isInFilter = (path: string): boolean =>
   path

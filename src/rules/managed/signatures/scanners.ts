@@ -6,7 +6,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-attack-tools",
     title: "Known attack tools",
-    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra\b|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello, ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys/)`,
+    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra(?:$|[/)]| v?\d)|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello, ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys/|muhstik|r00ts3c)`,
     needs: [
       "sqlmap",
       "nikto",
@@ -105,6 +105,8 @@ const ROWS: readonly SignatureRow[] = [
       "wafw00f",
       "whatwaf",
       "censys/",
+      "muhstik",
+      "r00ts3c",
     ],
     targets: AGENT,
     hits: [
@@ -116,12 +118,15 @@ const ROWS: readonly SignatureRow[] = [
       "gobuster/3.5",
       "Mozilla/5.0 (compatible; Nmap Scripting Engine)",
       "Wapiti/3",
+      "Mozilla/4.0 (Hydra)",
+      "muhstik-scan",
     ],
     misses: [
       "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0",
       "curl/8.5.0",
       "Googlebot/2.1",
       "Hydrant/1.0",
+      "Hydra Music Player/3.1 (Linux)",
       "Scandinavian Airlines/5",
       "Zapier",
       "katanagames/1",
@@ -157,7 +162,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-exploits",
     title: "Paths that only exploits ask for",
-    pattern: String.raw`/(?:vendor/phpunit/phpunit/[^ ]{0,40}eval-stdin\.php|hnap1(?:/|$)|boaform/|gponform/|goform/(?:formping|setsysemailsettings|webs)|_ignition/execute-solution|(?:invoker/(?:jmx|ejb)invokerservlet|jmx-console(?:/|$)|web-console/$)|setup\.cgi$|cgi-bin/(?:luci/;|bash|sh|test-cgi|printenv|php[45]?$|\.)|actuator/(?:env|heapdump|gateway/routes|jolokia|threaddump|configprops)$|remote/fgt_lang|dana-na/\.\.|tmui/login\.jsp/\.\.;|mgmt/tm/util/bash|owa/auth/x\.js|ecp/ddi/ddiservice|autodiscover/autodiscover\.json@|_async/asyncresponseservice|wls-wsat/|phpmyadmin/scripts/setup\.php|pma/scripts/setup|solr/admin/(?:info/system|cores)|containers/json$|v1/agent/self$|telescope/requests$|debug/default/view$|_profiler/(?:phpinfo|open)|api/jsonws/invoke|(?:elmah|trace)\.axd$|axis2(?:-admin|/axis2-admin)?/(?:$|axis2-admin)|hudson/script$|jenkins/script$|nacos/v1/auth|picsdesc\.xml$|ud/act$|storage/logs/laravel\.log$|sftp-config\.json$|\.git-credentials$|config\.json\.(?:bak|old)$|xmlrpc\.php\.bak$|wp-admin/setup-config\.php$|(?:c99|r57|wso|b374k|alfa(?:cgiapi)?|indoxploit|webshell|priv8|marijuana|wp-conf1g)\d{0,3}\.php[57]?$|aspnet_client/[a-z0-9_-]{1,40}\.aspx$|wp-content/(?:plugins|themes|uploads)/[^ ]{0,80}\.php/[^ ]{1,40}\.php$)|^/(?:shell|info|phpinfo|docker-compose\.yml|dockerfile|shell\.(?:php|jsp|aspx?)|cmd\.(?:php|jsp|aspx?)|info\.php|i\.php|test\.php|php\.php|script)$`,
+    pattern: String.raw`/(?:vendor/phpunit/phpunit/[^ ]{0,40}eval-stdin\.php|hnap1(?:/|$)|boaform/|gponform/|goform/(?:formping|setsysemailsettings|webs)|_ignition/execute-solution|(?:invoker/(?:jmx|ejb)invokerservlet|jmx-console(?:/|$)|web-console/$)|setup\.cgi$|cgi-bin/(?:luci/;|bash|sh|test-cgi|printenv|php[45]?$|\.)|actuator/(?:env|heapdump|gateway/routes|jolokia|threaddump|configprops)$|remote/fgt_lang|dana-na/(?:\.\.|auth/url)|\+csco[et]\+/|tmui/login\.jsp/\.\.;|mgmt/tm/util/bash|owa/auth/x\.js|ecp/ddi/ddiservice|autodiscover/autodiscover\.json\??@|[\w-]{1,40}/\.;/|ecp/current/exporttool/|_async/asyncresponseservice|wls-wsat/|phpmyadmin/scripts/setup\.php|pma/scripts/setup|solr/admin/(?:info/system|cores)|containers/json$|v1/agent/self$|telescope/requests$|debug/default/view$|_profiler/(?:phpinfo|open)|api/jsonws/invoke|(?:elmah|trace)\.axd$|axis2(?:-admin|/axis2-admin)?/(?:$|axis2-admin)|hudson/script$|jenkins/script$|nacos/v1/auth|picsdesc\.xml$|ud/act$|storage/logs/laravel\.log$|sftp-config\.json$|\.git-credentials$|config\.json\.(?:bak|old)$|xmlrpc\.php\.bak$|wp-admin/setup-config\.php$|(?:c99|r57|wso|b374k|alfa(?:cgiapi)?|indoxploit|webshell|priv8|marijuana|wp-conf1g)\d{0,3}\.php[57]?$|aspnet_client/[a-z0-9_-]{1,40}\.aspx$|wp-content/(?:plugins|themes|uploads)/[^ ]{0,80}\.php/[^ ]{1,40}\.php$)|^/(?:shell|info|phpinfo|docker-compose\.yml|dockerfile|shell\.(?:php|jsp|aspx?)|cmd\.(?:php|jsp|aspx?)|info\.php|i\.php|test\.php|php\.php|script)$`,
     needs: ["/"],
     targets: PATH,
     hits: [
@@ -168,6 +173,9 @@ const ROWS: readonly SignatureRow[] = [
       "/wp/wso.php",
       "/shell.php",
       "/Dockerfile",
+      "/mifs/.;/services/LogService",
+      "/+CSCOE+/logon.html",
+      "/dana-na/auth/url_default/welcome.cgi",
     ],
     misses: [
       "/docs/dockerfile",

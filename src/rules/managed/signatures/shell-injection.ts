@@ -32,7 +32,7 @@ export function injectsShell(text: string): boolean {
     if (text[at] === "`" && text[at - 1] === " " && /^[a-z']{2,15}[:,]?$/.test(prefix)) return false;
     if (isProgram(prefix) || prefix.startsWith("#!")) return false;
     const behind = text.slice(at + opened, at + opened + REST_BYTES_MAX);
-    if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`") || isDisguised(behind)) return true;
+    if (isCommand(text, at + opened, prefix, "$<>`".includes(text[at]!)) || isDisguised(behind)) return true;
     if (/^[\w.:-]{0,64}$/.test(prefix) && (text[at] !== "\n" || prefix === "") && runsProgram(behind)) return true;
     // A command after other lines belongs to a text or a script.
     if (text[at] === "\n" && prefix !== "") return false;

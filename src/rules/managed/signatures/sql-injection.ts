@@ -13,7 +13,8 @@ const QUOTES = ["'", '"'] as const;
  */
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
-  const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
+  const begin = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
+  const text = begin.replace(QUOTED_PERCENT, " % ");
   if (isStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return false;
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
@@ -59,6 +60,9 @@ function injectsFarAway(text: string): boolean {
   }
   return false;
 }
+
+/** A sign in quotes before words: whatever it ends and begins again, the words are in a text as before. */
+const QUOTED_PERCENT = / ['"]%['"] (?=[a-z]{2,20} [a-z]{2,20}\b)/g;
 
 const OVERLAP = 512;
 /** A sign that every text that continues after a quote or a number contains, and few documents. */
@@ -138,13 +142,15 @@ const CONSTANTS: readonly SqlShape[] = [
 ];
 
 const OWN_PLAIN_SHAPES: readonly SqlShape[] = [
-  ...PLAIN_SHAPES.filter(({ name }) => name !== "constants compared"),
+  ...PLAIN_SHAPES.filter(({ name }) => name !== "constants compared" && name !== "definition"),
+  shape("definition, not of two names", String.raw`^Tn(?:c|;(?!nn)|\(.*\)[;c]?$)|^T(?:n\.)*n\(.{1,30}k\(`),
   shape("closed, condition", String.raw`^[1n]\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fF])`),
   shape("number, condition", String.raw`^[(a]*1k[1s]o[1s]`),
   shape("number, case", String.raw`^[1n]\)*,[(a]*(?:C|E[(a]*[(C1sV])|^1\)*&+\(?E|^n\)*&+\(E`),
   shape("closed, statement", String.raw`^[1n]\)*;+\(*(?:E[(a]*[(C1sVfF]|kn\(|nn\()`),
   shape("number, list of a search", String.raw`^1\)*&n\)*o\(`),
   shape("number, condition of sums, comment", String.raw`^[1n]\)*&+[(a]*1(?:[oa]+1){2,12}\)*c`),
+  shape("number, condition of many sums", String.raw`^[(a]*1\)*&+[(a]*1(?:[oa]+1){4,16}\)*$`),
   shape("number, nothing", String.raw`^1\)*&+[(a]*1\)*$`),
 ];
 

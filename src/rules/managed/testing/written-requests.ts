@@ -13,6 +13,7 @@ export const WRITTEN_CLASSES = [
   "sql",
   "ssrf",
   "ssti",
+  "tools",
   "traversal",
   "xss",
   "xxe",
