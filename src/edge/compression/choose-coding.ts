@@ -83,13 +83,16 @@ const OTHER_CODINGS: readonly Coding[] = CODINGS.filter((coding) => coding !== "
 // linear: pumped
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
+/** The lines in which the visitor, or a rule, names the codings of the response. */
+export const codingLines = (exchange: Exchange): readonly string[] => exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
+
 /** Most visitors send the same value as a recent one. */
 const acceptedBy = rememberTexts((lines: string) => readAcceptEncoding(lines.split("\n").map((line) => line.slice(line.indexOf(":") + 1))));
 
 /** The first algorithm of a rule that the visitor accepts. An algorithm that a rule names applies to every media type. */
 function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): Coding | null {
   if (!exchange.hasCodings && exchange.requestEdits === null) return null;
-  const lines = exchange.linesOf("accept-encoding", ACCEPT_ENCODING);
+  const lines = exchange.codingLines ?? codingLines(exchange);
   if (lines.length === 0) return null;
   const accepted = acceptedBy(lines.length === 1 ? lines[0]! : lines.join("\n"));
   for (const wish of wishes) {

@@ -107,6 +107,10 @@ export class Exchange implements RequestView, RuleRun {
   private cleared: boolean | undefined;
   /** The visitor gets pages without their marked parts (setting `server_side_exclude`). */
   excludes = false;
+  /** The codings of such a page, which the edge undoes to read it. */
+  packing: readonly string[] = NONE;
+  /** What the visitor said of codings, if the origin is asked for others. */
+  codingLines: readonly string[] | null = null;
   /** Rate limits to count when the response arrives. */
   readonly later: LaterCount[] = [];
   /** Matched rules that write a security event when the response's status is known. */

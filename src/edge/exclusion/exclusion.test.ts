@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { after, before, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  deflateRawSync,
+  deflateSync,
+  gunzipSync,
+  gzipSync,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from "node:zlib";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { rulesetOp, zoneOp } from "#edge/testing/entries.ts";
@@ -12,6 +22,31 @@ const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefo
 const PAGE = "<p>For all.</p><!--sse--><p>mail@example.com</p><!--/sse--><p>More.</p><!--sse-->to the end";
 const SHORT = "<p>For all.</p><p>More.</p>";
 
+const LINES = Array.from({ length: 20_000 }, (_, line) => `<p>Line ${line}</p><!--sse--><p>secret ${line}</p><!--/sse-->`).join("");
+
+/** By path: what an origin sends that compresses all the same. */
+const PACKED: Readonly<Record<string, readonly [coding: string, body: Buffer]>> = {
+  "/gzip": ["gzip", gzipSync(PAGE)],
+  "/x-gzip": ["X-GZIP", gzipSync(PAGE)],
+  "/br": ["br", brotliCompressSync(PAGE)],
+  "/deflate": ["deflate", deflateSync(PAGE)],
+  "/raw": ["deflate", deflateRawSync(PAGE)],
+  "/zstd": ["zstd", zstdCompressSync(PAGE)],
+  "/both": ["gzip, br", brotliCompressSync(gzipSync(PAGE))],
+  "/none": ["identity", Buffer.from(PAGE)],
+  "/odd": ["utf-8", Buffer.from(PAGE)],
+  "/lines": ["gzip", gzipSync(LINES)],
+  "/damaged": ["gzip", Buffer.concat([gzipSync(PAGE).subarray(0, 40), Buffer.from("damage")])],
+  "/cut/gzip": ["gzip", gzipSync(PAGE).subarray(0, 60)],
+  "/cut/br": ["br", brotliCompressSync(LINES).subarray(0, 5_000)],
+  "/cut/zstd": ["zstd", zstdCompressSync(LINES).subarray(0, 5_000)],
+  "/plain": ["gzip", Buffer.from(PAGE)],
+  "/bomb": ["gzip", gzipSync(Buffer.alloc(30_000_000))],
+  "/bombs": ["gzip, gzip", gzipSync(gzipSync(Buffer.alloc(100_000_000)))],
+  "/three": ["gzip, gzip, gzip", gzipSync(gzipSync(gzipSync(PAGE)))],
+  "/long": ["gzip", gzipSync(randomBytes(1_500_000))],
+};
+
 let origin: TestOrigin;
 let edge: TestEdge;
 let asked: IncomingMessage["headers"][] = [];
@@ -21,7 +56,11 @@ before(async () => {
     asked.push(req.headers);
     const type = req.url === "/text" ? "text/plain" : "text/html; charset=utf-8";
     const fields = { "Content-Type": type, ETag: '"tag"', "Cache-Control": req.url === "/cached" ? "public, max-age=60" : "max-age=0" };
-    if (req.url === "/packed") return void res.writeHead(200, { ...fields, "Content-Encoding": "gzip" }).end(gzipSync(PAGE));
+    const packed = PACKED[req.url ?? ""];
+    if (packed !== undefined) {
+      const [coding, body] = packed;
+      return void res.writeHead(200, { ...fields, "Content-Encoding": coding, "Content-Length": String(body.length) }).end(body);
+    }
     if (req.url !== "/pieces") return void res.writeHead(200, { ...fields, "Content-Length": String(PAGE.length) }).end(PAGE);
     res.writeHead(200, fields);
     for (const letter of PAGE) res.write(letter);
@@ -57,9 +96,14 @@ async function get(target: string, agent = BROWSER, fields = "", method = "GET")
 }
 
 function unchunked(text: string): string {
-  const at = text.indexOf("\r\n");
-  const length = Number.parseInt(text.slice(0, at), 16);
-  return length > 0 ? text.slice(at + 2, at + 2 + length) + unchunked(text.slice(at + 4 + length)) : "";
+  const parts: string[] = [];
+  for (let at = 0; ;) {
+    const line = text.indexOf("\r\n", at);
+    const length = Number.parseInt(text.slice(at, line), 16);
+    if (!(length > 0)) return parts.join("");
+    parts.push(text.slice(line + 2, line + 2 + length));
+    at = line + 4 + length;
+  }
 }
 
 test("SPEC 9, 2024-06-14: suspicious visitors get pages without the marked parts, others and other zones all of them", async () => {
@@ -87,10 +131,54 @@ test("the whole page is asked for, so that no part or packed body shows what is 
   choose({ server_side_exclude: true });
   const more = 'Range: bytes=30-45\r\nIf-None-Match: "tag"\r\nAccept-Encoding: gzip, br\r\n';
   const { status, body, head } = await get("/", "curl/8", more);
-  assert.deepEqual([status, body], [200, SHORT]);
-  assert.doesNotMatch(head, /^content-encoding:/im);
+  assert.deepEqual([status, unpacked("br", body)], [200, SHORT]);
+  assert.match(head, /^content-encoding: br\r?$/im);
   const [{ range, "if-none-match": tag, "accept-encoding": codings } = {}] = asked;
   assert.deepEqual([range, tag, codings], [undefined, undefined, "identity"]);
+});
+
+const UNPACKERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gunzipSync(bytes),
+  br: (bytes) => brotliDecompressSync(bytes),
+  zstd: (bytes) => zstdDecompressSync(bytes),
+};
+const unpacked = (coding: string, body: string): string => UNPACKERS[coding]!(Buffer.from(body, "latin1")).toString("latin1");
+
+test("pages that the origin compresses although asked not to lose their marked parts, and are compressed again as the visitor wants", async () => {
+  choose({ server_side_exclude: true });
+  for (const target of ["/gzip", "/x-gzip", "/br", "/deflate", "/raw", "/zstd", "/both", "/none", "/odd"]) {
+    const { status, head, body } = await get(target, "curl/8");
+    assert.deepEqual([status, body], [200, SHORT], target);
+    assert.equal(/^content-encoding: (.*?)\r?$/im.exec(head)?.[1] ?? "", { "/none": "identity", "/odd": "utf-8" }[target] ?? "", target);
+    for (const coding of ["gzip", "br", "zstd"]) {
+      const { body: packed, head: fields } = await get(target, "curl/8", `Accept-Encoding: ${coding}\r\n`);
+      if (target === "/none" || target === "/odd") continue;
+      assert.match(fields, new RegExp(`^content-encoding: ${coding}\r?$`, "im"), target);
+      assert.equal(unpacked(coding, packed), SHORT, `${target} ${coding}`);
+    }
+  }
+  assert.equal(unpacked("gzip", (await get("/gzip")).body), PAGE, "other visitors get it as it is");
+  const { head, body } = await get("/gzip", "curl/8", "", "HEAD");
+  assert.equal(body, "");
+  assert.doesNotMatch(head, /^content-(?:encoding|length):/im);
+});
+
+test("a long packed page leaves in the pace of its reader, in order", async () => {
+  choose({ server_side_exclude: true });
+  const expected = LINES.replaceAll(/<!--sse-->.*?<!--\/sse-->/g, "");
+  assert.ok((await get("/lines", "curl/8")).body === expected);
+  assert.ok(unpacked("gzip", (await get("/lines", "curl/8", "Accept-Encoding: gzip\r\n")).body) === expected);
+});
+
+test("a packed page that cannot be read whole, or not within the bounds, is not shown at all", async () => {
+  choose({ server_side_exclude: true });
+  for (const target of ["/damaged", "/cut/gzip", "/cut/br", "/cut/zstd", "/plain", "/bomb", "/bombs", "/three"]) {
+    const { status, body } = await get(target, "curl/8");
+    assert.equal(status, 520, target);
+    assert.doesNotMatch(body, /mail@example|secret/, target);
+  }
+  assert.equal((await get("/long", "curl/8")).status, 503);
+  assert.equal((await get("/gzip", "curl/8")).body, SHORT, "and their memory is free again");
 });
 
 test("pages from the cache too, by visitor", async () => {

@@ -1,7 +1,9 @@
 import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
+import { codingLines } from "#edge/compression/choose-coding.ts";
 import { changeField, editedValues, editResponse } from "#edge/http/header-edits.ts";
+import { knownCodings } from "./packed-page.ts";
 
 const PAGES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
 const PARTIAL = 206;
@@ -23,6 +25,8 @@ const ABOUT_THE_PAGE: readonly FieldChange[] = [
   ),
 ];
 
+const UNPACKED = fieldChange("Content-Encoding", "remove");
+
 /**
  * Runs after all rules. Notes whether the visitor does not get the marked parts of pages (setting `server_side_exclude`):
  * a rule has logged the request, or its User-Agent is not a browser's of today. A passed challenge clears a visitor.
@@ -31,6 +35,7 @@ export function chooseExclusion(exchange: Exchange): null {
   if (!exchange.settings.server_side_exclude || (exchange.method !== "GET" && exchange.method !== "HEAD")) return null;
   if (!isSuspicious(exchange) || exchange.isCleared) return null;
   exchange.excludes = true;
+  exchange.codingLines = codingLines(exchange);
   exchange.editRequest(ASKS_FOR_THE_PAGE);
   return null;
 }
@@ -43,15 +48,18 @@ const FAVOURABLE: ReadonlySet<string> = new Set(["skip", "allow", "bypass"]);
 const isSuspicious = ({ user_agent: agent, logged }: Exchange): boolean =>
   !agent.startsWith(BROWSER) || logged.some(({ match }) => !FAVOURABLE.has(match.action));
 
-/** Whether the marked parts are left out of a response. A body that the origin has compressed all the same cannot be read. */
-export const excludes = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
-  PAGES.has(exchange.contentType) &&
-  head.status !== PARTIAL &&
-  !editedValues(buffer, head, exchange.responseEdits, "content-encoding").some((coding) => coding.trim().toLowerCase() !== "identity");
-
-/** Changes the head for a page without its marked parts. */
-export function tellExcluded(exchange: Exchange): void {
+/**
+ * Decides whether the marked parts are left out of a response, and changes its head for that. Runs before the choice of the
+ * coding, which is the visitor's: a page that the origin has compressed all the same is read first (`PackedPage`).
+ */
+export function chooseExcluded(exchange: Exchange, buffer: Buffer, head: Head): void {
+  if (!exchange.excludes) return;
+  exchange.excludes = PAGES.has(exchange.contentType) && head.status !== PARTIAL;
+  if (!exchange.excludes) return;
   exchange.cachedBody = null;
+  exchange.packing = knownCodings(editedValues(buffer, head, exchange.responseEdits, "content-encoding"));
   const edits = editResponse(exchange);
   for (const change of ABOUT_THE_PAGE) changeField(edits, change);
+  if (exchange.packing.length > 0) changeField(edits, UNPACKED);
+  head.contentLength = -1;
 }

@@ -4,7 +4,6 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { ExcludedParts } from "#edge/exclusion/excluded-parts.ts";
-import { excludes, tellExcluded } from "#edge/exclusion/exclusion.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 
 /** Leaves the marked parts out of one response, for a visitor who does not get them. */
@@ -20,12 +19,9 @@ export class ExcludingSink implements ResponseSink {
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing): void {
-    if (!excludes(this.exchange, buffer, head)) return this.visitor.sendHead(buffer, head, framing);
-    tellExcluded(this.exchange);
-    head.contentLength = -1;
-    if (framing === NO_BODY) return this.visitor.sendHead(buffer, head, framing);
-    this.parts = new ExcludedParts();
-    this.visitor.sendHead(buffer, head, CHUNKED);
+    const isCut = this.exchange.excludes && framing !== NO_BODY;
+    if (isCut) this.parts = new ExcludedParts();
+    this.visitor.sendHead(buffer, head, isCut ? CHUNKED : framing);
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {

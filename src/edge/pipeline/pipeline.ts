@@ -25,7 +25,7 @@ import { HeldResponse, isHeldType } from "#edge/exchange/held-response.ts";
 import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
 import { chooseMinified } from "#edge/minify/choose-minified.ts";
 import type { Minifier } from "#edge/minify/minifier.ts";
-import { chooseExclusion } from "#edge/exclusion/exclusion.ts";
+import { chooseExcluded, chooseExclusion } from "#edge/exclusion/exclusion.ts";
 import type { PageShield } from "#edge/page-shield/page-shield.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import type { ImageRoute } from "#edge/origin/image-route.ts";
@@ -172,6 +172,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       const changed = judge(RESPONSE_STAGES, exchange, buffer, head, null);
       if (exchange.settings.page_shield !== null)
         deps.pageShield.watch(exchange, () => (changed ?? responseView(exchange, buffer, head)).headers("set-cookie"));
+      chooseExcluded(exchange, buffer, head);
       chooseMinified(exchange, buffer, head, deps.minifier);
       chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
       const scans = framing === NO_BODY ? NO_RULESETS : (exchange.zone?.rulesets(SCANS) ?? NO_RULESETS);

@@ -12,6 +12,7 @@ import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { type ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { ExcludingSink } from "./excluding-sink.ts";
+import { UnpackingSink } from "./unpacking-sink.ts";
 import { Forward } from "./forward.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { RequestBuffer } from "#edge/exchange/request-buffer.ts";
@@ -51,6 +52,8 @@ export class RequestFlow implements ResponseSource {
   private forward: Forward | null = null;
   /** The reader that answers from the cache; null otherwise. */
   private reader: CacheReader | null = null;
+  /** Reads a page whose parts are left out for this visitor; null otherwise. */
+  private unpacking: UnpackingSink | null = null;
   /** Bytes of the request body so far. */
   private bodyBytes = 0;
   private held: Held | null = null;
@@ -203,11 +206,14 @@ export class RequestFlow implements ResponseSource {
   goOn(): void {
     this.forward?.onVisitorDrain();
     this.reader?.onVisitorDrain();
+    this.unpacking?.onVisitorDrain();
   }
 
   private release(): void {
     this.held?.body.release();
     this.held = null;
+    this.unpacking?.release();
+    this.unpacking = null;
   }
 
   private fromCache(exchange: Exchange, buffer: Buffer, head: Head, cached: CachedRequest): boolean {
@@ -259,7 +265,21 @@ export class RequestFlow implements ResponseSource {
   }
 
   private sinkOf(exchange: Exchange): ResponseSink {
-    return exchange.excludes ? new ExcludingSink(this.visitor, exchange) : this.visitor;
+    if (!exchange.excludes) return this.visitor;
+    this.unpacking?.release();
+    this.unpacking = new UnpackingSink(new ExcludingSink(this.visitor, exchange), exchange, {
+      isCurrent: () => this.exchange === exchange,
+      memory: this.edge.heldBodies.share(exchange),
+      fail: (name) => this.instead(exchange, name),
+      report: (error) => this.edge.report(error),
+    });
+    return this.unpacking;
+  }
+
+  /** Ends the source of a response of which nothing was sent, and answers with an error page. */
+  private instead(exchange: Exchange, name: EdgeErrorName): void {
+    this.abort();
+    this.visitor.sendPage(edgePage(exchange, name));
   }
 
   private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
