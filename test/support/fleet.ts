@@ -25,8 +25,10 @@ export function fleetDirectory(t: TestContext, name: string): string {
 }
 
 /** Runs a command of the program; its JSON output. */
-export async function fleetCommand(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<any> {
-  const { stdout } = await execute(process.execPath, ["bin/selvedge.js", ...args, "--json"], { env: { ...process.env, ...env } });
+export const fleetCommand = (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<any> => commandOf("bin/selvedge.js", env, args);
+
+async function commandOf(program: string, env: NodeJS.ProcessEnv, args: readonly string[]): Promise<any> {
+  const { stdout } = await execute(process.execPath, [program, ...args, "--json"], { env: { ...process.env, ...env } });
   return JSON.parse(stdout);
 }
 
@@ -41,22 +43,28 @@ export interface FleetWorld {
   readonly controlDir: string;
   /** URL of control, for joining. */
   readonly origin: string;
-  start(dataDir: string, env?: NodeJS.ProcessEnv): Promise<Selvedge>;
-  /** Kills control and starts it again. */
-  restartControl(): Promise<void>;
+  /** `program`: path of another release's `bin/selvedge.js`. */
+  start(dataDir: string, env?: NodeJS.ProcessEnv, program?: string): Promise<Selvedge>;
+  /** Kills control and starts it again, as `program` if that is given. */
+  restartControl(program?: string): Promise<void>;
   /** Joins; the node's directory. */
   join(name: string, planes: string): Promise<string>;
 }
 
-/** A control server on PostgreSQL with a bus. */
-export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv = {}, given?: TestPostgres): Promise<FleetWorld> {
+/** A control server on PostgreSQL with a bus; `program`: path of another release's `bin/selvedge.js`. */
+export async function startFleet(
+  t: TestContext,
+  controlEnv: NodeJS.ProcessEnv = {},
+  given?: TestPostgres,
+  program = "bin/selvedge.js",
+): Promise<FleetWorld> {
   const shared = given ?? sharedPostgres();
   const own = shared === null ? startPostgres() : null;
   t.after(() => own?.stop());
   const controlDir = fleetDirectory(t, "control");
   const env = { SELVEDGE_DATABASE_URL: await (shared ?? own!).createDatabase(), SELVEDGE_DATA: controlDir };
-  const start = async (dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<Selvedge> => {
-    const server = await startSelvedge({ dataDir, env: { SELVEDGE_SETTLE_REMOTE_MS: "60000", ...more } });
+  const start = async (dataDir: string, more: NodeJS.ProcessEnv = {}, other = program): Promise<Selvedge> => {
+    const server = await startSelvedge({ dataDir, program: other, env: { SELVEDGE_SETTLE_REMOTE_MS: "60000", ...more } });
     servers.set(t, [...(servers.get(t) ?? []), server]);
     t.after(() => server.kill());
     return server;
@@ -64,7 +72,7 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
   const first = await start(controlDir, { ...env, SELVEDGE_ROLES: "control" });
   const { token = "", account_id } = first.ready;
   await first.stop();
-  const { config } = await fleetCommand(env, "bus", "config", "--directory", fleetDirectory(t, "nats"));
+  const { config } = await commandOf(program, env, ["bus", "config", "--directory", fleetDirectory(t, "nats")]);
   const nats = await startNats(() => config);
   t.after(() => nats.stop());
   const withBus = { ...env, SELVEDGE_ROLES: "control", SELVEDGE_BUS_URL: nats.url, ...controlEnv };
@@ -76,16 +84,16 @@ export async function startFleet(t: TestContext, controlEnv: NodeJS.ProcessEnv =
       return origin();
     },
     call: (...given) => apiCaller(control.ready, token)(...given),
-    restartControl: async () => {
+    restartControl: async (other) => {
       await control.kill();
-      control = await start(controlDir, withBus);
+      control = await start(controlDir, withBus, other);
     },
     ...{ account: account_id, token },
     controlPid: () => control.pid,
     join: async (name, planes) => {
-      const { token: joining } = await fleetCommand(env, "node", "token", "--name", name, "--planes", planes);
+      const { token: joining } = await commandOf(program, env, ["node", "token", "--name", name, "--planes", planes]);
       const dataDir = fleetDirectory(t, name);
-      await fleetCommand({}, "join", origin(), joining, "--data", dataDir);
+      await commandOf(program, {}, ["join", origin(), joining, "--data", dataDir]);
       return dataDir;
     },
   };

@@ -191,6 +191,8 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   };
   revoked = new Set(await revokedNodeKeys(store.read));
   await lead();
+  // Until they report, nobody knows how far they are.
+  remote.expect((await allNodes(store.read)).filter(({ joined_on }) => joined_on !== null).map(({ name }) => name));
   remote.look((await store.position()).history);
   const running = run();
 

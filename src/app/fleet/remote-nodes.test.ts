@@ -37,3 +37,23 @@ test("control hears nodes on after reports of wrong forms from one of them", { s
   const good = remote.heard.get("good");
   assert.deepEqual(good?.addresses, { dns: "127.0.0.1:53" });
 });
+
+test("after control has started, calls name each node until it has reported, and no longer once it is away", async (t) => {
+  let nowMs = 0;
+  const remote = createRemoteNodes({
+    ...{ clock: { ...systemClock, nowMs: () => nowMs, monotonicMs: () => nowMs } },
+    log: createLog({ level: "silent", levels: {} }, { write: () => undefined }),
+    ...{ onRefused: () => undefined, onReport: () => undefined, isHeld: () => false },
+  });
+  t.after(() => remote.close());
+  remote.expect(["fra-1", "ams-1"]);
+  remote.look("h");
+  assert.deepEqual(await remote.settled(3, 1), { behind: ["node fra-1", "node ams-1"] });
+  remote.forget("ams-1");
+  nowMs = 4_000;
+  remote.look("h");
+  assert.deepEqual(await remote.settled(4, 1), { behind: ["node fra-1"] });
+  nowMs = 5_001;
+  remote.look("h");
+  assert.deepEqual(await remote.settled(5, 1), { behind: [] });
+});

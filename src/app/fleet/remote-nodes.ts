@@ -9,6 +9,8 @@ import type { Log } from "#app/log/log.ts";
 export interface RemoteNodes {
   /** The newest report of each. */
   readonly heard: ReadonlyMap<string, SeenReport>;
+  /** These nodes may be connected, although none has reported yet: calls name them until they have, or are away. */
+  expect(names: readonly string[]): void;
   listen(connection: NatsConnection): void;
   /** Resolves when the connected nodes have applied the revision, or at the timeout; returns the names of those that have not. */
   settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
@@ -41,14 +43,19 @@ export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: R
   const settlement = createSettlement(present);
   let history = "";
   let asked = 0;
+  let expectedUntilMs = -Infinity;
 
+  const followerOf = (name: string): Follower => {
+    const follower = followers.get(name) ?? { name: `node ${name}`, acked: -1, pending: [], late: false };
+    followers.set(name, follower);
+    return follower;
+  };
   const take = (name: string, data: Uint8Array): void => {
     const report = data.length > REPORT_BYTES_MAX ? null : parsed(data);
     if (report === null) return;
     const before = heard.get(name);
     heard.set(name, { ...report, seenMs: clock.nowMs() });
-    const follower = followers.get(name) ?? { name: `node ${name}`, acked: 0, pending: [], late: false };
-    followers.set(name, follower);
+    const follower = followerOf(name);
     follower.acked = report.history === history ? report.rev : -1;
     if (follower.acked >= asked) follower.late = false;
     if (isHeld(name)) follower.late = true;
@@ -70,6 +77,10 @@ export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: R
   };
   return {
     heard,
+    expect: (names) => {
+      expectedUntilMs = clock.monotonicMs() + AWAY_AFTER_MS;
+      for (const name of names) present.add(followerOf(name));
+    },
     listen: (connection) =>
       void connection.subscribe(reportSubject("*"), {
         callback: (error, message) => {
@@ -82,7 +93,11 @@ export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: R
     },
     look: (current) => {
       history = current;
-      for (const [name, { seenMs }] of heard) if (clock.nowMs() - seenMs > AWAY_AFTER_MS) drop(name);
+      const mayStillReport = clock.monotonicMs() < expectedUntilMs;
+      for (const name of followers.keys()) {
+        const seenMs = heard.get(name)?.seenMs;
+        if (seenMs === undefined ? !mayStillReport : clock.nowMs() - seenMs > AWAY_AFTER_MS) drop(name);
+      }
     },
     forget: (name) => {
       drop(name);
