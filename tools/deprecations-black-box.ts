@@ -54,7 +54,7 @@ async function serverOf(day: string): Promise<BlackBox> {
     await server.running?.box.stop();
     server.running = {
       day: started,
-      box: await startBlackBox(directory, [...flags, ...(byHeader ? ["--deprecations-negotiate", "on"] : ["--deprecations-as-of", day])]),
+      box: await startBlackBox(directory, [...flags, ...(byHeader ? ["--deprecations-negotiate"] : ["--deprecations-as-of", day])]),
     };
     token = server.running.box.ready.token ?? token;
   }
