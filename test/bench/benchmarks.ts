@@ -21,7 +21,7 @@ import { edgeHttp2, edgeHttp2Huge, edgeHttp2Large } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesRequests, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
-import { edgeTunnel, edgeTunnelLarge } from "./edge-tunnel.ts";
+import { edgeTunnel, edgeTunnelLarge, edgeTunnelSecure } from "./edge-tunnel.ts";
 import { edgeWafForm, edgeWafGet, edgeWafJson } from "./edge-waf.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
@@ -86,6 +86,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeOriginTls,
   edgeTunnel,
   edgeTunnelLarge,
+  edgeTunnelSecure,
   edgeHttp2,
   edgeHttp2Large,
   edgeHttp2Huge,
