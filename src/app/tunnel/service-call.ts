@@ -1,6 +1,7 @@
 import type { OriginTls } from "#edge/exchange/decisions.ts";
 import { switchesTo, type WantedProtocol } from "#edge/origin/switched-protocol.ts";
-import type { UpstreamPools, UpstreamTaker, Waiting } from "#edge/origin/upstream-pool.ts";
+import type { UpstreamTaker, Waiting } from "#edge/origin/origin-pool.ts";
+import type { UpstreamPools } from "#edge/origin/upstream-pool.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";

@@ -15,7 +15,8 @@ import { TUNNEL_PORT } from "#edge/tunnels/edge-tunnels.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
-import type { UpstreamPools, UpstreamTaker, Waiting } from "#edge/origin/upstream-pool.ts";
+import type { UpstreamTaker, Waiting } from "#edge/origin/origin-pool.ts";
+import type { UpstreamPools } from "#edge/origin/upstream-pool.ts";
 
 export interface ForwardRequest {
   readonly exchange: Exchange;
