@@ -151,7 +151,7 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
     }
   });
 
-  test("what another user deleted leaves the page at the next read", async () => {
+  test("a list that another user deleted leaves the page at the next read", async () => {
     const call = apiCaller(server.ready);
     const lists = `/accounts/${server.ready.account_id}/rules/lists`;
     const { id } = await succeed(call("POST", lists, { name: "offices", kind: "ip" }));

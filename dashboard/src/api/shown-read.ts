@@ -19,7 +19,7 @@ export const shownRead = <R extends UseQueryResult<unknown>>(read: R): R =>
 
 export const useShownRead = <T>(options: UseQueryOptions<T>): UseQueryResult<T> => shownRead(useQuery(options));
 
-/** What the page shows although its last read failed. */
+/** Data that the page shows although its last read failed. */
 export interface Outdated {
   /** Of the oldest data, in milliseconds. */
   readonly since: number;

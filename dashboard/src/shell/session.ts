@@ -17,7 +17,7 @@ export const wasSignedIn = (): boolean => localStorage.getItem(SIGNED_IN_KEY) !=
 
 export const forgetSignIn = (): void => localStorage.removeItem(SIGNED_IN_KEY);
 
-/** Who is signed in, or nobody: null. */
+/** The signed-in user; null: nobody is. */
 export const useSession = (): UseQueryResult<Session | null> =>
   useQuery({
     queryKey: ["session"],

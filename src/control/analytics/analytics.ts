@@ -110,7 +110,7 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
   };
 }
 
-/** What the counts of values can answer: one value or all, of one period. */
+/** A query that the counts of values can answer: of one value or all, of one period. */
 function valuesAsked(filters: readonly AnalyticsFilter[]): AskedValues {
   const named = filters.flatMap((filter) => ("any" in filter ? [] : [filter]));
   const hashes = named.filter(({ field }) => field === "valueHash");

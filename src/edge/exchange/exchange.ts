@@ -109,7 +109,7 @@ export class Exchange implements RequestView, RuleRun {
   excludes = false;
   /** The codings of such a page, which the edge undoes to read it. */
   packing: readonly string[] = NONE;
-  /** What the visitor said of codings, if the origin is asked for others. */
+  /** Accept-Encoding of the visitor, if the origin is asked for other codings. */
   codingLines: readonly string[] | null = null;
   /** Rate limits to count when the response arrives. */
   readonly later: LaterCount[] = [];

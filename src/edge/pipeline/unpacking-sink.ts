@@ -31,7 +31,7 @@ export class UnpackingSink implements ResponseSink {
   private packed: PackedPage | null = null;
   private head: { readonly buffer: Buffer; readonly head: Head; readonly framing: Framing } | null = null;
   private trailers: readonly Trailer[] = [];
-  /** What the visitor has not taken. Null until the page is read. */
+  /** Bytes that the visitor has not taken. Null until the page is read. */
   private page: Buffer | null = null;
 
   constructor(visitor: ResponseSink, exchange: Exchange, request: UnpackedRequest) {

@@ -40,7 +40,7 @@ function hasCycle(text: string): boolean {
       new Set([...firstBlock(one).matchAll(/\.{3}\s{0,4}(\w{1,80})/g)].map(([, name]) => name!)),
     ]),
   );
-  // What is left when fragments without a fragment inside are taken away, again and again, is a cycle or leads to one.
+  // Fragments that are left when those without a fragment inside are taken away, again and again, are a cycle or lead to one.
   for (let before = -1; before !== spreads.size;) {
     before = spreads.size;
     for (const [name, inner] of spreads) if (![...inner].some((one) => spreads.has(one))) spreads.delete(name);

@@ -8,7 +8,7 @@ const SIGNED_SECONDS = 3600;
 /** Pixels that a thumbnail needs on a dense screen. */
 const THUMBNAIL_WIDTH = 96;
 
-/** What a page needs to show images: the account's variants, and a key for those that need signed URLs. */
+/** Data with which a page shows images: the account's variants, and a key for those that need signed URLs. */
 export interface Delivery {
   readonly variants: readonly ImageVariant[];
   /** Undefined without a key, or where the user may not see keys. */
