@@ -69,11 +69,14 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   MAX_TOKENS: "length",
 };
 
-/** The provider has no finish reason for tool calls. */
+/** A filter's reasons, which count even if a call is complete. */
+const FILTERED = /^(?:IMAGE_.*|SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/;
+
+/** The provider has no finish reason for tool calls, and proxies in front of it name some: complete calls are there to be answered. */
 export function googleFinish(reason: unknown, hasCalls: boolean): FinishReason {
   const named = typeof reason !== "string" ? "stop" : Object.hasOwn(FINISHES, reason) ? FINISHES[reason] : undefined;
-  if (named === undefined) return "content_filter";
-  return named === "stop" && hasCalls ? "tool_calls" : named;
+  if (named === "length" || (typeof reason === "string" && FILTERED.test(reason))) return named ?? "content_filter";
+  return hasCalls ? "tool_calls" : (named ?? "content_filter");
 }
 
 /**
