@@ -13,8 +13,10 @@ const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 /** Some have a fixed beginning and check digits: chance would take too long over these few, which their own hits show. */
 const TRIES_MAX = 4000;
 const KINDS_MIN = 130;
-/** Misses per detector: the number of a security or of a Brazilian firm may be nearly all letters, and is then not detected. */
-const MISSED_MAX = 3;
+/** Misses per detector: the number of a security may be nearly all letters, and is then not detected. */
+const MISSED_MAX = 2;
+/** Most of a number of this kind may be letters. */
+const MORE_MISSED: Readonly<Record<string, number>> = { "pii.cnpj_br_alphanumeric": 3 };
 const CLASSES: Readonly<Record<string, (random: Random) => string>> = {
   "#": (random) => String(random(10)),
   A: (random) => pick(random, LETTERS),
@@ -53,5 +55,6 @@ test("recall of each number detector on random values, beside its name", (t) => 
   t.diagnostic(`${(100 * (1 - missed / made)).toFixed(1)} % of ${made} numbers of ${shown.length} kinds`);
   assert.ok(shown.length >= KINDS_MIN, `${shown.length} of ${rows.length} kinds`);
   assert.ok(missed <= made * 0.01, `${missed} of ${made}`);
-  for (const row of shown) assert.ok(row.missed.length <= MISSED_MAX, `${row.id}: ${row.missed.slice(0, 3).join(" | ")}`);
+  for (const row of shown)
+    assert.ok(row.missed.length <= (MORE_MISSED[row.id] ?? MISSED_MAX), `${row.id}: ${row.missed.slice(0, 3).join(" | ")}`);
 });
