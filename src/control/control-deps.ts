@@ -19,6 +19,7 @@ import type { EventReads } from "#events/read/read-client.ts";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { IpAddress } from "#kernel/net/ip.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
@@ -29,6 +30,8 @@ export interface ControlDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** Limits that other servers with control count, too; absent: this server counts alone. */
+  readonly sharedLimits?: SharedLimits;
   /** Queries over the planes' logs. */
   readonly events: EventQueries;
   /** Distinguishes nodes with the same database; kept as long as the events. */

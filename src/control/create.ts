@@ -116,11 +116,8 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers: pool[0] ?? nameServers });
   const queryParentDs = createQueryParentDs(deps.scanResolvers ?? []);
   const access = createAccess({
-    store,
-    clock,
-    sealer,
+    ...{ store, clock, sealer, provider: deps.signInProvider, sharedLimits: deps.sharedLimits },
     ...(deps.auditRetention === undefined ? {} : { auditRetention: deps.auditRetention }),
-    provider: deps.signInProvider,
   });
   const analytics = createAnalytics({ access, store, reads: eventReads });
   const slices = createSlices();
@@ -152,7 +149,7 @@ export function createControl(deps: ControlDeps): Control {
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
     access,
-    ...createMembers({ store, clock, access, mailServer: deps.mailServer, dashboardUrl: deps.dashboardUrl ?? "" }),
+    ...createMembers({ ...deps, access }),
     analytics,
     rollouts: createRollouts({ store, clock }),
     ...edgeAddressMembers(edgeAddresses, deps.edgeAddresses),

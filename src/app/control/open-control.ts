@@ -3,6 +3,7 @@ import { openObjectStore } from "#app/config/object-store.ts";
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
@@ -39,6 +40,7 @@ export async function openControl(
   { store, sealer, ca, files, withDatabase }: State,
   {
     metrics,
+    sharedLimits,
     urlOfGateways,
     tunnelPort,
     nameserver,
@@ -47,6 +49,7 @@ export async function openControl(
     heardNodes,
   }: {
     readonly metrics: MetricRegistry;
+    readonly sharedLimits: SharedLimits;
     urlOfGateways(): string;
     tunnelPort(): number;
     nameserver(): string | undefined;
@@ -65,7 +68,7 @@ export async function openControl(
   const batches = createLogBatches(log);
   closing.add(() => batches.close());
   const control = createControl({
-    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
+    ...{ store, clock, sealer, sharedLimits, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth, heardNodes },
     tunnelEndpoint: () => ({
       e: `${config.dns.name_servers[0] ?? config.edge.host[0]}:${tunnelPort()}`,
       c: new X509Certificate(readFileSync(files.localRoot)).raw.toString("base64"),

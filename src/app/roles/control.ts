@@ -75,6 +75,8 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   await share();
   const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
   const metrics = createMetrics();
+  const sharedLimits = openSharedCounting({ config, sealer, clock, log, metrics });
+  closing.add(async () => sharedLimits.close());
   let urlOfGateways = "";
   let tunnelPort = config.https.port;
   let nameserver = "";
@@ -82,7 +84,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
   let fleet: Fleet | null = null;
   const asked = {
-    metrics,
+    ...{ metrics, sharedLimits },
     urlOfGateways: () => urlOfGateways,
     tunnelPort: () => tunnelPort,
     nameserver: () => nameserver || undefined,
@@ -95,8 +97,6 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const publisher = await openPublisher(deps, state, control, closing);
   const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
   reportLocalDuties({ config, isNode: false, log, metrics });
-  const sharedLimits = openSharedCounting({ config, sealer, clock, log, metrics });
-  closing.add(async () => sharedLimits.close());
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
   closing.add(async () => stalls.close());

@@ -1,5 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { PermissionGroupList, PermissionGroupView } from "#model/access/token.ts";
 import type { Store } from "#store/database/store.ts";
@@ -57,6 +58,8 @@ export interface AccessDeps {
   readonly auditRetention?: AuditLogsDeps["retention"];
   /** A company's provider of sign-in; absent: none. */
   readonly provider?: ProviderConfig | undefined;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
 export function createAccess(deps: AccessDeps): Access {
@@ -64,7 +67,7 @@ export function createAccess(deps: AccessDeps): Access {
   const passwords = createPasswordCheck(deps);
   const totp = createTotpControl({ ...deps, passwords });
   const challenges = createSignInChallenges(deps);
-  const passkeyCheck = createPasskeyCheck({ store, clock, challenges });
+  const passkeyCheck = createPasskeyCheck({ ...deps, challenges });
   const authenticator = createAuthenticator({ ...deps, passwords, passkeys: passkeyCheck });
   const authorizer = createAuthorizer(deps);
   const invalidateAccount = (accountId: string): void => {
@@ -85,7 +88,7 @@ export function createAccess(deps: AccessDeps): Access {
     provider:
       deps.provider === undefined || deps.sealer === null
         ? undefined
-        : createProviderSignIn({ config: deps.provider, clock, sealer: deps.sealer, challenges }),
+        : createProviderSignIn({ config: deps.provider, clock, sealer: deps.sealer, challenges, sharedLimits: deps.sharedLimits }),
     accounts,
     members: createAccountMembers({ store, invalidate: authenticator.invalidateAll }),
     auditEvents: createAuditEvents({ store }),

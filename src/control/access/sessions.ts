@@ -62,7 +62,7 @@ export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly passwords: PasswordCheck;
-  readonly totp: Pick<TotpControl, "check">;
+  readonly totp: Pick<TotpControl, "check" | "ready">;
   /** Undefined if the operator has configured none. */
   readonly provider: ProviderUserDeps["config"] | undefined;
   /** Drops the sessions from caches. */
@@ -103,8 +103,9 @@ export function createSessions({ store, clock, passwords, totp, provider, ended 
       (await listSessions(store.read, { user_id: ownUser(call) }))
         .filter((row) => !hasEnded(row, clock.nowMs()))
         .map((row) => view(row, call.actor.session_id)),
-    create: (call, { label = "", code }) => {
+    create: async (call, { label = "", code }) => {
       const { type, id, user_id } = call.actor;
+      if (code !== undefined) await totp.ready(id);
       return commit({ store }, call, async (unit) => {
         const way = await wayOf(unit.db, call.actor);
         if (way === "password") await totp.check(unit.db, id, code);

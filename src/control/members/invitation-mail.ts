@@ -3,6 +3,7 @@ import { createEmailSender, type MailServer } from "#control/notifications/deliv
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createRateLimiter } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 
 /** Sends invitations. They are not queued like alerts, because a queue would hold their secrets. */
 export interface InvitationMail {
@@ -26,9 +27,11 @@ export interface InvitationLetter {
 
 export interface InvitationMailDeps {
   readonly clock: Clock;
-  readonly mailServer: MailServer | undefined;
-  /** Address of the dashboard, such as `https://selvedge.example`; empty if the operator has not named it. */
-  readonly dashboardUrl: string;
+  readonly mailServer?: MailServer | undefined;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
+  /** Address of the dashboard, such as `https://selvedge.example`; absent or empty if the operator has not named it. */
+  readonly dashboardUrl?: string;
 }
 
 /** A member who invites strangers uses the reputation of the operator's mail server. */
@@ -36,8 +39,13 @@ const PER_HOUR = { requests: 100, periodSeconds: 3600 };
 /** The caller waits. */
 const MESSAGE_MS = 15_000;
 
-export function createInvitationMail({ clock, mailServer, dashboardUrl }: InvitationMailDeps): InvitationMail {
-  const limiter = createRateLimiter(PER_HOUR, clock);
+export function createInvitationMail({
+  clock,
+  mailServer,
+  dashboardUrl = "",
+  sharedLimits: limits = UNSHARED,
+}: InvitationMailDeps): InvitationMail {
+  const limiter = createRateLimiter(PER_HOUR, clock, { limits, name: "invitations" });
   const sendEmail = mailServer === undefined ? null : createEmailSender(mailServer, MESSAGE_MS);
   return {
     isConfigured: sendEmail !== null,

@@ -1,6 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import type { MailServer } from "#control/notifications/delivery/send-email.ts";
 import type { Clock } from "#kernel/clock.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { Store } from "#store/database/store.ts";
 import { type Accelerators, createAccelerators } from "./accelerators.ts";
 import { createInvitationMail } from "./invitation-mail.ts";
@@ -20,15 +21,18 @@ export interface MembersDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly access: Pick<Access, "accounts" | "members" | "invalidateAll">;
-  readonly mailServer: MailServer | undefined;
-  readonly dashboardUrl: string;
+  readonly mailServer?: MailServer | undefined;
+  readonly dashboardUrl?: string;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
-export function createMembers({ store, clock, access, ...mail }: MembersDeps): Members {
+export function createMembers(deps: MembersDeps): Members {
+  const { store, clock, access } = deps;
   const { accounts, members } = access;
   const invitations = createInvitations({
     ...{ store, clock, invalidate: access.invalidateAll },
-    mail: createInvitationMail({ clock, ...mail }),
+    mail: createInvitationMail(deps),
   });
   return {
     invitations,

@@ -3,6 +3,7 @@ import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { addressKey, createRateLimiter, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import type { PasskeyAssertion, PasskeyRequest, Site } from "#model/access/passkey.ts";
 import { countPasskeyUse, passkeyByCredential, type PasskeyRow } from "#store/access/passkeys.ts";
 import type { Store } from "#store/database/store.ts";
@@ -24,11 +25,13 @@ export interface PasskeyCheckDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly challenges: SignInChallenges;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
-export function createPasskeyCheck({ store, clock, challenges }: PasskeyCheckDeps): PasskeyCheck {
-  const requests = createRateLimiter(REQUESTS_PER_ADDRESS, clock);
-  const assertions = createRateLimiter(ASSERTIONS_PER_ADDRESS, clock);
+export function createPasskeyCheck({ store, clock, challenges, sharedLimits: limits = UNSHARED }: PasskeyCheckDeps): PasskeyCheck {
+  const requests = createRateLimiter(REQUESTS_PER_ADDRESS, clock, { limits, name: "passkey requests" });
+  const assertions = createRateLimiter(ASSERTIONS_PER_ADDRESS, clock, { limits, name: "passkeys" });
   const count = (limiter: typeof requests, ip: string): void => {
     const standing = limiter.take(addressKey(ip));
     if (standing === null || standing.allowed) return;

@@ -5,6 +5,7 @@ import { addressKey, createRateLimiter, type RateLimitConfig, type RateLimitStat
 import { listSessions } from "#store/access/sessions.ts";
 import { findUserByEmail, type UserRow } from "#store/access/users.ts";
 import type { Store } from "#store/database/store.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 
 /** Limit of wrong passwords from one address. */
 const PER_ADDRESS: RateLimitConfig = { requests: 20, periodSeconds: 300 };
@@ -22,9 +23,16 @@ export interface PasswordCheck {
   userOf(email: string, password: string, ip: string): Promise<UserRow>;
 }
 
-export function createPasswordCheck({ store, clock }: { readonly store: Store; readonly clock: Clock }): PasswordCheck {
-  const addresses = createRateLimiter(PER_ADDRESS, clock);
-  const users = createRateLimiter(PER_USER, clock);
+export interface PasswordCheckDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
+}
+
+export function createPasswordCheck({ store, clock, sharedLimits: limits = UNSHARED }: PasswordCheckDeps): PasswordCheck {
+  const addresses = createRateLimiter(PER_ADDRESS, clock, { limits, name: "passwords of an address", isStrict: true });
+  const users = createRateLimiter(PER_USER, clock, { limits, name: "passwords of a user", isStrict: true });
 
   const isKnownPlace = async (userId: string, place: string): Promise<boolean> =>
     (await listSessions(store.read, { user_id: userId })).some((session) => session.token_id === null && addressKey(session.ip) === place);
@@ -33,11 +41,15 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
     userOf: async (given, password, ip) => {
       const [email, place] = [given.toLowerCase(), addressKey(ip)];
       // Counted first, because requests that arrive together are separate guesses.
+      await addresses.ready(place);
       refuse(addresses.take(place));
       const user = await findUserByEmail(store.read, email);
       // An unknown e-mail is counted like a known one, so that both get the same response.
       const guessed = user !== undefined && (await isKnownPlace(user.id, place)) ? null : email;
-      if (guessed !== null) refuse(users.take(guessed));
+      if (guessed !== null) {
+        await users.ready(guessed);
+        refuse(users.take(guessed));
+      }
       const fits = await fitsPassword(password, user?.password_hash ?? null);
       if (user === undefined || !fits) throw new PlatformError("wrong_password");
       return user;

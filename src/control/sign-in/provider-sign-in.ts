@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { addressKey, createRateLimiter, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import { createProvider, type ProviderConfig, type ProviderIdentity, type ProviderRound } from "./provider.ts";
 import type { SignInChallenges } from "./sign-in-challenges.ts";
 
@@ -30,6 +31,8 @@ export interface ProviderSignInDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly challenges: SignInChallenges;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
 interface Kept {
@@ -39,9 +42,15 @@ interface Kept {
 
 const CONTEXT = "sign-in provider";
 
-export function createProviderSignIn({ config, clock, sealer, challenges }: ProviderSignInDeps): ProviderSignIn {
+export function createProviderSignIn({
+  config,
+  clock,
+  sealer,
+  challenges,
+  sharedLimits: limits = UNSHARED,
+}: ProviderSignInDeps): ProviderSignIn {
   const provider = createProvider(config, clock);
-  const rounds = createRateLimiter(PER_ADDRESS, clock);
+  const rounds = createRateLimiter(PER_ADDRESS, clock, { limits, name: "provider sign-ins" });
   return {
     name: config.name,
     redirectUri: config.redirectUri,

@@ -7,6 +7,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import { newTotpSecret, totpAddress, totpStep } from "#kernel/crypto/totp.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createRateLimiter, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import type { Totp, TotpConfirmed, TotpEnd, TotpStarted } from "#model/access/totp.ts";
 import { deleteTotp, findTotp, putTotp, type TotpRow, updateTotp } from "#store/access/totp.ts";
 import type { Store } from "#store/database/store.ts";
@@ -25,6 +26,8 @@ export interface TotpControl {
   confirm(call: Call, code: string): Promise<TotpConfirmed>;
   /** Turns codes off. A session needs a code; an API token does not, so that a user who lost the device can sign in again. */
   end(call: Call, body: TotpEnd): Promise<Totp>;
+  /** To wait for before `check`, outside of the transaction: until the limit can be counted with other servers. */
+  ready(userId: string): Promise<void>;
   /**
    * Checks the code of a sign-in with a password, inside the transaction that starts the session. Throws `code_required`
    * if the user needs one, `wrong_code`, and `rate_limited` after many wrong ones.
@@ -38,6 +41,8 @@ export interface TotpDeps {
   /** Null in commands that work on the database only, where no user signs in. */
   readonly sealer: Sealer | null;
   readonly passwords: PasswordCheck;
+  /** Limits that other servers count, too. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
 /** Codes for one user: at this rate, an attacker with the password needs years to guess one of three valid codes in a million. */
@@ -46,8 +51,8 @@ const RECOVERY_CODES = 10;
 const RECOVERY_LENGTH = 16;
 const ISSUER = "Selvedge";
 
-export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps): TotpControl {
-  const guesses = createRateLimiter(PER_USER, clock);
+export function createTotpControl({ store, clock, sealer, passwords, sharedLimits: limits = UNSHARED }: TotpDeps): TotpControl {
+  const guesses = createRateLimiter(PER_USER, clock, { limits, name: "codes", isStrict: true });
   const context = (userId: string): string => `totp:${userId}`;
   const seals = (): Sealer => {
     if (sealer === null) throw new PlatformError("internal", { detail: "one-time codes without a sealing key" });
@@ -94,6 +99,7 @@ export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps)
     confirm: async (call, code) => {
       const userId = ownUser(call);
       const recoveryCodes = Array.from({ length: RECOVERY_CODES }, () => newTokenSecret().slice(0, RECOVERY_LENGTH));
+      await guesses.ready(userId);
       await commit({ store }, call, async (unit) => {
         const row = await findTotp(unit.db, userId);
         if (!row || isEnabled(row)) throw new PlatformError("totp_state");
@@ -106,6 +112,7 @@ export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps)
     },
     end: async (call, { code }) => {
       const userId = ownUser(call);
+      if (code !== undefined) await guesses.ready(userId);
       await commit({ store }, call, async (unit) => {
         const row = await findTotp(unit.db, userId);
         if (!row) return;
@@ -118,6 +125,7 @@ export function createTotpControl({ store, clock, sealer, passwords }: TotpDeps)
       });
       return view(undefined);
     },
+    ready: async (userId) => guesses.ready(userId),
     check: async (db, userId, code) => {
       const row = await findTotp(db, userId);
       if (!row || !isEnabled(row)) return;

@@ -1,6 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "./ip.ts";
-import { type SharedLimits, UNSHARED } from "./shared-limits.ts";
+import { type SharedLimit, type SharedLimits, UNSHARED } from "./shared-limits.ts";
 
 /** The remaining quota of a caller's window. */
 export interface RateLimitState {
@@ -23,6 +23,8 @@ export interface RateLimiter {
    * limit.
    */
   hold(key: string): HeldAttempt | null;
+  /** Waits until a strict limit can be counted with other machines; undefined if `take` needs no wait. */
+  ready(key: string): Promise<void> | undefined;
 }
 
 export interface HeldAttempt {
@@ -50,6 +52,8 @@ interface Window {
 export interface SharedSubject {
   readonly limits: SharedLimits;
   readonly name: string;
+  /** Callers wait for `ready`, and no machine passes an attempt before the others know of it: for limits of a few guesses. */
+  readonly isStrict?: boolean;
 }
 
 const OWN: SharedSubject = { limits: UNSHARED, name: "" };
@@ -71,8 +75,11 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock, shared:
     return window;
   };
   const sharedKey = (key: string): string => `${shared.name}\0${key}`;
-  const isFree = (key: string, amount: number): boolean =>
-    shared.limits.take(sharedKey(key), amount, { limit: config.requests, windowMs: periodMs(), technique: "fixed" }) === "yes";
+  const sharedLimit = (): SharedLimit => ({
+    ...{ limit: config.requests, windowMs: periodMs(), technique: "fixed" },
+    ...(shared.isStrict === true ? { isStrict: true } : {}),
+  });
+  const isFree = (key: string, amount: number): boolean => shared.limits.take(sharedKey(key), amount, sharedLimit()) === "yes";
   const standing = (window: Window, allowed: boolean, nowMs: number): RateLimitState => ({
     allowed,
     limit: config.requests,
@@ -98,6 +105,7 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock, shared:
   };
   return {
     hold,
+    ready: (key) => (shared.isStrict === true && config.requests > 0 ? shared.limits.ready(sharedKey(key), 1, sharedLimit()) : undefined),
     take: (key) => hold(key)?.state ?? null,
     look: (key) => {
       if (config.requests === 0) return null;
