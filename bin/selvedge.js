@@ -12,7 +12,7 @@ var have = process.versions.node.split(".");
 
 if (Number(have[0]) < 24 || (Number(have[0]) === 24 && Number(have[1]) < 15)) {
   console.error("selvedge needs Node.js " + needed + " or newer; this is " + process.versions.node + " (" + process.execPath + ").");
-  console.error("`npm start` and `npx selvedge` in the project's folder run the Node.js that `npm ci` has put into node_modules.");
+  console.error("`npm start`, `npx selvedge` and an installed `selvedge` run the Node.js that npm has put into node_modules.");
   process.exitCode = 1;
 } else {
   import("./run.js")

@@ -1,19 +1,23 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { Resolver } from "node:dns/promises";
 import { get, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { readUntil } from "../support/eventually.ts";
 import { dependencies, type InstalledPackage, installPackage, stranger } from "../support/installed-package.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 const SENSITIVE_DATA_RULESET = "e22d83c647c64a3eae91b71b499d988e";
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+}
 const CARD_PAGE = "<p>4012 8888 8888 1881</p>";
 
 describe("the npm package", () => {
@@ -25,7 +29,8 @@ describe("the npm package", () => {
 
   test("contains the program with its source maps, and nothing that only a checkout needs", (t) => {
     t.diagnostic(`${installed.size} bytes, ${installed.unpackedSize} unpacked, ${installed.files.length} files`);
-    const built = /^(?:(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*|docs\/(?:divergences|errors|guides|reference)\/.*\.md)$/;
+    const built =
+      /^(?:bin\/selvedge|(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*|docs\/(?:divergences|errors|guides|reference)\/.*\.md)$/;
     const besides = installed.files.filter((path) => !built.test(path));
     for (const needed of ["dashboard/dist/index.html", "docs/guides/README.md", "docs/errors/7000.md"])
       assert.ok(installed.files.includes(needed), needed);
@@ -58,6 +63,31 @@ describe("the npm package", () => {
     assert.equal(run("--version"), `${version}\n`);
     assert.equal(run("rules", "fmt", 'http.host=="a"'), 'http.host eq "a"\n');
     assert.match(run("start", "--help"), /--api-port/);
+  });
+
+  test("its command runs the Node.js that npm installed with it, and otherwise the machine's", (t) => {
+    const { bin, version } = JSON.parse(readFileSync(join(installed.directory, "package.json"), "utf8")) as Manifest;
+    const machine = mkdtempSync(join(tmpdir(), "selvedge machine "));
+    t.after(() => rmSync(machine, { recursive: true, force: true }));
+    writeFileSync(join(machine, "node"), '#!/bin/sh\necho the machine runs $(basename "$1") $2\n', { mode: 0o755 });
+    const link = join(machine, "selvedge");
+    symlinkSync(join(installed.directory, bin["selvedge"] ?? ""), link);
+    const run = (): string =>
+      execFileSync(link, ["--version"], { encoding: "utf8", env: { PATH: `${machine}:/usr/bin:/bin` }, timeout: 120_000 });
+    assert.equal(run(), `${version}\n`);
+    const modules = dirname(installed.directory);
+    const own = join(modules, `node-linux-${process.arch}`);
+    const away = join(modules, "away");
+    t.after(() => {
+      rmSync(own, { recursive: true, force: true });
+      renameSync(away, own);
+    });
+    renameSync(own, away);
+    assert.equal(run(), "the machine runs selvedge.js --version\n");
+    // As where the C library is another one.
+    mkdirSync(join(own, "bin"), { recursive: true });
+    writeFileSync(join(own, "bin/node"), "#!/nonexistent\n", { mode: 0o755 });
+    assert.equal(run(), "the machine runs selvedge.js --version\n");
   });
 
   test("serves on every plane for a user without write access to the package or a home, and writes nothing there", async (t) => {
