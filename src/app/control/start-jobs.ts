@@ -86,6 +86,7 @@ const sharedDuties = (control: Control, live: LiveConfig): readonly Job[] => [
   sendNotifications(control.notifications.deliveries),
   sealWebhooks(control.notifications.webhooks),
   forgetEnded("calls", control.recordedCalls, control.deprecationCalls),
+  forgetEnded("deleted-zones", control.removals),
   forgetEnded("invitations", control.invitations),
   forgetEnded("page-resources", control.pageShield),
   fetchPageScripts(control.pageShield),

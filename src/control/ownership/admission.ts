@@ -4,7 +4,7 @@ import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { hasNoParent } from "#model/zones/zone-name.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import { PENDING_ZONES_MAX, QUARANTINE_MS } from "#model/zones/zone-states.ts";
-import { type FormerZoneRow, formerZones } from "#store/zones/former-zones.ts";
+import { FORMER_ZONES_MAX, type FormerZoneRow, formerZones, wereDeletedSince } from "#store/zones/former-zones.ts";
 import type { Unit } from "#store/database/store.ts";
 import { pendingCount, usualPair, zonesBelow, zonesUp } from "#store/zones/zone-claimants.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
@@ -141,6 +141,10 @@ export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Clai
   const verdict = await firstVerdict([...BEFORE, ...RULES[await policy.mode(db)]], scene);
   if (!scene.isTrusted && (await listState(db, "zones", [accountId])).rows >= policy.zonesMax)
     throw new PlatformError("zones_max", { message: `The account has too many zones: at most ${policy.zonesMax} are allowed.` });
+  if (!scene.isTrusted && (await wereDeletedSince(db, accountId, nowMs - QUARANTINE_MS)))
+    throw new PlatformError("zones_max", {
+      message: `The account has deleted ${FORMER_ZONES_MAX} zones within seven days, which is the limit.`,
+    });
   if (verdict.status === "pending" && (await pendingCount(db, accountId)) >= PENDING_ZONES_MAX)
     throw new PlatformError("zones_pending_max");
   const near = [...scene.up, ...scene.below].filter((zone) => isOthers(scene, zone));

@@ -16,7 +16,8 @@ import type { Unit } from "#store/database/store.ts";
 import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/dns/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/dns/zone-dnssec.ts";
 import { deleteZone, zoneRowById } from "#store/zones/zones.ts";
-import { latestSerial } from "#wire/dns/serial.ts";
+import { QUARANTINE_MS } from "#model/zones/zone-states.ts";
+import { isSerialAfter, latestSerial } from "#wire/dns/serial.ts";
 
 /**
  * Deletes the zone and everything in it, from the database and the planes. Its records, versions and custom hostnames, up
@@ -59,9 +60,18 @@ async function rememberZone({ db }: Unit, id: string, nowMicros: number): Promis
   const zone = await zoneRowById(db, id);
   if (zone === undefined || zone.activated_on === null) return;
   const earlier = (await formerZones(db, zone.name)).map(({ serial }) => serial);
-  await putFormerZone(db, {
-    ...{ name: zone.name, account_id: zone.account_id, pair: zone.pair, deleted_ms: Math.floor(nowMicros / 1000) },
-    serial: latestSerial([...earlier, zone.serial, serialEntry(zone).serial]) ?? zone.serial,
+  const deleted_ms = Math.floor(nowMicros / 1000);
+  const serial = latestSerial([...earlier, zone.serial, serialEntry(zone).serial]) ?? zone.serial;
+  const row = {
+    ...{ name: zone.name, account_id: zone.account_id, pair: zone.pair, serial, deleted_ms },
     proof: zone.status === "active" ? zone.proof : "none",
-  });
+    ends_ms: Math.max(deleted_ms + QUARANTINE_MS, passedMs(serial, deleted_ms)),
+  };
+  await putFormerZone(db, row, deleted_ms - QUARANTINE_MS);
 }
+
+/** When a new zone's serial, the time in seconds, is later than this one. */
+const passedMs = (serial: number, nowMs: number): number => {
+  const now = Math.floor(nowMs / 1000);
+  return isSerialAfter(serial, now) ? nowMs + (((serial - now) >>> 0) + 1) * 1000 : nowMs;
+};

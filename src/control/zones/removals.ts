@@ -7,6 +7,8 @@ import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts"
 import { deleteOrdersOfZone } from "#store/certificates/certificate-orders.ts";
 import { someHostnamesOfZone } from "#store/hostnames/custom-hostnames.ts";
 import { endRemoval, type RemovalRow, someRemovals } from "#store/database/removals.ts";
+import { deleteSomeFormerZones } from "#store/zones/former-zones.ts";
+import { deleteSomeListStates } from "#store/queries/list-pages.ts";
 import { deleteSomeItems } from "#store/rulesets/rule-lists.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
@@ -19,6 +21,8 @@ export interface Removals {
   run(call: Call): Promise<number>;
   /** The same without waiting; failures are left to the next run. */
   wake(call: Call): void;
+  /** Deletes what was kept of deleted zones and accounts, once nothing needs it. */
+  forget(): Promise<void>;
   /** Resolves when nothing is running; later calls do nothing. */
   close(): Promise<void>;
 }
@@ -29,6 +33,7 @@ const HOSTNAMES_AT_ONCE = 20;
 const VERSIONS_AT_ONCE = 20;
 const ITEMS_AT_ONCE = 500;
 const REMOVALS_AT_ONCE = 20;
+const KEPT_AT_ONCE = 100;
 
 export function createRemovals({ store }: { readonly store: Store }): Removals {
   let running: Promise<number> | null = null;
@@ -53,6 +58,9 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
     }));
   return {
     run,
+    forget: async () => {
+      for (const deleteSome of KEPT) while (!closed && (await store.write((unit) => deleteSome(unit), { isBulk: true })).result);
+    },
     wake: (call) => void run(call).catch(() => {}),
     close: async () => {
       closed = true;
@@ -60,6 +68,12 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
     },
   };
 }
+
+/** Delete some rows; false if none are left. */
+const KEPT: readonly ((unit: Unit) => Promise<boolean>)[] = [
+  ({ db, clock }) => deleteSomeFormerZones(db, Math.floor(clock.nowMicros() / 1000), KEPT_AT_ONCE),
+  ({ db }) => deleteSomeListStates(db, KEPT_AT_ONCE),
+];
 
 /** Deletes some rows; false if none are left. */
 const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) => Promise<boolean>>> = {

@@ -438,8 +438,9 @@ export const ERROR_CODES = {
     code: 1118,
     status: 400,
     message: "The account has too many zones.",
-    cause: "The operator limits the zones of an account (zones.per_account_max).",
-    remedy: "Delete zones that you no longer need, or ask the operator of the installation for more.",
+    cause:
+      "The operator limits the zones of an account (zones.per_account_max), or the account has deleted 10,000 zones within seven days.",
+    remedy: "Delete zones that you no longer need, or ask the operator of the installation for more. Deleted zones count for seven days.",
   },
   zones_pending_max: {
     code: 1105,

@@ -119,6 +119,11 @@ export async function endSpikes(db: Db, policyId: string): Promise<void> {
   await updateInChunks(db, { ...SPIKES, set: sql`above = 0`, where: sql`policy_id = ${policyId} AND above != 0` });
 }
 
+/** Deletes spikes that have ended, of times that no interval between notifications reaches. */
+export async function deleteSpikesBefore(db: Db, beforeMs: number): Promise<void> {
+  await deleteInChunks(db, { ...SPIKES, where: sql`above = 0 AND told_ms < ${beforeMs}` });
+}
+
 export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
   await deleteInChunks(db, { ...SPIKES, where: sql`policy_id = ${policyId}` });
 }

@@ -19,6 +19,29 @@ export async function listState(db: Kysely<Tables>, list: CountedList, owners: r
   return { rows: Number(rows), version: Number(version) };
 }
 
+const ENDED = sql`row_count = 0 AND owner <> ''
+  AND NOT EXISTS (SELECT 1 FROM zones WHERE zones.id = owner) AND NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.id = owner)`;
+
+/** Deletes the states of some deleted owners' lists; returns whether there may be more. */
+export async function deleteSomeListStates(db: Kysely<Tables>, limit: number): Promise<boolean> {
+  const some = sql<{ readonly list: string; readonly owner: string; readonly version: number }>`
+    SELECT list, owner, version FROM list_states WHERE ${ENDED} LIMIT ${sql.lit(limit)}`;
+  const { rows } = await some.execute(db);
+  for (const { list, owner, version } of rows) {
+    // few: the key is (list, owner)
+    await db.deleteFrom("list_states").where("list", "=", list).where("owner", "=", owner).execute();
+    // The sum of the versions of all owners never falls.
+    await db
+      .insertInto("list_states")
+      .values({ list, owner: "", row_count: 0, version: Number(version) })
+      .onConflict((conflict) =>
+        conflict.columns(["list", "owner"]).doUpdateSet((eb) => ({ version: eb("list_states.version", "+", Number(version)) })),
+      )
+      .execute();
+  }
+  return rows.length === limit;
+}
+
 /** Values of the columns that a list is sorted by, in order. */
 export type RowKey = readonly (string | number)[];
 

@@ -67,6 +67,8 @@ export interface FormerZonesTable {
   serial: number;
   proof: string;
   deleted_ms: number;
+  /** From then on, a later zone of the name needs nothing of the row. */
+  ends_ms: number;
 }
 
 export interface ZoneHoldsTable {

@@ -1,7 +1,7 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { createSemaphore, type Semaphore } from "#kernel/semaphore.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { type PolicyRow, updateWebhook, webhookById } from "#store/events/notifications.ts";
+import { deleteSpikesBefore, type PolicyRow, updateWebhook, webhookById } from "#store/events/notifications.ts";
 import {
   markSent,
   attemptFailed,
@@ -131,6 +131,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     cleanedMs = clock.nowMs();
     await store.write(({ db }) => deleteDeliveriesBefore(db, cleanedMs - KEPT_MS));
     await store.write(({ db }) => deleteOldDeliveries(db));
+    await store.write(({ db }) => deleteSpikesBefore(db, cleanedMs - KEPT_MS));
   };
 
   return {
