@@ -143,6 +143,11 @@ function putOnlyNoise(file: string): void {
   truncateSync(`${file}-wal`, 0);
 }
 
+function cutEnd(file: string): void {
+  truncateSync(file, statSync(file).size - 20);
+  truncateSync(`${file}-wal`, 0);
+}
+
 const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => void, said: string, finding: RegExp])[] = [
   [
     "pages of the database",
@@ -151,6 +156,7 @@ const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => vo
     /; restore it from a backup; without one, rebuild it .* selvedge doctor --rebuild$/,
   ],
   ["all of the database", (at) => putOnlyNoise(join(at, "control.db")), "database file", /not a database; restore it/],
+  ["that the end of the database is missing", (at) => cutEnd(join(at, "control.db")), "database file", /ends within a page.*; restore it/],
   ["the events database", (at) => putOnlyNoise(join(at, "events.db")), "events database", /not a database; restore it/],
   ["the last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), "last good copy", /last good copy is invalid/],
 ];

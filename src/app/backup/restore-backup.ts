@@ -19,6 +19,7 @@ import { createGunzip } from "node:zlib";
 import type { Clock } from "#kernel/clock.ts";
 import { decryptAge } from "#kernel/crypto/age.ts";
 import type { AgeKey } from "#kernel/crypto/age-keys.ts";
+import { cutPageOf } from "#store/database/backends/cut-page.ts";
 import { openStore } from "#store/database/open.ts";
 import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
@@ -192,6 +193,8 @@ function manifestOf(text: string): Manifest | null {
 
 function checkDatabase(path: string, name: string): void {
   if (!existsSync(path)) return;
+  const cut = cutPageOf(path);
+  if (cut !== null) throw new Error(`${name} in the backup is damaged: ${cut}`);
   const db = new DatabaseSync(path);
   try {
     const found = String(Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);

@@ -11,6 +11,7 @@ import { isSameInstallation } from "#store/database/history.ts";
 import { openKeyFile, verifyKey } from "#store/database/key-file.ts";
 import { DatabaseFault } from "#store/database/database-fault.ts";
 import { dialectOf } from "#store/database/backends/backend.ts";
+import { cutPageOf } from "#store/database/backends/cut-page.ts";
 import { inspectDatabase } from "#store/database/inspect.ts";
 import { openStore } from "#store/database/open.ts";
 import { openSqlite } from "#store/database/backends/sqlite.ts";
@@ -153,6 +154,8 @@ function syncFile(path: string): void {
 /** The first fault that SQLite finds, indexes and references included, or null. */
 export async function wrongIn(path: string): Promise<string | null> {
   try {
+    const cut = cutPageOf(path);
+    if (cut !== null) return cut;
     const session = openSqlite(path, "read");
     try {
       const [first] = (await session.query("PRAGMA integrity_check(1)")).rows;

@@ -210,3 +210,18 @@ test("damage to a page is found at the start, in a small file and in one that a 
     await assert.rejects(openStore({ url, clock: systemClock, onDamaged: assert.fail }), DatabaseFault, `${bytes} bytes`);
   }
 });
+
+test("a file that was cut within its last page is reported as damage, however few bytes are missing", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-cut-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "control.db");
+  const url = `sqlite:${path}`;
+  await (await openStore({ url, clock: systemClock })).close();
+  const whole = readFileSync(path);
+  for (const missing of [1, 50, 100, 4_095]) {
+    writeFileSync(path, whole.subarray(0, whole.length - missing));
+    await assert.rejects(openStore({ url, clock: systemClock, onDamaged: assert.fail }), DatabaseFault, `${missing} bytes`);
+  }
+  writeFileSync(path, whole);
+  await (await openStore({ url, clock: systemClock, onDamaged: assert.fail })).close();
+});

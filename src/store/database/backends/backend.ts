@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
 import { type Dialect, type DialectName, DIALECTS, type Rows, type Session } from "#store/queries/session.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { type CommitNews, createCommitNews } from "./commit-news.ts";
 import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
+import { bytesOf, cutPageOf } from "./cut-page.ts";
 import { createOpenFiles, type OpenFiles } from "./open-files.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -66,6 +66,7 @@ export async function openBackend(url: string): Promise<Backend> {
           bytes <= CHECKED_HERE_BYTES_MAX
             ? checkHere(() => connect("read"))
             : createSqliteThread({ name: "store-check", path, mode: "read" }),
+          cutPageOf(path),
         );
       },
       close: async () => {},
@@ -92,9 +93,6 @@ export async function openBackend(url: string): Promise<Backend> {
     close: server.close,
   };
 }
-
-const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
 /** A file of this size is checked within some milliseconds; starting a thread takes longer. */
 const CHECKED_HERE_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -11,11 +11,12 @@ export interface IntegrityCheck {
 
 const SQLITE_CORRUPT = 11;
 
-export function createIntegrityCheck(thread: SqliteThread): IntegrityCheck {
+/** `known`: damage that was found before, or null. */
+export function createIntegrityCheck(thread: SqliteThread, known: string | null): IntegrityCheck {
   let closed = false;
   const finding: Promise<unknown> = thread.query("PRAGMA quick_check(1)", []).then(
     ({ rows }) => {
-      const [text] = Object.values(rows[0] ?? {});
+      const text = known ?? Object.values(rows[0] ?? {})[0];
       return text === "ok" ? null : Object.assign(new Error(String(text).replaceAll("\n", " ")), { errcode: SQLITE_CORRUPT });
     },
     (error: unknown) => error,
