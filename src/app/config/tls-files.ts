@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import type { Config } from "./config.ts";
 
 /** PEM texts; absent if everything is plain HTTP. */
@@ -7,14 +7,17 @@ export interface Tls {
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
+/** In a handshake, clients refuse chains of more than 100 KiB. */
+const CHAIN_BYTES_MAX = 128 * 1024;
+
 /**
  * Read once: both planes that carry credentials use TLS with the same pair, or neither does. Throws an Error that names
  * the configuration key and the file.
  */
 export function readTls({ certificate, key }: Config["tls"]): Tls {
   if (certificate === "") return {};
-  const chain = read("tls.certificate", certificate, "no certificate in PEM form", (text) => new X509Certificate(text));
-  const secret = read("tls.key", key, "no private key in PEM form", createPrivateKey);
+  const chain = read("tls.certificate", certificate, CHAIN_BYTES_MAX, "no certificate in PEM form", (text) => new X509Certificate(text));
+  const secret = read("tls.key", key, CHAIN_BYTES_MAX, "no private key in PEM form", createPrivateKey);
   if (!chain.value.checkPrivateKey(secret.value)) throw new Error(`tls.key: ${key} does not belong to the certificate in ${certificate}`);
   return { tls: { certificate: chain.text, key: secret.text } };
 }
@@ -29,12 +32,18 @@ export function certificateNames({ tls }: Tls): readonly string[] {
 
 /** The text of `certificates.roots`. Throws an Error that names the key and the file. */
 export const readRoots = (path: string): string =>
-  read("certificates.roots", path, "no certificate in PEM form", (text) => new X509Certificate(text)).text;
+  read("certificates.roots", path, undefined, "no certificate in PEM form", (text) => new X509Certificate(text)).text;
 
-function read<T>(name: string, path: string, otherwise: string, parse: (text: string) => T): { readonly text: string; readonly value: T } {
+function read<T>(
+  name: string,
+  path: string,
+  bytesMax: number | undefined,
+  otherwise: string,
+  parse: (text: string) => T,
+): { readonly text: string; readonly value: T } {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readRegularFile(path, bytesMax).toString();
   } catch (cause) {
     throw new Error(`${name}: cannot read ${path}: ${(cause as Error).message}`, { cause });
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import type { ApiConfig } from "#api/server.ts";
 import type { ProviderConfig } from "#control/sign-in/provider.ts";
 import { IMAGE_UPLOAD_LIMIT } from "#api/images/image-uploads.ts";
@@ -97,7 +97,7 @@ function signInProvider({ api, sign_in }: Config): ProviderConfig | undefined {
   return {
     issuer: sign_in.oidc_issuer,
     clientId: sign_in.oidc_client_id,
-    clientSecret: () => (file === "" ? secret : readFileSync(file, "utf8").trim()),
+    clientSecret: () => (file === "" ? secret : readRegularFile(file).toString().trim()),
     emailDomains: sign_in.oidc_email_domains,
     name: sign_in.oidc_name,
     redirectUri: `${api.dashboard_url}/client/v4/sign_in/provider/callback`,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, jwtAuthenticator, type NatsConnection } from "@nats-io/transport-node";
 import type { Log } from "#app/log/log.ts";
@@ -38,7 +38,7 @@ export function keepConnected(deps: BusConnectionDeps): BusConnection {
       servers: url,
       name: deps.name,
       authenticator: jwtAuthenticator(deps.jwt, deps.seed),
-      ...(url.startsWith("tls:") ? { tls: deps.ca === "" ? {} : { ca: readFileSync(deps.ca, "utf8") } } : {}),
+      ...(url.startsWith("tls:") ? { tls: deps.ca === "" ? {} : { ca: readRegularFile(deps.ca).toString() } } : {}),
       ...(deps.inboxPrefix === undefined ? {} : { inboxPrefix: deps.inboxPrefix }),
       ...{ timeout: CONNECT_TIMEOUT_MS, pingInterval: PING_EVERY_MS, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 200 },

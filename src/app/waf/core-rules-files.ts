@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { basename, dirname, join } from "node:path";
 import type { Program } from "#rules/seclang/program/program.ts";
 import { readProgram } from "#rules/seclang/program/read-program.ts";
@@ -61,7 +62,7 @@ function readAll(directory: string, paths: readonly string[], lists: readonly st
   // One character for each byte, because rules read requests as bytes.
   const read = (path: string): string => {
     if ((bytes += statSync(path).size) > BYTES_MAX) throw new Error(`the files in ${directory} are larger than ${BYTES_MAX >> 20} MiB`);
-    const content = readFileSync(path);
+    const content = readRegularFile(path, BYTES_MAX);
     hash.update(`${basename(path)}\0${content.length}\0`).update(content);
     return content.toString("latin1");
   };

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { join } from "node:path";
 import { parseAddressRange } from "#rules/expression/values/address-set.ts";
 import type { ManagedLists } from "#rules/managed/rule-material.ts";
@@ -22,7 +23,7 @@ export function readManagedLists(directory: string): ManagedLists {
     const name = NAME.exec(file)?.[1];
     if (name === undefined) throw new Error(`${path}: the name of a list may have up to 50 lowercase letters, digits and _`);
     if ((bytes += statSync(path).size) > BYTES_MAX) throw new Error(`${path}: the lists are larger than ${BYTES_MAX >> 20} MiB in total`);
-    const found = addressesIn(readFileSync(path, "latin1"), path);
+    const found = addressesIn(readRegularFile(path, BYTES_MAX).toString("latin1"), path);
     if ((addresses += found.length) > ADDRESSES_MAX)
       throw new Error(`${path}: the lists have more than ${ADDRESSES_MAX} addresses in total`);
     lists[name] = found;

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { parse, TomlError } from "smol-toml";
 import { type OperatorRow, readOperatorRow, RowError } from "#rules/managed/operator/operator-row.ts";
 import { checkOperatorRows } from "#rules/managed/operator/operator-signatures.ts";
@@ -14,7 +15,7 @@ const ROWS_MAX = 200;
  */
 export function readOperatorRows(path: string): readonly OperatorRow[] {
   if (statSync(path).size > BYTES_MAX) throw new Error(`${path}: the file is larger than ${BYTES_MAX >> 20} MiB`);
-  const text = readFileSync(path, "utf8");
+  const text = readRegularFile(path, BYTES_MAX).toString();
   const document = documentIn(text, path);
   const lineOf = createTomlLocator(text);
   const lines = text.split("\n");

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { slotOf } from "./cluster-slot.ts";
 import { LEASE_SCRIPT, LEASE_SCRIPT_SHA } from "./lease-script.ts";
 import { openRedis, type RedisConnection } from "./redis-connection.ts";
@@ -24,7 +24,7 @@ export interface CounterPlace {
 
 /** Connects once and returns the name and version of the server; rejects with the reason if it cannot be used. */
 export async function counterServerVersion({ url, ca }: CounterPlace): Promise<string> {
-  const connection = await openRedis({ url, ca: ca === "" ? "" : readFileSync(ca, "utf8"), timeoutMs: VERSION_TIMEOUT_MS });
+  const connection = await openRedis({ url, ca: ca === "" ? "" : readRegularFile(ca).toString(), timeoutMs: VERSION_TIMEOUT_MS });
   try {
     const info = String(await connection.call("INFO", "server"));
     const version = (name: string): string | undefined =>
@@ -74,7 +74,7 @@ export function createCounterServer(deps: CounterServerDeps): CounterServer {
 
   const open = (address?: string): Promise<RedisConnection> =>
     openRedis({
-      ...{ url: deps.url, ca: deps.ca === "" ? "" : readFileSync(deps.ca, "utf8"), timeoutMs: TIMEOUT_MS },
+      ...{ url: deps.url, ca: deps.ca === "" ? "" : readRegularFile(deps.ca).toString(), timeoutMs: TIMEOUT_MS },
       ...(address === undefined ? {} : { address }),
     });
   const memberAt = (address: string): Promise<RedisConnection | null> => {
