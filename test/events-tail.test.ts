@@ -114,13 +114,13 @@ test("--for limits the time of all connections together", async (t) => {
     stream("id: begun\n\n", (res) => setTimeout(() => res.end(), secondsOf(res.req.url ?? "") * 1000)),
   );
   const secondsOf = (url: string): number => Number(new URL(url, api).searchParams.get("for_seconds"));
-  const [, , code] = await tail(api, "--for", "8");
+  const [, , code] = await tail(api, "--for", "8s");
   assert.equal(code, 0);
   const [first, second = 0] = asked.map(({ url }) => secondsOf(url));
   assert.equal(first, 8);
   assert.ok(second >= 1 && second <= 7, `then ${second} of 8 seconds were asked for`);
   const [, complaint, usage] = await tail(api, "--for", "soon");
-  assert.match(complaint, /--for soon: must be a number of seconds/);
+  assert.match(complaint, /--for takes a number and a unit, such as 90d, 12h, 30m or 600s, not "soon"/);
   assert.equal(usage, 2);
 });
 

@@ -15,7 +15,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "
 const PACK_MS_MAX = 600_000;
 /** Files of packages that are not read at run time. */
 const LEFT_OUT =
-  /\.(?:md|markdown|map|d\.[cm]?ts|flow)$|\/(?:test|tests|docs|examples|benchmarks?|\.github)$|node-linux-\w+\/(?:include|share|lib)$/;
+  /\.(?:md|markdown|map|[cm]?ts|tsx|flow|snap|test\.[cm]?js)$|\/(?:test|tests|testing|__(?:tests|snapshots|fixtures)__|docs|examples|benchmarks?|\.github)$|node-linux-\w+\/(?:include|share|lib)$/;
 /** The README of libvips names the licenses of the libraries in it. */
 const KEPT = /\/(?:licen[sc]e|notice|copying)|sharp-libvips-[\w-]+\/readme/i;
 

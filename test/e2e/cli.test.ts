@@ -90,6 +90,8 @@ test("the help of a command lists exactly the flags that it accepts", async () =
     for (const flag of flags) assert.match(out, new RegExp(`^  --${flag}\\b`, "m"), command);
     assert.doesNotMatch(out, /--api-port|--dns-|--edge-|default: \[\]/, command);
   }
+  assert.match((await selvedge(["env", "--help"])).out, /\(default:\s+shell\)/);
+  assert.match((await selvedge(["hostnames", "add", "--help"])).out, /\(default: http\)/);
   const foreign = await selvedge(["zone", "export", "example.com", "--dns-port", "53"]);
   assert.deepEqual([foreign.code, foreign.out], [2, ""]);
   assert.match(foreign.err, /unknown option '--dns-port'/);

@@ -119,6 +119,10 @@ describe("npm run package", { skip: toolOrSkip("dpkg-deb") || toolOrSkip("system
     const modules = readdirSync(join(unpacked, "lib/node_modules"));
     for (const needed of ["selvedge", "fastify", `node-linux-${process.arch}`]) assert.ok(modules.includes(needed), needed);
     for (const other of ["fast-check", "typescript", "esbuild", "react", "oxlint"]) assert.ok(!modules.includes(other), other);
+    const ofTests = readdirSync(join(unpacked, "lib/node_modules"), { recursive: true, encoding: "utf8" }).filter(
+      (path) => !path.startsWith("selvedge/") && /\.(?:test\.\w+|[cm]?ts|snap)$|\/(?:__tests__|tests?|testing)$/.test(path),
+    );
+    assert.deepEqual(ofTests, []);
     assert.ok(made.unpacked_mb < 240, `${made.unpacked_mb} MB`);
     const told = /with (\d+) packages of (\d+) MB/
       .exec(readFileSync(join(ROOT, "README.md"), "utf8"))

@@ -14,9 +14,14 @@ export interface ConstantLoad {
 export interface LoadResult {
   readonly kind: string;
   readonly done: number;
-  readonly failures: readonly string[];
+  readonly failures: readonly LoadFailure[];
   /** The longest wait for an answer, in milliseconds. */
   readonly slowestMs: number;
+}
+
+export interface LoadFailure {
+  readonly reason: string;
+  readonly tookMs: number;
 }
 
 /** Sends one request; rejects if the response is not the expected one. */
@@ -28,19 +33,17 @@ const TIMEOUT_MS = 60_000;
 export function startLoad(kinds: Readonly<Record<string, readonly Ask[]>>): ConstantLoad {
   let isOver = false;
   const loops = Object.entries(kinds).map(async ([kind, clients]): Promise<LoadResult> => {
-    const failures: string[] = [];
+    const failures: LoadFailure[] = [];
     let [done, slowestMs] = [0, 0];
     await Promise.all(
       clients.map(async (ask) => {
         while (!isOver) {
           const began = performance.now();
-          try {
-            await ask();
-            done++;
-          } catch (error) {
-            failures.push(String((error as Error).stack));
-          }
-          slowestMs = Math.max(slowestMs, Math.round(performance.now() - began));
+          const error = await ask().catch((cause: Error) => cause);
+          const tookMs = Math.round(performance.now() - began);
+          if (error === undefined) done++;
+          else failures.push({ reason: String(error.stack), tookMs });
+          slowestMs = Math.max(slowestMs, tookMs);
           await delay(PAUSE_MS);
         }
       }),

@@ -21,6 +21,12 @@ export const collect = (value: string, before: readonly string[] = []): readonly
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** The seconds of `10m` or `600`, given to this flag; without the flag, for ever. */
+export function forSeconds(flag: string, text: string | undefined): number {
+  if (text === undefined) return Infinity;
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : durationMs(flag, text) / 1000;
+}
+
 /** The milliseconds of `90d` or `30m`, given to this flag. */
 export function durationMs(flag: string, text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];

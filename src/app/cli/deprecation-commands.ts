@@ -22,7 +22,7 @@ function addRehearse(parent: Command, finish: Finish): void {
     .option("--since <time>", "use calls that the server recorded in this period, such as 7d (the default)")
     .option("--log <file>", "use calls from a file: one JSON object per line, or an HTTP Archive; - is standard input")
     .option("--live", "use calls from now on, until interrupted or for the time that --for sets")
-    .option("--for <seconds>", "with --live: stop after this time")
+    .option("--for <time>", "with --live: stop after this time, such as 10m or 600s")
     .option("--from <day>", "with --log: the day on which these calls worked (default: today)")
     .option("--account <id>", "the account (default: the only account that the token can access)")
     .option("--html <file>", "also write an HTML report to this file")
@@ -34,7 +34,7 @@ function addRehearse(parent: Command, finish: Finish): void {
 const REHEARSE_EXAMPLES = `
 Examples:
   selvedge deprecations rehearse --as-of 2027-01-01
-  selvedge deprecations rehearse --as-of 2027-01-01 --live --for 600 --html report.html
+  selvedge deprecations rehearse --as-of 2027-01-01 --live --for 10m --html report.html
   selvedge deprecations rehearse --as-of 2025-06-15 --from 2024-01-01 --log calls.ndjson --json
 
 A line of --log: {"method":"GET","path":"/zones/ZONE/dns_records?name=a","body":{},"token":"a name"}; only method and path (or url) are required.`;

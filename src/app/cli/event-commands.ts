@@ -11,7 +11,7 @@ export function addEventsTail(parent: Command, finish: Finish): void {
     .option("--zone <name>", "the zone to follow, such as example.com, or its identifier if the token has no Zone Read permission")
     .option("--account <id>", "the account whose zones to follow")
     .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)
-    .option("--for <seconds>", "stop after this time")
+    .option("--for <time>", "stop after this time, such as 10m or 600s")
     .addHelpText("after", TAIL_EXAMPLES);
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (options) => finish(await (await import("./events-tail.ts")).eventsTail(options, flags)));

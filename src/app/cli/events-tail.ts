@@ -3,6 +3,7 @@ import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { loadConfig } from "#app/config/config.ts";
+import { forSeconds } from "./command-parts.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone/zone-api.ts";
@@ -32,7 +33,7 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   const { data, json } = loadConfig(configInput(flags));
   const query = queryOf(options);
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("set either --zone or --account", EXIT.usage);
-  const seconds = secondsOf(options);
+  const seconds = forSeconds("--for", options.for);
   const api = openZoneApi(options, data);
   const scope =
     options.zone === undefined
@@ -105,13 +106,6 @@ const missedLine = ({ events, at_least: isAtLeast = false }: Missed): string =>
 /** The reader of the output may end early, such as `head`. */
 function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed));
-}
-
-/** Infinity to continue without limit. */
-function secondsOf({ for: given }: EventsTailOptions): number {
-  if (given === undefined) return Infinity;
-  if (!/^[1-9]\d{0,6}$/.test(given)) throw new CliError(`--for ${given}: must be a number of seconds`, EXIT.usage);
-  return Number(given);
 }
 
 function queryOf({ filter = [] }: EventsTailOptions): URLSearchParams {

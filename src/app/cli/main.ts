@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help } from "commander";
 import { ConfigError } from "#app/config/config.ts";
 import { packageVersion } from "#app/config/package-version.ts";
 import type { Finish } from "./command-parts.ts";
@@ -56,6 +56,11 @@ function tellLostOutput({ code, message }: NodeJS.ErrnoException): void {
   process.once("exit", () => (process.exitCode ||= EXIT.failed));
 }
 
+const PLAIN = new Help();
+/** A default value is written as one types it. */
+const withoutQuotes = (text: string): string =>
+  text.includes('(default: "') ? text.replace('(default: "', "(default: ").replace('")', ")") : text;
+
 /** Each command loads its code when it runs, so that none waits for the code of another. */
 function createProgram(finish: Finish): Command {
   const program = new Command("selvedge")
@@ -68,6 +73,10 @@ function createProgram(finish: Finish): Command {
     .enablePositionalOptions()
     .showHelpAfterError("selvedge: see the command's --help")
     .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
+    .configureHelp({
+      optionDescription: (option) => withoutQuotes(PLAIN.optionDescription(option)),
+      argumentDescription: (argument) => withoutQuotes(PLAIN.argumentDescription(argument)),
+    })
     .addHelpText("after", GETTING_STARTED);
 
   addServerCommands(program, finish);
@@ -97,9 +106,8 @@ function createProgram(finish: Finish): Command {
   program
     .command("completions")
     .argument("<shell>", "bash, zsh or fish")
-    .description(
-      "Print a script that completes commands and flags, for example: selvedge completions bash > ~/.local/share/bash-completion/completions/selvedge",
-    )
+    .description("Print a script with which a shell completes commands and flags.")
+    .addHelpText("after", COMPLETIONS_EXAMPLES)
     .action(async (shell: string) => {
       process.stdout.write((await import("./completions.ts")).completions(program, shell));
       finish(EXIT.ok);
@@ -124,6 +132,12 @@ function exitCodeOf(error: unknown): ExitCode {
   else complain([`unexpected error: ${error.message}`, "this is a bug in Selvedge; please report it with these lines:", error.stack ?? ""]);
   return EXIT.failed;
 }
+
+const COMPLETIONS_EXAMPLES = `
+Examples:
+  source <(selvedge completions bash)                                    a line of ~/.bashrc
+  source <(selvedge completions zsh)                                     a line of ~/.zshrc, after compinit
+  selvedge completions fish > ~/.config/fish/completions/selvedge.fish   once`;
 
 const GETTING_STARTED = `
 Getting started:

@@ -49,7 +49,7 @@ export function addRules(parent: Command, finish: Finish): void {
 
 /** Adds the commands of `selvedge waf`. */
 export function addWaf(parent: Command, finish: Finish): void {
-  const crs = parent.command("crs").description("The OWASP Core Rule Set.").helpCommand(false);
+  const crs = parent.command("crs").description("Manage the OWASP Core Rule Set.").helpCommand(false);
   const install = crs
     .command("install")
     .argument("<file>", "a release of the OWASP Core Rule Set, .tar.gz")

@@ -20,7 +20,7 @@ export function addTokens(parent: Command, finish: Finish): void {
     .command("reset")
     .argument("[id]", "the token's identifier (default: the first token, which is created again if it was revoked)")
     .description(
-      "Give an API token a new secret and print it once. Use this if the first token was lost, and before anything becomes public.",
+      "Give an API token a new secret and print it once. Use this if the first token was lost, and before you open a plane to the Internet.",
     );
   const resetFlags = addConfigFlags(reset, DATABASE_KEYS);
   reset.action(async (id: string | undefined) => finish(await (await import("./token-revoke.ts")).tokenReset(id, resetFlags)));

@@ -47,7 +47,7 @@ function addZoneImport(parent: Command, finish: Finish): void {
     .option("--account <id>", "the account to create the zone in (default: the only account that the token can access)")
     .option(
       "--on-error <action>",
-      "refuse, clamp (default: cut TTLs, comments and tags to the limits) or skip (leave out lines that are wrong)",
+      "what to do with lines that the API does not accept: refuse (import nothing), clamp (bring TTLs, comments and tags to their limits, and refuse other faults; the default) or skip (leave the lines out)",
     )
     .option("--dry-run", "report what an import would do, and write nothing")
     .option("--proxied", "proxy all records that can be proxied, unless their comments say otherwise");

@@ -6,6 +6,7 @@ import { isoDate, type IsoDate, parseIsoDate, systemClock } from "#kernel/clock.
 import type { Rehearsal, RehearsalFinding } from "#model/access/rehearsal.ts";
 import { loadConfig } from "#app/config/config.ts";
 import type { ApiClient } from "../api-client.ts";
+import { forSeconds } from "../command-parts.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, columns, complain, EXIT, type ExitCode, print, printable } from "../outcome.ts";
 import { type ApiOptions, explained, openZoneApi } from "../zone/zone-api.ts";
@@ -64,7 +65,7 @@ async function ofServer(api: ApiClient, options: RehearseOptions, asOf: IsoDate)
   const path = `/accounts/${encodeURIComponent(account)}/deprecations/rehearsals`;
   const ask = async (days: number): Promise<Rehearsal> =>
     (await explained("rehearsal", () => api.call("POST", path, { as_of: asOf, days }))) as Rehearsal;
-  return options.live === true ? live(() => ask(1), secondsOf(options.for)) : ask(daysOf(options.since));
+  return options.live === true ? live(() => ask(1), forSeconds("--for", options.for)) : ask(daysOf(options.since));
 }
 
 /** Polls, and subtracts the state at the start; new findings are printed as they arrive. */
@@ -151,10 +152,4 @@ function daysOf(text: string | undefined): number {
   const [, days] = /^([1-9]\d?)d$/.exec(text) ?? [];
   if (days === undefined || Number(days) > DAYS_MAX) throw new CliError(`--since must be 1d to ${DAYS_MAX}d`, EXIT.usage);
   return Number(days);
-}
-
-function secondsOf(text: string | undefined): number {
-  const seconds = text === undefined ? Number.POSITIVE_INFINITY : Number(text);
-  if (!(seconds > 0)) throw new CliError("--for must be a number of seconds", EXIT.usage);
-  return seconds;
 }

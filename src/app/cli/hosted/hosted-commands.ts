@@ -51,7 +51,7 @@ export function addCertificates(program: Command, finish: Finish): void {
   const command = program
     .command("certificates")
     .argument(...ZONE)
-    .description("List the certificates of a zone, ordered and uploaded ones too, with their names and ends.");
+    .description("List the certificates of a zone, ordered and uploaded ones too, with their names and the times at which they expire.");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options: ApiOptions) =>
     finish(await (await import("./certificates.ts")).certificateList(zone, options, flags)),
@@ -74,7 +74,10 @@ export function addGateways(parent: Command, finish: Finish): void {
     .option("--open", "require no token");
   const addFlags = addConfigFlags(withAccount(add), CLIENT_KEYS);
   add.action(async (id: string, options: GatewayOptions) => finish(await (await load()).gatewayAdd(id, options, addFlags)));
-  const remove = parent.command("delete").argument("<id>", "the gateway").description("Delete an AI gateway and its logs.");
+  const remove = parent
+    .command("delete")
+    .argument("<id>", "its name in URLs, such as support")
+    .description("Delete an AI gateway and its logs.");
   const removeFlags = addConfigFlags(withAccount(remove), CLIENT_KEYS);
   remove.action(async (id: string, options: GatewayOptions) => finish(await (await load()).gatewayDelete(id, options, removeFlags)));
 }

@@ -22,7 +22,7 @@ export function addNodes(parent: Command, finish: Finish): void {
   const set = parent
     .command("set")
     .argument("<name>", "the node's name, as shown by node list")
-    .description("Change a node.")
+    .description("Change the addresses or the ring of a node.")
     .option("--addresses <addresses>", "public addresses of its edge, separated by commas; none: visitors are not sent to it")
     .addOption(ringOption());
   const setFlags = addConfigFlags(set, DATABASE_KEYS);
@@ -41,8 +41,8 @@ const ringOption = (): Option => new Option("--ring <ring>", "canary: it gets ch
 export function addRollout(parent: Command, finish: Finish): void {
   for (const [name, description] of [
     ["status", "Show how far changes have reached the nodes after the canaries."],
-    ["pause", "Give no more changes to the nodes after the canaries."],
-    ["resume", "Go on; what waits stays with the canaries once more."],
+    ["pause", "Hold changes back from the nodes after the canaries, until rollout resume."],
+    ["resume", "Give changes to all nodes again. Those that wait first stay with the canaries for rollout.wait_seconds."],
   ] as const) {
     const command = parent.command(name).description(description);
     const flags = addConfigFlags(command, DATABASE_KEYS);
