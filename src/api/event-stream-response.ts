@@ -1,5 +1,5 @@
 /** A stream of server-sent events. Proxies must not buffer events that should be visible at once. */
-export const followed = (body: AsyncIterable<string>) => ({
+export const followed = (body: AsyncIterableIterator<string>) => ({
   type: "text/event-stream",
   headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
   body,

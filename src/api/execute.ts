@@ -100,7 +100,8 @@ const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: () => Promise<boo
   body:
     typeof body === "string" || Buffer.isBuffer(body)
       ? body
-      : Readable.from(whileAllowed(body, stillAllowed, isEndless), { objectMode: false }),
+      : // A client that has left before the first part: what the body holds is freed, too.
+        Readable.from(whileAllowed(body, stillAllowed, isEndless), { objectMode: false }).once("close", () => void body.return?.()),
 });
 
 /**

@@ -77,7 +77,7 @@ export interface RawReply {
   /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
   readonly type: string;
   /** Parts, if it is too long to be held at once or unbounded; the reader sets the pace. */
-  readonly body: string | Buffer | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterableIterator<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

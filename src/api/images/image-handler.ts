@@ -53,7 +53,6 @@ export function createImageHandler({ control, failed }: ImageHandlerDeps): Image
     if (accountId === null || rest.length > 0) throw new PlatformError("image_upload_ended");
     await control.images.assertAwaited(accountId, secret);
     if (!isForm(request.headers)) throw new PlatformError("image_input", { message: "Send a form of the type multipart/form-data." });
-    places.look(accountId);
     const leave = places.take(accountId);
     try {
       const bytes = await requestBytes(request, request.headers["content-length"], IMAGE_BYTES_MAX + FORM_OVERHEAD_BYTES);

@@ -11,8 +11,8 @@ import { createTails, type TailDeps } from "./tail.ts";
 export interface LoggedRequests {
   /** Newest first; `limit` is an older name of `per_page`. */
   list(scope: EventScope, query: LoggedRequestQuery & { readonly page: number; readonly per_page: number }): Promise<Page<LoggedRequest>>;
-  export(scope: EventScope, query: LoggedRequestExport, accountId: string): AsyncIterable<string>;
-  tail(scope: EventScope, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;
+  export(scope: EventScope, query: LoggedRequestExport, accountId: string): AsyncIterableIterator<string>;
+  tail(scope: EventScope, query: LoggedRequestTail, accountId: string): AsyncIterableIterator<string>;
   /** Ends every tail. */
   close(): void;
 }

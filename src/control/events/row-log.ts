@@ -27,7 +27,7 @@ export interface RowLog<T extends LogTable, V extends object> {
    * All matching rows, newest first, as text of the format; the consumer sets the pace. Throws `rate_limited` if too many
    * exports run.
    */
-  export(where: Where<T>, how: ExportOf): AsyncIterable<string>;
+  export(where: Where<T>, how: ExportOf): AsyncIterableIterator<string>;
 }
 
 interface PageOf {
@@ -93,15 +93,6 @@ export function createRowLog<T extends LogTable, V extends object>(
     }
   };
 
-  async function* exported(where: Where<T>, { accountId, ...how }: ExportOf): AsyncGenerator<string> {
-    const leave = seats.take(accountId);
-    try {
-      yield* pages(where, how);
-    } finally {
-      leave();
-    }
-  }
-
   async function* pages(where: Where<T>, { format = "ndjson", limit = Infinity }: Omit<ExportOf, "accountId">): AsyncGenerator<string> {
     // The head is sent with the first rows, because an error could not be reported after it.
     let head = format === "csv" ? csvHead(columns) : "";
@@ -144,9 +135,6 @@ export function createRowLog<T extends LogTable, V extends object>(
         ...(isEstimate ? { info: { total_count_is_estimate: true } } : {}),
       };
     },
-    export: (where, how) => {
-      seats.look(how.accountId);
-      return exported(where, how);
-    },
+    export: (where, { accountId, ...how }) => seats.hold(accountId, pages(where, how)),
   };
 }

@@ -233,6 +233,22 @@ test("one account's exports do not use up the places of others, and an ended or 
   assert.throws(() => open("one"), isRefused);
 });
 
+test("a place is taken before the first read, and a stream that is left before it frees the place", async (t) => {
+  const { log } = await openLog(t);
+  const isRefused = (error: unknown) => error instanceof PlatformError && error.errorName === "rate_limited";
+  for (const [most, open] of [
+    [10, () => log.export({ zone_id: "zone" }, {}, "one")],
+    [25, () => log.tail({ zone_id: "zone" }, {}, "one")],
+  ] as const) {
+    const streams = Array.from({ length: most }, open);
+    assert.throws(open, isRefused);
+    await streams[0]?.return?.();
+    await open().return?.();
+    open();
+    assert.throws(open, isRefused);
+  }
+});
+
 test("many concurrent followers all get a place, even if the database runs few queries at a time", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);

@@ -23,13 +23,13 @@ export interface SecurityEvents {
    * All matching events, newest first, as text of the format; the consumer sets the pace. Throws as `list` does, and
    * `rate_limited` if too many exports run.
    */
-  export(scope: EventScope, query: SecurityEventExport, accountId: string): AsyncIterable<string>;
+  export(scope: EventScope, query: SecurityEventExport, accountId: string): AsyncIterableIterator<string>;
   /**
    * Future events as an event stream (WHATWG HTML, "Server-sent events"), until the client disconnects. A client that
    * falls too far behind gets the number of events that it missed. Throws as `list` does, and `rate_limited` if too
    * many clients follow.
    */
-  tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
+  tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterableIterator<string>;
   /** The values that events of sensitive data tell of: when first and last, and how often. Throws as `list` does. */
   values(scope: EventScope, query: SensitiveDataValuesQuery): Promise<SensitiveDataValues>;
   /** Ends every tail. */

@@ -46,7 +46,7 @@ export interface Tails<T extends TailedTable> {
   /** Ends all tails at their next look. */
   close(): void;
   /** Throws `rate_limited` if too many clients follow, of the account or in total. */
-  open(where: Where<T>, options: TailOptions): AsyncIterable<string>;
+  open(where: Where<T>, options: TailOptions): AsyncIterableIterator<string>;
 }
 
 export interface TailDeps {
@@ -98,44 +98,36 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
     }
   };
 
-  async function* tail(where: Where<T>, { scope, accountId, lastEventId, forSeconds = Infinity }: TailOptions): AsyncGenerator<string> {
-    const leave = seats.take(accountId);
-    try {
-      const seen =
-        lastEventId === undefined
-          ? undefined
-          : ((await looks.run(() => rowOf(reads, source, where, lastEventId))) ?? marks.read(lastEventId, scope)?.row_id);
-      let afterRow = seen ?? (await looks.run(() => reads.lastRow(source.table)));
-      /** The position with which a disconnected client returns. */
-      const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
-      yield `: events follow\n${idText()}`;
-      if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
-      const endMs = clock.monotonicMs() + forSeconds * 1000;
-      let spokenMs = clock.monotonicMs();
-      while (!closing.signal.aborted) {
-        const isLast = clock.monotonicMs() >= endMs;
-        const { text, lastRow, hasMore } = await look(where, afterRow);
-        afterRow = lastRow;
-        if (text !== "" || clock.monotonicMs() - spokenMs >= SILENCE_MS_MAX) {
-          yield text === "" ? `: nothing new\n${idText()}` : text;
-          spokenMs = clock.monotonicMs();
-        }
-        // A disconnected client is only noticed when something is yielded; an empty text sends nothing.
-        else yield "";
-        if (isLast) return;
-        if (!hasMore) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+  async function* tail(where: Where<T>, { scope, lastEventId, forSeconds = Infinity }: TailOptions): AsyncGenerator<string> {
+    const seen =
+      lastEventId === undefined
+        ? undefined
+        : ((await looks.run(() => rowOf(reads, source, where, lastEventId))) ?? marks.read(lastEventId, scope)?.row_id);
+    let afterRow = seen ?? (await looks.run(() => reads.lastRow(source.table)));
+    /** The position with which a disconnected client returns. */
+    const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
+    yield `: events follow\n${idText()}`;
+    if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
+    const endMs = clock.monotonicMs() + forSeconds * 1000;
+    let spokenMs = clock.monotonicMs();
+    while (!closing.signal.aborted) {
+      const isLast = clock.monotonicMs() >= endMs;
+      const { text, lastRow, hasMore } = await look(where, afterRow);
+      afterRow = lastRow;
+      if (text !== "" || clock.monotonicMs() - spokenMs >= SILENCE_MS_MAX) {
+        yield text === "" ? `: nothing new\n${idText()}` : text;
+        spokenMs = clock.monotonicMs();
       }
-    } finally {
-      leave();
+      // A disconnected client is only noticed when something is yielded; an empty text sends nothing.
+      else yield "";
+      if (isLast) return;
+      if (!hasMore) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   }
 
   return {
     close: () => closing.abort(),
-    open: (where, options) => {
-      seats.look(options.accountId);
-      return tail(where, options);
-    },
+    open: (where, options) => seats.hold(options.accountId, tail(where, options)),
   };
 }
 

@@ -36,7 +36,6 @@ export function createGatewayTries(deps: {
       if ((await gatewayById(store.read, accountId, id)) === undefined) throw new PlatformError("gateway_not_found");
       const base = urlOfGateways();
       if (base === "") throw invalid("This server does not run gateways.", "/endpoint");
-      places.look(accountId);
       const leave = places.take(accountId);
       const startMs = clock.monotonicMs();
       try {

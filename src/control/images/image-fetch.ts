@@ -15,7 +15,6 @@ export function imageFetcher(allowed: OutboundAddressAllowed) {
     const url = readOutboundUrl(text, allowed);
     if ("problem" in url) throw new PlatformError("image_input", { message: `The URL ${url.problem}.`, source: "/url" });
     const message = { url, headers: { accept: "image/*" }, totalMs: TOTAL_MS, bytesMax: IMAGE_BYTES_MAX };
-    places.look(accountId);
     const leave = places.take(accountId);
     const bytes = await fetchOutbound(message, allowed)
       .catch((error: unknown) => {

@@ -50,7 +50,6 @@ export function createRecordScans(deps: RecordScansDeps): RecordScans {
   const places = createStreamLimiter({ ...SCANS, takers: "scans", what: "run" });
 
   const scan = async (zone: PlannedZoneRef): Promise<readonly PreparedRecord[]> => {
-    places.look(zone.account_id);
     const leave = places.take(zone.account_id);
     try {
       const until = clock.monotonicMs() + SCAN_MS_MAX;
