@@ -29,6 +29,7 @@ import { fleetNodes } from "./fleet-nodes.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
+import { gatewayRealtime } from "./gateway-realtime.ts";
 import { gatewayPacedStreams, gatewayRequests, gatewayFirstStreams, gatewayStreams } from "./gateway-requests.ts";
 import { hostnamesStart } from "./hostnames-start.ts";
 import { pump } from "./pump.ts";
@@ -106,6 +107,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   gatewayPacedStreams,
   gatewayFirstToken,
   gatewayAborts,
+  gatewayRealtime,
   gatewayMemory,
   gatewayMemoryLong,
   gatewayIdleStreams,

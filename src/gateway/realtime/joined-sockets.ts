@@ -4,6 +4,8 @@ import type { KeyMask } from "#gateway/http/key-mask.ts";
 import { MaskedMessages } from "./masked-messages.ts";
 import type { SessionUsage } from "./session-usage.ts";
 
+/** Read at once, so that a turn is not much longer than what is left of it. */
+const PIECE_BYTES = 8 * 1024;
 /** Limit for a silent session; providers end theirs after an hour at most. */
 const IDLE_MS = 600_000;
 
@@ -24,16 +26,44 @@ export function join({ socket, provider, usage, bytes, mask, turns }: Joined, on
     // The other side gets the bytes that are in transit, and no more.
     else setTimeout(() => [socket, provider].forEach((one) => one.destroy()), LINGER_MS).unref();
   };
-  socket.on("data", (chunk: Buffer) => (bytes.fromClient += chunk.length));
-  provider.on("data", (chunk: Buffer) => {
-    bytes.fromProvider += chunk.length;
-    usage.push(chunk);
+  const ofClient = inTurns(turns, (piece) => {
+    bytes.fromClient += piece.length;
+    return piece.length;
+  });
+  const ofProvider = inTurns(turns, (piece) => {
+    bytes.fromProvider += piece.length;
+    return usage.push(piece);
   });
   for (const one of [socket, provider] as readonly (Duplex & { setTimeout?: (ms: number, then: () => void) => void })[])
     one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
-  pipeline(socket, provider, ended);
-  if (mask === undefined) pipeline(provider, socket, ended);
-  else pipeline(provider, masking(mask, usage, turns), socket, ended);
+  pipeline(socket, ofClient, provider, ended);
+  if (mask === undefined) pipeline(provider, ofProvider, socket, ended);
+  else pipeline(provider, ofProvider, masking(mask, usage, turns), socket, ended);
+}
+
+/** Passes what `read` was called with, in pieces while turns last; `read` returns what it cost. Meanwhile the sender waits. */
+function inTurns(turns: MessageTurns, read: (piece: Buffer) => number) {
+  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      let from = 0;
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        const step = (): void => turns.spend(read(chunk.subarray(at, at + PIECE_BYTES)));
+        if (turns.isLeft()) {
+          step();
+          continue;
+        }
+        if (at > from) yield chunk.subarray(from, at);
+        from = at;
+        await new Promise<void>((resolve) => {
+          turns.wait(() => {
+            step();
+            resolve();
+          });
+        });
+      }
+      yield chunk.subarray(from);
+    }
+  };
 }
 
 /**
@@ -43,7 +73,7 @@ export function join({ socket, provider, usage, bytes, mask, turns }: Joined, on
  */
 function masking(mask: KeyMask, usage: SessionUsage, turns: MessageTurns): Transform {
   const body = mask.body();
-  const messages = new MaskedMessages(mask.keys, turns.take);
+  const messages = new MaskedMessages(mask.keys, turns);
   let timer: NodeJS.Timeout | undefined;
   /** A chunk may have thousands of frames: other work comes between some of them, and the provider waits. */
   const read = (bytes: Buffer, done: () => void): void => {

@@ -57,7 +57,7 @@ const said = (bytes: Buffer, type = "response.output_text.delta"): string =>
 
 function passed(chunks: readonly Buffer[]): readonly Buffer[] {
   let asked = 0;
-  const mask = new MaskedMessages([KEY], () => ++asked % 3 !== 0);
+  const mask = new MaskedMessages([KEY], { isLeft: () => ++asked % 3 !== 0, spend: () => undefined });
   const shown: Buffer[] = [];
   for (const chunk of chunks) {
     shown.push(mask.push(chunk));
@@ -150,7 +150,7 @@ test("a message of hundreds of thousands of empty frames passes unchanged", () =
 test("each turn costs the same, however many frames of a chunk wait", () => {
   assertGrowsLinearly("a turn for each frame", (length) => () => {
     let isTurn = false;
-    const mask = new MaskedMessages([KEY], () => (isTurn = !isTurn));
+    const mask = new MaskedMessages([KEY], { isLeft: () => (isTurn = !isTurn), spend: () => undefined });
     mask.push(Buffer.concat(Array.from({ length: length / 2 }, () => frame(PING, ""))));
     while (mask.isBehind) mask.push(Buffer.alloc(0));
   });
@@ -158,7 +158,7 @@ test("each turn costs the same, however many frames of a chunk wait", () => {
 
 test("frames of one chunk are read in turns, in order", () => {
   let turns = 0;
-  const mask = new MaskedMessages([KEY], () => turns-- > 0);
+  const mask = new MaskedMessages([KEY], { isLeft: () => turns-- > 0, spend: () => undefined });
   const bytes = Buffer.concat([...Array.from({ length: 1000 }, () => frame(PING, "")), textDelta("x")]);
   assert.equal(mask.push(bytes).length, 0);
   assert.ok(mask.isBehind);

@@ -1,4 +1,5 @@
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+import type { MessageTurns } from "#kernel/process/message-turns.ts";
 import { addPieces, type EventForm, HELD_BYTES_MAX, MaskedTexts } from "#gateway/streams/masked-texts.ts";
 import { jsonPlacedTexts, plainPlacedText } from "#gateway/streams/placed-texts.ts";
 
@@ -6,6 +7,9 @@ const [CONTINUATION, BINARY, CLOSE] = [0, 2, 8];
 const FIN = 0x80;
 const IS_MASKED = 0x80;
 const NOTHING = Buffer.alloc(0);
+/** Measured: the work for a frame and for a byte of it, in units of a byte that only passes. */
+const [FRAME_COST, BYTE_COST] = [2_048, 8];
+type Turns = Pick<MessageTurns, "isLeft" | "spend">;
 
 /** One frame at the start of the bytes (RFC 6455 §5.2); undefined if its header is not complete. */
 function frameAt(bytes: Buffer): { readonly first: number; readonly head: number; readonly length: number } | undefined {
@@ -24,7 +28,7 @@ function frameAt(bytes: Buffer): { readonly first: number; readonly head: number
  */
 export class MaskedMessages {
   readonly #texts: MaskedTexts;
-  #takeTurn: () => boolean;
+  #turns: Turns;
   #rest: Buffer = NOTHING;
   /** Frames of a message that has not ended. */
   readonly #frames = new GatheredBytes();
@@ -33,10 +37,10 @@ export class MaskedMessages {
   #isBroken = false;
   #isBehind = false;
 
-  /** `takeTurn` is asked before each frame: whether it may be read now. */
-  constructor(keys: readonly string[], takeTurn: () => boolean = ALWAYS) {
+  /** A frame is read only while its turn is not over. */
+  constructor(keys: readonly string[], turns: Turns = ENDLESS) {
     this.#texts = new MaskedTexts(keys, MESSAGES);
-    this.#takeTurn = takeTurn;
+    this.#turns = turns;
   }
 
   /** Whether the last call left frames that had no turn; the next one reads them, also with no bytes. */
@@ -56,10 +60,11 @@ export class MaskedMessages {
     this.#isBehind = false;
     while (rest.length > 0) {
       const isPassing = this.#passing > 0 || this.#isBroken;
-      this.#isBehind = !isPassing && !this.#takeTurn();
+      this.#isBehind = !isPassing && !this.#turns.isLeft();
       if (this.#isBehind) break;
       const taken = isPassing ? this.#pass(rest, out) : this.#take(rest, out);
       if (taken === 0) break;
+      if (!isPassing) this.#turns.spend(FRAME_COST + taken * BYTE_COST);
       rest = rest.subarray(taken);
     }
     // The bytes may be part of a chunk that others use again. What waits for turns is not copied for each of them.
@@ -74,7 +79,7 @@ export class MaskedMessages {
 
   /** The rest, after the last bytes. */
   end(bytes: Buffer = NOTHING): Buffer {
-    this.#takeTurn = ALWAYS;
+    this.#turns = ENDLESS;
     const out = [this.push(bytes), ...this.#texts.end(), this.#frames.take(), this.#rest];
     this.#rest = NOTHING;
     return Buffer.concat(out);
@@ -127,7 +132,7 @@ export class MaskedMessages {
   }
 }
 
-const ALWAYS = (): boolean => true;
+const ENDLESS: Turns = { isLeft: () => true, spend: () => undefined };
 
 /** The payloads of a message's frames; empty for control messages, and for rests of messages. */
 function payloadsOf(raw: Buffer): readonly { readonly at: number; readonly length: number }[] {

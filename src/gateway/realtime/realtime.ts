@@ -27,12 +27,15 @@ export interface Realtime {
 }
 
 const NO_BODY: ReadyBody = { kind: "whole", bytes: Buffer.alloc(0) };
-/** Frames of providers, in all sessions whose keys are masked, that are read in a tick. */
-const FRAMES_PER_TICK = 256;
+/**
+ * The work of all sessions in a tick, in units of a byte that only passes: one or two milliseconds. A session that sends at full speed
+ * delays other requests by a few of these.
+ */
+export const SESSION_UNITS_PER_TICK = 512 * 1024;
 
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const sessions = new Set<() => void>();
-  const turns = createMessageTurns(FRAMES_PER_TICK);
+  const turns = createMessageTurns(SESSION_UNITS_PER_TICK);
   return {
     connect: async (req, socket, head, admitted, protocols) => {
       const step = await stepFor(deps, req, admitted, protocols);

@@ -7,6 +7,8 @@ const CONTINUATION = 0;
 const TEXT = 1;
 const CLOSE = 8;
 const MESSAGE_BYTES_MAX = 1024 * 1024;
+/** Measured: the work for a frame, for an answer that is counted, and for a byte of it. */
+const [FRAME_COST, ANSWER_COST, PARSED_BYTE_COST] = [128, 2_048, 4];
 /** The event that reports the usage of one answer. */
 const DONE = Buffer.from('"response.done"');
 
@@ -25,6 +27,7 @@ export class SessionUsage {
   /** Whether the current frame is a control frame, which may be between the parts of a message. */
   #isControl = false;
   #left = 0;
+  #cost = 0;
   readonly #message = new GatheredBytes();
 
   /** `onAnswer` is called with the usage of each answer. */
@@ -41,12 +44,15 @@ export class SessionUsage {
     return this.#sum;
   }
 
-  push(bytes: Buffer): void {
+  /** Returns the cost of the work, in units of a byte that only passes. */
+  push(bytes: Buffer): number {
     let at = 0;
+    this.#cost = bytes.length;
     while (at < bytes.length) {
       if (this.#left === 0) {
+        this.#cost += FRAME_COST;
         at = this.#readHeader(bytes, at);
-        if (at < 0) return;
+        if (at < 0) break;
         if (this.#left === 0) this.#frameEnds();
         continue;
       }
@@ -56,6 +62,7 @@ export class SessionUsage {
       at = end;
       if (this.#left === 0) this.#frameEnds();
     }
+    return this.#cost;
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
@@ -96,6 +103,7 @@ export class SessionUsage {
     const message = this.#message.take();
     this.#begin(false);
     if (!wasText || !message.includes(DONE)) return;
+    this.#cost += ANSWER_COST + message.length * PARSED_BYTE_COST;
     const usage = objectOf(objectOf(objectOf(parsedJson(message.toString("utf8")))?.["response"])?.["usage"]);
     if (usage === undefined) return;
     const told = OPENAI_USAGE.read(usage);

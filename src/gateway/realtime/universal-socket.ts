@@ -32,6 +32,8 @@ const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const REQUESTS_MAX = 32;
 /** Frames of all sockets that are read in a tick: other requests of the gateway wait for these at most. */
 const FRAMES_PER_TICK = 32;
+/** So many bytes of a message count as a frame: a long one is decoded and parsed at once, and others wait for it. */
+const FRAME_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 const IDLE_MS = 600_000;
 /** For a client that does not close its side, or takes no bytes, after the gateway closed its side. */
@@ -110,6 +112,7 @@ function serve(
   };
   const onText = (text: string): void => {
     wait();
+    turns.spend(text.length / FRAME_BYTES);
     const message = objectOf(parsedJson(text));
     const request = objectOf(message?.["request"]);
     if (message?.["type"] !== "universal.create" || request === undefined)

@@ -32,3 +32,18 @@ test("connections with many messages share a number for each tick, and take turn
   await new Promise(setImmediate);
   assert.equal(tick, "e");
 });
+
+test("a turn that needs more than is left of a tick takes it from later ticks", async () => {
+  const turns = createMessageTurns(10);
+  turns.spend(35);
+  let ticks = 0;
+  let isDone = false;
+  turns.wait(() => (isDone = true));
+  while (!isDone) {
+    ticks += 1;
+    await new Promise(setImmediate);
+  }
+  assert.equal(ticks, 3);
+  assert.ok(turns.isLeft());
+  assert.ok(turns.take());
+});

@@ -1,7 +1,11 @@
-/** Turns of several connections, which share a number of messages for each tick. */
+/** Turns of several connections, which share a number of messages, or of bytes, for each tick. */
 export interface MessageTurns {
   /** Whether one more message may be answered in this tick. */
   take(): boolean;
+  /** Whether some of this tick's number is left. */
+  isLeft(): boolean;
+  /** Takes as much as the work of a turn needed. What exceeds this tick's number is missing in later ones. */
+  spend(amount: number): void;
   /** Runs `work` in a later tick, in order, when messages may be answered again. */
   wait(work: () => void): void;
 }
@@ -21,7 +25,7 @@ export function createMessageTurns(perTick: number): MessageTurns {
   };
   const renew = (): void => {
     isPlanned = false;
-    left = perTick;
+    left = Math.min(perTick, left + perTick);
     while (left > 0) {
       const work = waiting.shift();
       if (work === undefined) break;
@@ -29,13 +33,19 @@ export function createMessageTurns(perTick: number): MessageTurns {
     }
     if (waiting.length > 0) plan();
   };
+  const spend = (amount: number): void => {
+    left -= amount;
+    plan();
+  };
+  const isLeft = (): boolean => left > 0;
   return {
     take: () => {
-      if (left === 0) return false;
-      left -= 1;
-      plan();
+      if (!isLeft()) return false;
+      spend(1);
       return true;
     },
+    isLeft,
+    spend,
     wait: (work) => {
       waiting.push(work);
       plan();
