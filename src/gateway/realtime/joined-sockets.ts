@@ -1,4 +1,4 @@
-import { type Duplex, pipeline, Transform } from "node:stream";
+import { type Duplex, pipeline, Transform, type Writable } from "node:stream";
 import type { MessageTurns } from "#kernel/process/message-turns.ts";
 import type { KeyMask } from "#gateway/http/key-mask.ts";
 import { MaskedMessages } from "./masked-messages.ts";
@@ -26,44 +26,37 @@ export function join({ socket, provider, usage, bytes, mask, turns }: Joined, on
     // The other side gets the bytes that are in transit, and no more.
     else setTimeout(() => [socket, provider].forEach((one) => one.destroy()), LINGER_MS).unref();
   };
-  const ofClient = inTurns(turns, (piece) => {
+  const masked = mask && masking(mask, usage, turns);
+  const ofClient = inTurns(turns, provider, (piece) => {
     bytes.fromClient += piece.length;
     return piece.length;
   });
-  const ofProvider = inTurns(turns, (piece) => {
+  const ofProvider = inTurns(turns, masked ?? socket, (piece) => {
     bytes.fromProvider += piece.length;
     return usage.push(piece);
   });
   for (const one of [socket, provider] as readonly (Duplex & { setTimeout?: (ms: number, then: () => void) => void })[])
     one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
   pipeline(socket, ofClient, provider, ended);
-  if (mask === undefined) pipeline(provider, ofProvider, socket, ended);
-  else pipeline(provider, ofProvider, masking(mask, usage, turns), socket, ended);
+  if (masked === undefined) pipeline(provider, ofProvider, socket, ended);
+  else pipeline(provider, ofProvider, masked, socket, ended);
 }
 
-/** Passes what `read` was called with, in pieces while turns last; `read` returns what it cost. Meanwhile the sender waits. */
-function inTurns(turns: MessageTurns, read: (piece: Buffer) => number) {
-  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of source) {
-      let from = 0;
-      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-        const step = (): void => turns.spend(read(chunk.subarray(at, at + PIECE_BYTES)));
-        if (turns.isLeft()) {
-          step();
-          continue;
-        }
-        if (at > from) yield chunk.subarray(from, at);
-        from = at;
-        await new Promise<void>((resolve) => {
-          turns.wait(() => {
-            step();
-            resolve();
-          });
-        });
-      }
-      yield chunk.subarray(from);
-    }
+/**
+ * Passes what `read` was called with, in pieces while turns last; `read` returns what it cost. Meanwhile the sender waits. Nothing is read
+ * while `to` is full, so that no byte waits in between when a frame of the gateway is written behind what was read.
+ */
+function inTurns(turns: MessageTurns, to: Writable, read: (piece: Buffer) => number): Transform {
+  const pass = (chunk: Buffer, from: number, done: () => void): void => {
+    if (to.writableNeedDrain) return void to.once("drain", () => pass(chunk, from, done));
+    let at = from;
+    for (; at < chunk.length && turns.isLeft(); at += PIECE_BYTES) turns.spend(read(chunk.subarray(at, at + PIECE_BYTES)));
+    if (at > from) transform.push(chunk.subarray(from, at));
+    if (at >= chunk.length) return done();
+    turns.wait(() => void (transform.destroyed || pass(chunk, at, done)));
   };
+  const transform = new Transform({ transform: (chunk: Buffer, _encoding, done) => pass(chunk, 0, done) });
+  return transform;
 }
 
 /**
