@@ -167,6 +167,14 @@ describe("rehearsals of recorded calls", () => {
     assert.equal((JSON.parse(since.out) as Rehearsal).breaking, 13, "the planted ones, and one filter of another test");
     const clean = await run(["--as-of", "2024-01-02", "--json"], server);
     assert.deepEqual([clean.code, (JSON.parse(clean.out) as Rehearsal).breaking], [0, 0], clean.err);
+    for (const source of [
+      ["--since", "7d"],
+      ["--live", "--for", "60"],
+    ]) {
+      const past = await run(["--as-of", OPERATOR.asOf, ...source], server);
+      assert.deepEqual([past.code, past.out], [2, ""], "nothing ends between the two days");
+      assert.match(past.err, /nothing can end: .* is not after 2024-01-01/);
+    }
     const coming = run(["--as-of", AS_OF, "--live", "--for", "25"], server);
     const calling = setInterval(() => void ask(server, "GET", `/zones/${zone}/rate_limits`), 1_000);
     const live = await coming.finally(() => clearInterval(calling));
@@ -333,6 +341,12 @@ test("a log has calls as recorders of HTTP write them, and one without calls is 
     const without = await run(args);
     assert.deepEqual([without.code, without.out], [2, ""]);
     assert.match(without.err, /nothing to rehearse .*beginning with line 1/);
+    for (const empty of ["", "\n", "[]", JSON.stringify({ log: { version: "1.2", entries: [] } })]) {
+      writeFileSync(file, empty);
+      const none = await run(args);
+      assert.deepEqual([none.code, none.out], [2, ""], JSON.stringify(empty));
+      assert.match(none.err, /nothing to rehearse .*no entry/);
+    }
     writeFileSync(file, JSON.stringify(request));
     const early = await run(["--as-of", "2026-01-01", "--log", file]);
     assert.equal(early.code, 2);

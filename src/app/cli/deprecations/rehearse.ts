@@ -41,7 +41,6 @@ export async function rehearseCalls(options: RehearseOptions, flags: readonly st
     options.log === undefined
       ? await ofServer(openZoneApi(options, data), options, asOf)
       : await ofLog(options.log, options.from, asOf, deprecationTable(deprecations.later_rows));
-  if (asOf <= report.from) complain([`nothing can end: --as-of ${asOf} is not after ${report.from}, the server's API date`]);
   print(json, report, linesOf(report));
   if (options.html !== undefined) writeFileSync(options.html, rehearsalPage(report));
   return report.breaking === 0 ? EXIT.ok : EXIT.failed;
@@ -54,8 +53,10 @@ async function ofLog(path: string, from: string | undefined, asOf: IsoDate, tabl
     throw new CliError(`--as-of ${asOf} must come after --from, the day on which the calls worked, which is ${worked}`, EXIT.usage);
   const { calls, skipped, firstSkipped, isCut } = await readCallLog(path);
   const left = `${skipped} entries are not calls of the management API`;
-  if (skipped > 0 && calls.length === 0)
-    throw new CliError(`nothing to rehearse in ${path}: ${left}, beginning with ${firstSkipped}`, EXIT.usage);
+  if (calls.length === 0) {
+    const reason = skipped === 0 ? "it has no entry" : `${left}, beginning with ${firstSkipped}`;
+    throw new CliError(`nothing to rehearse in ${path}: ${reason}`, EXIT.usage);
+  }
   if (skipped > 0) complain([`${left} and were left out, beginning with ${firstSkipped}`]);
   return rehearsalReport(table, calls, { from: worked, asOf, isCut });
 }
@@ -63,8 +64,12 @@ async function ofLog(path: string, from: string | undefined, asOf: IsoDate, tabl
 async function ofServer(api: ApiClient, options: RehearseOptions, asOf: IsoDate): Promise<Rehearsal> {
   const account = await requireAccount(api, options.account);
   const path = `/accounts/${encodeURIComponent(account)}/deprecations/rehearsals`;
-  const ask = async (days: number): Promise<Rehearsal> =>
-    (await explained("rehearsal", () => api.call("POST", path, { as_of: asOf, days }))) as Rehearsal;
+  const ask = async (days: number): Promise<Rehearsal> => {
+    const report = (await explained("rehearsal", () => api.call("POST", path, { as_of: asOf, days }))) as Rehearsal;
+    if (asOf <= report.from)
+      throw new CliError(`nothing can end: --as-of ${asOf} is not after ${report.from}, the server's API date`, EXIT.usage);
+    return report;
+  };
   return options.live === true ? live(() => ask(1), forSeconds("--for", options.for)) : ask(daysOf(options.since));
 }
 
