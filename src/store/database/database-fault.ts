@@ -19,14 +19,24 @@ export class DatabaseFault extends Error {
 export function explained(error: unknown, url: string, dialect: Dialect): unknown {
   const fault = dialect.fault(error) ?? (error instanceof PlatformError ? (error.errorName as Fault) : null);
   const root = error instanceof PlatformError ? error.cause : error;
-  if (fault === null || !(root instanceof Error)) return error;
+  if (!(root instanceof Error)) return error;
   const where = isFile(url) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
+  const wrong = WRONG_URLS[String((root as { readonly code?: unknown }).code)];
+  if (wrong !== undefined) return new Error(`cannot use the database ${where}: ${root.message}${wrong}`, { cause: error });
+  if (fault === null) return error;
   const remedy = REMEDIES[fault] ?? (isFile(url) ? "" : UNREACHABLE);
   const reason = FAULT_REASONS[fault] ?? FAULT_REASONS.database_unavailable;
   return new DatabaseFault(`cannot use the database ${where}: ${root.message}${remedy}`, { fault, reason }, error);
 }
 
 const UNREACHABLE = "; start that server, let this machine through its firewall, or correct database.url";
+
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html): waiting does not help. */
+const WRONG_URLS: Readonly<Record<string, string>> = {
+  "3D000": "; restore it from a backup, create it for a new installation, or correct database.url",
+  "28000": "; correct the user in database.url, or let the user in at that server",
+  "28P01": "; correct the user and password in database.url",
+};
 
 const REMEDIES: Readonly<Record<string, string>> = {
   database_damaged: "; restore it from a backup",

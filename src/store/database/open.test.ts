@@ -225,3 +225,17 @@ test("a file that was cut within its last page is reported as damage, however fe
   writeFileSync(path, whole);
   await (await openStore({ url, clock: systemClock, onDamaged: assert.fail })).close();
 });
+
+databaseTest(
+  "a database that PostgreSQL does not have is refused with its name and advice, and without the password",
+  async (url, dialect) => {
+    if (dialect === "sqlite") return;
+    const wrong = url.replace(/\/[^/?]+\?/, "/nothing_there?").replace(/^postgres:\/\/(?:[^@/]*@)?/, "postgres://postgres:hidden-word@");
+    for (const use of [() => openStore({ url: wrong, clock: systemClock }), () => inspectDatabase(wrong)])
+      await assert.rejects(use, ({ message }: Error) => {
+        assert.match(message, /^cannot use the database .*nothing_there.* does not exist; restore it from a backup, create it/);
+        assert.doesNotMatch(message, /hidden-word/);
+        return true;
+      });
+  },
+);
