@@ -118,7 +118,12 @@ _CloudflareClient(api_token=token).add_txt_record("example.com", "_acme-challeng
       assert.match(seen, /absent/);
     }
     const { code, err } = env(["openai", "--data", selvedge.dataDir]);
-    assert.deepEqual([code, err], [2, "selvedge: set the account of the gateway: --account ID\n"]);
+    assert.deepEqual(
+      [code, err],
+      [2, "selvedge: set the account of the gateway with --account ID, or SELVEDGE_TOKEN to find the only one\n"],
+    );
+    const found = printed("openai");
+    assert.ok(found.includes(`${gateway}/v1/${account}/main`), found);
   });
 
   test("no settings contain the token, and all name the server", () => {

@@ -68,17 +68,20 @@ function addEnv(parent: Command, finish: Finish): void {
       "--api <url>",
       "base URL of the API, as the tool reaches it (default: SELVEDGE_API, else the server that uses the data directory)",
     )
-    .option("--account <id>", "the account of the AI gateway, for openai and anthropic")
-    .option("--gateway <id>", "the AI gateway, for openai and anthropic", "main");
+    .option(
+      "--account <id>",
+      "for openai and anthropic, the account of the AI gateway (default: the only account that SELVEDGE_TOKEN can access)",
+    )
+    .option("--gateway <id>", "for openai and anthropic, the AI gateway", "main");
   const flags = addConfigFlags(command, CLIENT_KEYS);
-  command.action(async (tool: string, options: EnvOptions) => finish((await import("./env/env.ts")).env(tool, options, flags)));
+  command.action(async (tool: string, options: EnvOptions) => finish(await (await import("./env/env.ts")).env(tool, options, flags)));
 }
 
 function addReload(parent: Command, finish: Finish): void {
   const command = parent
     .command("reload")
     .description(
-      "Have the running server read its configuration and certificate again, and show what changed and what waits for a restart. Exits 1 if the configuration is invalid: then nothing changes. Exits 3 if no server runs.",
+      "Have the running server read its configuration and certificate again, and show what changed and what waits for a restart. If the configuration is invalid, nothing changes, and the command exits 1, or 2 if it finds the fault itself in --config. Exits 3 if no server runs.",
     );
   const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./server/reload.ts")).reload(flags)));

@@ -4,6 +4,8 @@ import { suggest } from "#app/config/suggest.ts";
 import { isAlive, readRunFile, type RunFile } from "#app/operations/run-file.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
+import { onlyAccount } from "../zone/only-account.ts";
+import { openZoneApi } from "../zone/zone-api.ts";
 import { ENV_TOOLS } from "./tools.ts";
 
 export interface EnvOptions {
@@ -13,11 +15,11 @@ export interface EnvOptions {
 }
 
 /** Prints the settings with which a tool calls the running server; in place of the token, they contain a variable. */
-export function env(tool: string, options: EnvOptions, flags: readonly string[]): ExitCode {
+export async function env(tool: string, options: EnvOptions, flags: readonly string[]): Promise<ExitCode> {
   const found = Object.hasOwn(ENV_TOOLS, tool) ? ENV_TOOLS[tool] : undefined;
   if (found === undefined) throw unknownTool(tool);
   const { data, json } = loadConfig(configInput(flags));
-  const base = found.calls === "api" ? apiBase(options, data) : gatewayBase(options, data);
+  const base = found.calls === "api" ? apiBase(options, data) : await gatewayBase(options, data);
   const settings = found.text(base);
   print(json, { tool, format: found.format, [found.calls]: base, settings }, [settings]);
   return EXIT.ok;
@@ -39,13 +41,19 @@ function apiBase({ api }: EnvOptions, data: string): string {
   return quotable(run.api);
 }
 
-function gatewayBase({ account, gateway }: EnvOptions, data: string): string {
-  if (account === undefined) throw new CliError("set the account of the gateway: --account ID", EXIT.usage);
+async function gatewayBase({ account: given, gateway }: EnvOptions, data: string): Promise<string> {
+  const account = given ?? (await accountOfToken(data));
   if (!/^[0-9a-f]{32}$/.test(account)) throw new CliError("--account takes 32 hexadecimal digits", EXIT.usage);
   if (!/^[\w-]{1,64}$/.test(gateway)) throw new CliError("--gateway takes the ID of a gateway, such as main", EXIT.usage);
   const run = running(data);
   if (run.gateway === "") throw new CliError(`the server on ${data} has no role gateway`, EXIT.notRunning);
   return `${quotable(run.gateway)}/v1/${account}/${gateway}`;
+}
+
+async function accountOfToken(data: string): Promise<string> {
+  if (!process.env["SELVEDGE_TOKEN"])
+    throw new CliError("set the account of the gateway with --account ID, or SELVEDGE_TOKEN to find the only one", EXIT.usage);
+  return onlyAccount(openZoneApi({}, data));
 }
 
 function running(data: string): RunFile {
