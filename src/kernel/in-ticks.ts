@@ -1,14 +1,14 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "./background-turn.ts";
 
 /**
- * Calls `step` for each item, and after `atOnce` of them leaves the rest to a later tick, so that other
- * work of the thread waits for these at most. Limit a tick by its number of items, not by a clock.
+ * Calls `step` for each item, and after `atOnce` of them leaves the rest to a later tick, in turns with other long tasks, so that
+ * other work of the thread waits for these at most. Limit a tick by its number of items, not by a clock.
  */
 export async function inTicks<T>(items: Iterable<T>, atOnce: number, step: (item: T) => void): Promise<void> {
   let left = atOnce;
   for (const item of items) {
     if (left === 0) {
-      await setImmediate();
+      await backgroundTurn();
       left = atOnce;
     }
     step(item);

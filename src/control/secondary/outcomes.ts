@@ -4,7 +4,7 @@ import { auditActor, commit } from "#control/commit.ts";
 import { primariesFailingAlert, transferredAlert } from "#control/notifications/alerts/alert.ts";
 import { enqueueAlert } from "#control/notifications/policies/enqueue-alert.ts";
 import { AT_ONCE_MAX, CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
-import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change-records.ts";
+import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
 import type { PrimaryCopy } from "#model/dns/primary-copy.ts";
@@ -103,7 +103,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       };
       const applied =
         count <= AT_ONCE_MAX
-          ? await commit(deps, call, atOnce, { timeoutMs: changeTimeoutMs(count) })
+          ? await commit(deps, call, atOnce, changeUnit(count))
           : (await changer.changeInPieces(call, zone, transferPieces(plan), { ...options, finishing: conclude })) !== null;
       if (applied) report({ zone: zone.name, result: "transferred", peer: peer.label, method, serial: apex.serial, changes: count });
       return applied;

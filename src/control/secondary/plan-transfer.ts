@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import { inTicks } from "#kernel/in-ticks.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import { chunksOf } from "#kernel/chunks.ts";
@@ -103,7 +103,7 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
       isNew[position] = 0;
       wanted.delete(key);
     }
-    await setImmediate();
+    await backgroundTurn();
   }
   // In their order of arrival, in which neighbours have neighbouring names, so that they share pages of the indexes.
   const added = records.values().filter((_, position) => isNew[position] === 1);
@@ -139,7 +139,7 @@ export async function planDifferences(
       if (row.proxied === 1) proxied.add(`${row.name} ${row.type}`);
       if (!isOwnAlias(row, scene.zone.name)) rows.set(keyOfRow(row), row);
     }
-    await setImmediate();
+    await backgroundTurn();
   }
   const servers = nameServersOf(scene);
   let nsTtl = scene.apex.ns_ttl;
@@ -149,11 +149,11 @@ export async function planDifferences(
   const added: ResourceRecord[] = [];
   let steps = 0;
   for (const [key, row] of rows) {
-    if (++steps % SLICE === 0) await setImmediate();
+    if (++steps % SLICE === 0) await backgroundTurn();
     if (net.get(key)?.after !== null) sets.add(row.name, typeCode(row.type) ?? 0, Buffer.byteLength(row.rdata, "base64"));
   }
   for (const [key, { sample, existed, after }] of net) {
-    if (++steps % SLICE === 0) await setImmediate();
+    if (++steps % SLICE === 0) await backgroundTurn();
     const inApex = roleOf(sample, zone) === "apex";
     const row = rows.get(key);
     if (existed !== (inApex ? servers.has(key) : row !== undefined))

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { backgroundTurn } from "#kernel/background-turn.ts";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { CLASS, FLAG, OPCODE, opcodeOf, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
@@ -81,16 +81,8 @@ export async function connectPrimary(
       const answer = serial === null ? ask(TYPE.AXFR, []) : ask(TYPE.IXFR, [ownSoa(zone, serial)]);
       const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
       const pack = createRecordPacker();
-      let taken = 0;
       while (!reader.transfer) {
-        // Otherwise, all messages that have arrived together would be processed in one tick.
-        if (taken >= RECORDS_AT_ONCE) {
-          await setImmediate();
-          taken = 0;
-        }
         const { answers } = await answer.next();
-        // A message without records takes its time as well.
-        taken += answers.length + 1;
         lease.take(answers);
         for (const record of answers) reader.take(pack(record));
         reader.endMessage();
@@ -107,8 +99,9 @@ export async function connectPrimary(
   };
 }
 
-/** Records of a transfer that are read per tick; the last message may add up to 5,000. */
-const RECORDS_AT_ONCE = 500;
+/** Bytes of messages that are read without another turn; one message may have more. A message takes its time, however short it is. */
+const BYTES_AT_ONCE = 8 * 1024;
+const MESSAGE_BYTES = 32;
 
 /** The SOA record in a request for differences, of which only the serial is used (RFC 1995 §3). */
 function ownSoa(zone: DnsName, serial: number): ResourceRecord {
@@ -131,9 +124,17 @@ interface Expected {
 }
 
 function createAnswerReader(stream: MessageStream, { id, question, verifier }: Expected): AnswerReader {
+  let left = 0;
   return {
     next: async () => {
       const bytes = await stream.next();
+      // Messages of all primaries that have arrived together would be read in one tick.
+      const cost = bytes.length + MESSAGE_BYTES;
+      if (left < cost) {
+        await backgroundTurn();
+        left = BYTES_AT_ONCE;
+      }
+      left -= cost;
       const { fault, message } = decoded(bytes, verifier);
       const rcode = message.flags & 0xf;
       if (rcode !== RCODE.NOERROR) throw new TransferError(`it answered ${rcodeName(rcode)}${fault ? ` (${FAULTS[fault]})` : ""}`);

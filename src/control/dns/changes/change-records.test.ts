@@ -1,5 +1,6 @@
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { Store } from "#store/database/store.ts";
@@ -75,6 +76,23 @@ storeTest("a batch deletes, patches, puts and posts in this order, as one revisi
   const [version] = (await control.dnsVersions.list(zone, { page: 1, per_page: 1 })).items;
   assert.deepEqual([version?.kind, version?.created, version?.updated, version?.deleted], ["batch", 2, 2, 1]);
   assert.equal((await store.read.selectFrom("zones").select("record_count").executeTakeFirstOrThrow()).record_count, 4);
+});
+
+storeTest("a small change waits for one of the large ones that wait with it, not for all of them", async ({ store }) => {
+  const { batch, create } = await zoned(store, { recordsPerZoneMax: 10_000 });
+  const ended: string[] = [];
+  const large = Array.from({ length: 12 }, async (_, at) => {
+    const posts = Array.from({ length: 120 }, (_, i) => ({ type: "A" as const, name: `h${i}.of${at}`, content: "192.0.2.1" }));
+    await batch({ posts });
+    ended.push("large");
+  });
+  // All have been prepared, and wait for the database.
+  while (ended.length === 0) await setImmediate();
+  await create({ type: "A", name: "small", content: "192.0.2.1" });
+  ended.push("small");
+  await Promise.all(large);
+  // It may have begun behind one that was running.
+  assert.ok(ended.indexOf("small") <= 4, ended.join());
 });
 
 storeTest("the first error ends a batch, names its change, and nothing is applied", async ({ store }) => {

@@ -22,7 +22,7 @@ import { serialEntry } from "#snapshot/compile/zone-entry.ts";
 import { importedRecordId, importOfRecord } from "#store/dns/dns-imports.ts";
 import { recordsByIds, recordsNamed, writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
-import type { Store, Unit } from "#store/database/store.ts";
+import type { Store, Unit, WriteOptions } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
 export interface ChangeOptions {
@@ -158,8 +158,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       const prepared = await prepareChanges(changes, zone, deps.policy);
       const alone = prepared.failedAlone;
       if (alone) throw POINTED.has(options.kind) ? located(alone, { part: "posts", index: 0, place: null }) : alone;
-      const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
-      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
+      const size = changeUnit(prepared.ids.length + prepared.posts.length);
+      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), size);
     },
     changeWithin: async (unit, call, zone, changes, options) =>
       apply(unit, call, zone, await prepareChanges(changes, zone, deps.policy), options),
@@ -219,7 +219,9 @@ function assertNotUnderWay(largeChange: string | null, records: readonly DnsReco
 }
 
 /** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine must not be. */
-export const changeTimeoutMs = (changes: number): number => 10_000 + changes;
+export const changeUnit = (changes: number): WriteOptions => ({ timeoutMs: 10_000 + changes, isBulk: changes > SHARED_MAX });
+/** Units of more changes do not share a transaction: those of others that wait go between them. */
+const SHARED_MAX = 100;
 
 /** Kinds of requests with several changes, whose errors include the position. */
 const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);

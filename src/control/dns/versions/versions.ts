@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change-records.ts";
+import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
@@ -143,28 +143,26 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
     revert: async (call, zone, version) => {
       const head = await findVersion(store.read, zone, version);
       if (changeCount(head) > AT_ONCE_MAX) return revertLarge(call, zone, head);
-      const timeoutMs = changeTimeoutMs(changeCount(head));
       const undo = async (unit: Unit): Promise<DnsVersion> => {
         const head = await findVersion(unit.db, zone, version);
         const changes = await changesOfRevert(unit.db, zone, await readChanges(unit.db, head, 0, changeCount(head)));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "revert", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? version));
       };
-      return commit(deps, call, undo, { timeoutMs });
+      return commit(deps, call, undo, changeUnit(changeCount(head)));
     },
 
     restore: async (call, zone, version) => {
       await findVersion(store.read, zone, version);
       const changes = await changesFrom(store.read, zone, version);
       if (changes > AT_ONCE_MAX) return restoreLarge(call, zone, version);
-      const timeoutMs = changeTimeoutMs(changes);
       const undo = async (unit: Unit): Promise<DnsVersion> => {
         const [, newest] = await findRange(unit.db, zone, { from: version });
         const changes = await changesOfRestore(unit.db, zone, await fold(unit.db, zone, version, newest));
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "restore", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? newest));
       };
-      return commit(deps, call, undo, { timeoutMs });
+      return commit(deps, call, undo, changeUnit(changes));
     },
   };
 }
