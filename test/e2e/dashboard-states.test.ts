@@ -56,9 +56,11 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
       await page.getByText(said).waitFor();
       assert.equal(await page.getByLabel("E-mail").count(), 0);
       assert.deepEqual(await graveViolations(page), []);
+      // The page may come back by itself before a click that waits for the button.
+      const again = await page.getByRole("button", { name: "Try again" }).elementHandle();
       await page.unroute(API);
       // The first time, the page is left alone.
-      if (said !== Object.keys(failures)[0]) await page.getByRole("button", { name: "Try again" }).click();
+      if (said !== Object.keys(failures)[0]) await again?.dispatchEvent("click");
       await heading("DNS records");
     }
   });

@@ -22,10 +22,12 @@ export interface RecordPages {
   known(ids: ReadonlySet<string>): readonly DnsRecord[];
 }
 
-/** The pages of records that stand between two rows of a virtual table. `query` has filters and order. */
-export function useRecordPages(zoneId: string, query: string, firstRow: number, lastRow: number): RecordPages {
+/** The first and the last page of the rows, as text, so that an equal value causes no new rendering. */
+export const pagesOfRows = (first: number, last: number): string => `${Math.floor(first / PER_PAGE)},${Math.floor(last / PER_PAGE)}`;
+
+/** Pages of records for a virtual table. `query` has filters and order; `shown` is of `pagesOfRows`. */
+export function useRecordPages(zoneId: string, query: string, shown: string): RecordPages {
   const client = useQueryClient();
-  const shown = `${Math.floor(firstRow / PER_PAGE)},${Math.floor(lastRow / PER_PAGE)}`;
   const [rested, setRested] = useState(shown);
   useEffect(() => {
     const timer = setTimeout(() => setRested(shown), REST_MS);

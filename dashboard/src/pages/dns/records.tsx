@@ -1,50 +1,34 @@
-import { Button, TextInput } from "@mantine/core";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "@mantine/core";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { api } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { Choice } from "../../parts/choice.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { shownName } from "../../api/names.ts";
-import { Chip, Empty, Failed, PageHead } from "../../parts/page.tsx";
+import { Empty, PageHead } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
-import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { BulkEdit } from "./bulk-edit.tsx";
+import { RecordFilters } from "./record-filters.tsx";
 import { RecordForm } from "./record-form.tsx";
-import { useRecordPages } from "./record-pages.ts";
-import { type Field, RecordRow, type RowActions } from "./record-row.tsx";
-import { RECORD_TYPES } from "./record-types.ts";
+import { type Editing, focusActiveRow, RecordGrid } from "./record-grid.tsx";
+import { pagesOfRows, useRecordPages } from "./record-pages.ts";
+import type { RowActions } from "./record-row.tsx";
 import css from "./records.module.css";
 
-const HEADS = [
-  ["pick", "Selection"],
-  ["type", "Type"],
-  ["name", "Name"],
-  ["content", "Content"],
-  ["traffic", "Traffic"],
-  ["ttl", "TTL"],
-  ["note", "Comment"],
-  ["changed", "Changed"],
-] as const;
 /** As many as one write changes at once. */
 const BULK_MAX = 3000;
-const phone = matchMedia("(max-width: 700px)");
 
 export const RecordsPage = () => <ZoneGate>{(zone) => <Records zone={zone} />}</ZoneGate>;
 
 function Records({ zone }: { readonly zone: Zone }) {
   const [{ search, type, proxied, record: opened }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text }, { replace: true }));
   const scroller = useRef<HTMLDivElement>(null);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [editing, setEditing] = useState<{ readonly id: string; readonly field: Field }>();
-  const [active, setActive] = useState(0);
+  const [editing, setEditing] = useState<Editing>();
   const [form, setForm] = useState<DnsRecord | "new" | undefined>(opened === "new" ? "new" : undefined);
   useEffect(() => {
     if (opened === "new") setForm("new");
@@ -53,29 +37,19 @@ function Records({ zone }: { readonly zone: Zone }) {
   const [fault, setFault] = useState<string>();
   const [isBulk, setBulk] = useState(false);
   const [isSelecting, setSelecting] = useState(false);
-  const height = phone.matches ? 60 : 38;
-  const types = useMemo(() => type?.split(",") ?? [], [type]);
   const query = useMemo(() => {
     const params = new URLSearchParams({ order: "name" });
     if (search !== undefined) params.set("search", search);
-    for (const one of types) params.append("type", one);
+    for (const one of type?.split(",") ?? []) params.append("type", one);
     if (proxied !== undefined) params.set("proxied", proxied);
     return params.toString();
-  }, [search, types, proxied]);
-  const [count_, setCount] = useState(30);
-  const rows = useVirtualizer({ count: count_, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
-  const items = rows.getVirtualItems();
-  const pages = useRecordPages(zone.id, query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
+  }, [search, type, proxied]);
+  const [shown, setShown] = useState(pagesOfRows(0, 0));
+  const pages = useRecordPages(zone.id, query, shown);
   const { total } = pages;
-  useEffect(() => {
-    if (total !== undefined) setCount(total);
-  }, [total]);
-  useEffect(() => void scroller.current?.scrollTo(0, 0), [query]);
 
   const latest = useRef(pages);
   latest.current = pages;
-  const focusActive = (): void =>
-    void requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]')?.focus());
   const actions = useMemo<RowActions>(
     () => ({
       pick: (id) => setPicked((old) => new Set(old.has(id) ? [...old].filter((one) => one !== id) : [...old, id])),
@@ -88,39 +62,15 @@ function Records({ zone }: { readonly zone: Zone }) {
       },
       leave: () => {
         setEditing(undefined);
-        focusActive();
+        focusActiveRow(scroller);
       },
       open: setForm,
     }),
     [zone.id],
   );
+  const openNew = useCallback(() => setForm("new"), []);
   const remove = useWrite<unknown>(`/zones/${zone.id}/dns_records`);
 
-  const onKey = (event: KeyboardEvent): void => {
-    const step = Math.floor((scroller.current?.clientHeight ?? 0) / height) - 1;
-    const to = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + step,
-      PageUp: active - step,
-      Home: 0,
-      End: (total ?? 1) - 1,
-    }[event.key];
-    const record = pages.at(active);
-    if (to !== undefined) {
-      event.preventDefault();
-      const next = Math.max(0, Math.min(to, (total ?? 1) - 1));
-      setActive(next);
-      rows.scrollToIndex(next);
-      focusActive();
-    } else if (record && (event.key === "Enter" || event.key === "F2")) {
-      event.preventDefault();
-      actions.edit(record.id, event.key === "F2" ? "name" : "content");
-    } else if (record && event.key === " ") {
-      event.preventDefault();
-      actions.pick(record.id);
-    } else if (event.key === "n" && !event.ctrlKey && !event.metaKey) setForm("new");
-  };
   /** All that match the filters, not those alone that are on the screen. */
   const selectAll = async (): Promise<void> => {
     setSelecting(true);
@@ -158,120 +108,40 @@ function Records({ zone }: { readonly zone: Zone }) {
           </>
         }
       >
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setForm("new")}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={openNew}>
           Add a record
         </Button>
       </PageHead>
-      <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
-          placeholder="Search names, contents and comments"
-          aria-label="Search records"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <Choice
-          label="Add a type to the filter"
-          isQuiet
-          value=""
-          options={[["", "Type"] as const, ...RECORD_TYPES.map((one) => [one, one] as const)]}
-          onChange={(value) => go({ type: [...new Set([...types, value])].join(",") })}
-        />
-        <Choice
-          label="Traffic"
-          isQuiet
-          value={proxied ?? ""}
-          options={[
-            ["", "Traffic"],
-            ["true", "Through the edge"],
-            ["false", "DNS only"],
-          ]}
-          onChange={(value) => go({ proxied: value || undefined })}
-        />
-        {types.map((one) => (
-          <Chip
-            key={one}
-            name="Type"
-            value={one}
-            onRemove={() => go({ type: types.filter((other) => other !== one).join(",") || undefined })}
-          />
-        ))}
-        {proxied !== undefined && (
-          <Chip name="Traffic" value={proxied === "true" ? "through the edge" : "DNS only"} onRemove={() => go({ proxied: undefined })} />
-        )}
+      <RecordFilters>
         {fault !== undefined && (
           <span role="alert" className={css["alert"]}>
             {fault}
           </span>
         )}
-      </div>
+      </RecordFilters>
       <div className={css["frame"]}>
-        <div
-          ref={scroller}
-          className={css["scroller"]}
-          role="grid"
-          aria-label={`DNS records of ${zone.name}`}
-          aria-rowcount={(total ?? 0) + 1}
-          aria-multiselectable
-          tabIndex={-1}
-          onKeyDown={onKey}
-          onFocus={(event) => {
-            const row = (event.target as HTMLElement).closest<HTMLElement>("[data-index]");
-            if (row) setActive(Number(row.dataset["index"]));
-          }}
-        >
-          <div role="row" aria-rowindex={1} className={css["heads"]}>
-            {HEADS.map(([id, head]) => (
-              <span key={id} role="columnheader" className={css[id]}>
-                {id === "pick" ? <span className="unseen">{head}</span> : head}
-              </span>
-            ))}
-          </div>
-          {pages.error ? (
-            <div role="row">
-              <div role="gridcell">
-                <Failed error={pages.error} onAgain={pages.again} />
-              </div>
-            </div>
-          ) : total === 0 ? (
-            <div role="row">
-              <div role="gridcell">
-                <Empty title={isFiltered ? "No record matches these filters" : "This zone has no records yet"}>
-                  {isFiltered ? (
-                    <Button variant="default" onClick={() => go({ search: undefined, type: undefined, proxied: undefined })}>
-                      Remove all filters
-                    </Button>
-                  ) : (
-                    <p>Add the first one, or import the zone file of the name servers that you use now.</p>
-                  )}
-                </Empty>
-              </div>
-            </div>
-          ) : (
-            <div role="rowgroup" className={css["rows"]} style={{ height: rows.getTotalSize() }}>
-              {items.map(({ index, start }) => {
-                const record = pages.at(index);
-                return (
-                  <RecordRow
-                    key={index}
-                    record={record}
-                    index={index}
-                    start={start}
-                    height={height}
-                    isActive={index === active}
-                    isPicked={record !== undefined && picked.has(record.id)}
-                    editing={record && editing?.id === record.id ? editing.field : undefined}
-                    zone={zone.name}
-                    actions={actions}
-                  />
-                );
-              })}
-            </div>
-          )}
-        </div>
+        <RecordGrid
+          zone={zone.name}
+          pages={pages}
+          query={query}
+          scroller={scroller}
+          picked={picked}
+          editing={editing}
+          actions={actions}
+          onPages={setShown}
+          onNew={openNew}
+          empty={
+            <Empty title={isFiltered ? "No record matches these filters" : "This zone has no records yet"}>
+              {isFiltered ? (
+                <Button variant="default" onClick={() => go({ search: undefined, type: undefined, proxied: undefined })}>
+                  Remove all filters
+                </Button>
+              ) : (
+                <p>Add the first one, or import the zone file of the name servers that you use now.</p>
+              )}
+            </Empty>
+          }
+        />
         {picked.size > 0 && (
           <div className={css["bulk"]} role="toolbar" aria-label="Actions for the selected records">
             {count(picked.size)} selected
