@@ -13,7 +13,7 @@ import type { ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
 import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TeeMessage } from "./scan-plan.ts";
-import { createFairShare } from "./fair-share.ts";
+import { createFairShare, threadCpuMs } from "./fair-share.ts";
 import { BufferUser } from "./shared-buffers.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./detector-channel.ts";
@@ -40,6 +40,8 @@ export interface DetectorDeps {
   readonly thread?: number;
   /** Milliseconds between two looks while bodies are few. */
   readonly pollMs?: number;
+  /** CPU time of this thread in milliseconds; for tests. */
+  readonly cpuMs?: () => number;
 }
 
 interface Attached {
@@ -69,7 +71,16 @@ interface Looked {
 }
 
 /** Scans the bodies that tees copy, and writes one event for each with a match. Runs outside the response path. */
-export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
+export function createDetector({
+  events,
+  clock,
+  metrics,
+  policies,
+  valueHash,
+  thread = 0,
+  pollMs = POLL_MS,
+  cpuMs = threadCpuMs,
+}: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans stopped at their candidate limit");
@@ -106,9 +117,9 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 
   const timed = (account: string, work: () => void): void => {
-    const fromMs = clock.monotonicMs();
+    const from = cpuMs();
     work();
-    shares.took(account, fromMs, clock.monotonicMs());
+    shares.took(account, cpuMs() - from);
   };
 
   /**

@@ -1,10 +1,10 @@
-/** Measures the detector's time per account, so that bodies of one account do not keep all others waiting. */
+/** Measures the detector's CPU time per account, so that bodies of one account do not keep all others waiting. */
 export interface FairShare {
-  /** Bodies of the account used the time from `fromMs` to `toMs`. */
-  took(accountId: string, fromMs: number, toMs: number): void;
+  /** Bodies of the account used so much CPU time: other work of the machine is not theirs. */
+  took(accountId: string, cpuMs: number): void;
   /** No more bodies wait. */
   rest(): void;
-  /** True if bodies have waited for long and this account used a large part of the time: its bodies are then left out. */
+  /** True if bodies have waited for long and this account used much of the time, and a large part: its bodies are then left out. */
   isOver(accountId: string): boolean;
 }
 
@@ -15,6 +15,8 @@ export interface FairShareOptions {
 /** While all waiting bodies are finished within this time, it does not matter whose they are. */
 const BUSY_MS_MAX = 5_000;
 const SHARE_MAX = 1 / 4;
+/** On a machine that leaves the detector no time, or while it compiles, a few bodies wait as long as many. */
+const USED_MS_MIN = 250;
 /** Older use counts half after each such interval. */
 const HALVED_EVERY_MS = 5_000;
 const FORGOTTEN_BELOW_MS = 0.5;
@@ -35,15 +37,24 @@ export function createFairShare({ monotonicMs }: FairShareOptions): FairShare {
   };
 
   return {
-    took: (accountId, fromMs, toMs) => {
-      if (toMs - halvedMs >= HALVED_EVERY_MS) {
-        halvedMs = toMs;
+    took: (accountId, cpuMs) => {
+      const nowMs = monotonicMs();
+      if (nowMs - halvedMs >= HALVED_EVERY_MS) {
+        halvedMs = nowMs;
         halve();
       }
-      taken.set(accountId, (taken.get(accountId) ?? 0) + toMs - fromMs);
-      total += toMs - fromMs;
+      taken.set(accountId, (taken.get(accountId) ?? 0) + cpuMs);
+      total += cpuMs;
     },
     rest: () => void (restedMs = monotonicMs()),
-    isOver: (accountId) => monotonicMs() - restedMs > BUSY_MS_MAX && (taken.get(accountId) ?? 0) > total * SHARE_MAX,
+    isOver: (accountId) => {
+      const own = taken.get(accountId) ?? 0;
+      return monotonicMs() - restedMs > BUSY_MS_MAX && own > USED_MS_MIN && own > total * SHARE_MAX;
+    },
   };
+}
+
+export function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
