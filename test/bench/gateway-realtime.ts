@@ -67,8 +67,9 @@ async function beside({ seconds }: BenchContext, load: RealtimeLoad): Promise<Me
     };
     return { value: at(1), also };
   } finally {
-    await site.close();
+    // Its sessions end with it: the gateway would wait for them.
     await worker.terminate();
+    await site.close();
   }
 }
 
