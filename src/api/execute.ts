@@ -100,7 +100,7 @@ const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: () => Promise<boo
   body:
     typeof body === "string" || Buffer.isBuffer(body)
       ? body
-      : // A client that has left before the first part: what the body holds is freed, too.
+      : // If the client leaves before the first part, this frees what the body holds.
         Readable.from(whileAllowed(body, stillAllowed, isEndless), { objectMode: false }).once("close", () => void body.return?.()),
 });
 

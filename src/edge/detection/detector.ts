@@ -13,7 +13,7 @@ import type { ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
 import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TeeMessage } from "./scan-plan.ts";
-import { createFairShare, threadCpuMs } from "./fair-share.ts";
+import { createFairShare } from "./fair-share.ts";
 import { BufferUser } from "./shared-buffers.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./detector-channel.ts";
@@ -79,7 +79,7 @@ export function createDetector({
   valueHash,
   thread = 0,
   pollMs = POLL_MS,
-  cpuMs = threadCpuMs,
+  cpuMs,
 }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
@@ -89,7 +89,7 @@ export function createDetector({
   const allowed = metrics.counter("selvedge_detection_allowlisted_total", "Sensitive data matches ignored because of an allowlist");
   const compiled = createCompiledCache(policies);
   const taps = new Map<MessagePort, Attached>();
-  const shares = createFairShare(clock);
+  const shares = createFairShare({ monotonicMs: () => clock.monotonicMs(), ...(cpuMs ? { cpuMs } : {}) });
   /** While the load is high, rings fill up and tees shed load. */
   const load: DecodingLoad = { bytes: 0, decoders: 0 };
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
@@ -116,12 +116,6 @@ export function createDetector({
     events.push("security_events", row);
   };
 
-  const timed = (account: string, work: () => void): void => {
-    const from = cpuMs();
-    work();
-    shares.took(account, cpuMs() - from);
-  };
-
   /**
    * Counts a finished body. The tee counts bodies that it cut short, and unfinished ones when the detector dies, so each
    * body is counted once.
@@ -140,7 +134,7 @@ export function createDetector({
       if (!job.isCut && !job.isTold) done(ring);
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
-    const inTime = (work: () => void): void => timed(plan.account_id, work);
+    const inTime = (work: () => void): void => shares.run(plan.account_id, work);
     const body = beginBody({ plan, first, detectors, startedMs: clock.monotonicMs(), timed: inTime, onResult });
     const job: Job = { body, isCut: false, isTold: false };
     return job;
@@ -167,7 +161,7 @@ export function createDetector({
     if (job.isTold) return isEnd && !isCut ? done(ring) : undefined;
     const { body } = job;
     job.isCut = isCut;
-    timed(body.account, () => {
+    shares.run(body.account, () => {
       pass(body, bytes);
       if (isEnd) body.end(isCut ? "partial" : isBroken ? "broken" : "whole");
     });

@@ -1,19 +1,23 @@
 /** Measures the detector's CPU time per account, so that bodies of one account do not keep all others waiting. */
 export interface FairShare {
-  /** Bodies of the account used so much CPU time: other work of the machine is not theirs. */
-  took(accountId: string, cpuMs: number): void;
+  /** Does work for a body of the account. Its CPU time counts if bodies are waiting: other work of the machine is not theirs. */
+  run(accountId: string, work: () => void): void;
   /** No more bodies wait. */
   rest(): void;
-  /** True if bodies have waited for long and this account used much of the time, and a large part: its bodies are then left out. */
+  /** True if bodies have waited for long, and this account used both much of the time and a large part of it: its bodies are then left out. */
   isOver(accountId: string): boolean;
 }
 
 export interface FairShareOptions {
   monotonicMs(): number;
+  /** CPU time of this thread in milliseconds. */
+  cpuMs?(): number;
 }
 
 /** While all waiting bodies are finished within this time, it does not matter whose they are. */
 const BUSY_MS_MAX = 5_000;
+/** Reading the CPU time takes as long as scanning a short body, so it is left out until bodies have waited this long. */
+const MEASURED_AFTER_MS = 1_000;
 const SHARE_MAX = 1 / 4;
 /** On a machine that leaves the detector no time, or while it compiles, a few bodies wait as long as many. */
 const USED_MS_MIN = 250;
@@ -21,7 +25,7 @@ const USED_MS_MIN = 250;
 const HALVED_EVERY_MS = 5_000;
 const FORGOTTEN_BELOW_MS = 0.5;
 
-export function createFairShare({ monotonicMs }: FairShareOptions): FairShare {
+export function createFairShare({ monotonicMs, cpuMs = threadCpuMs }: FairShareOptions): FairShare {
   const taken = new Map<string, number>();
   let total = 0;
   let restedMs = monotonicMs();
@@ -37,14 +41,18 @@ export function createFairShare({ monotonicMs }: FairShareOptions): FairShare {
   };
 
   return {
-    took: (accountId, cpuMs) => {
+    run: (accountId, work) => {
       const nowMs = monotonicMs();
+      if (nowMs - restedMs <= MEASURED_AFTER_MS) return work();
       if (nowMs - halvedMs >= HALVED_EVERY_MS) {
         halvedMs = nowMs;
         halve();
       }
-      taken.set(accountId, (taken.get(accountId) ?? 0) + cpuMs);
-      total += cpuMs;
+      const from = cpuMs();
+      work();
+      const used = cpuMs() - from;
+      taken.set(accountId, (taken.get(accountId) ?? 0) + used);
+      total += used;
     },
     rest: () => void (restedMs = monotonicMs()),
     isOver: (accountId) => {
@@ -54,7 +62,7 @@ export function createFairShare({ monotonicMs }: FairShareOptions): FairShare {
   };
 }
 
-export function threadCpuMs(): number {
+function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
