@@ -49,7 +49,8 @@ const issuerAt = (https: string, servername: string): Promise<string> =>
       resolve(String(socket.getPeerCertificate().issuer.CN));
       socket.destroy();
     });
-    socket.on("error", reject);
+    // Planes serve a certificate that a job deployed some milliseconds after the API shows it; until then the edge refuses the name.
+    socket.on("error", (error) => (/unrecognized name/.test(error.message) ? resolve("none yet") : reject(error)));
   });
 
 test("SPEC 2.7, SPEC 3.2: a power cut does not stop orders by HTTP, TXT record and alias, nor refusals by CAA", { skip }, async (t) => {
