@@ -1,3 +1,4 @@
+import { once } from "#kernel/once.ts";
 import type { DetectorGroup } from "./detector-group.ts";
 import { Chains } from "./chains.ts";
 import { type Countries, countriesOf } from "./countries.ts";
@@ -29,11 +30,6 @@ function onesOf(mask: number): number {
   for (let rest = mask; rest !== 0; rest &= rest - 1) ones++;
   return ones;
 }
-
-const once = <T>(find: () => T): (() => T) => {
-  let found: T | undefined;
-  return () => (found ??= find());
-};
 
 const ALL_DIGITS = 0xffff;
 /** `91 ABNA 0417 164`. */

@@ -1,7 +1,7 @@
 import { isUniform, weighted } from "#rules/detectors/checks/check-digits.ts";
 import { isPlaceholder, luhn } from "#rules/detectors/checks/checks.ts";
 import { codeDetectors } from "./code-detector.ts";
-import { GROUPED_CODES, GROUPED_NUMBERS, MIXED_CODES, PLAIN_CODES } from "./code-forms.ts";
+import { groupedCodes, groupedNumbers, MIXED_CODES, plainCodes } from "./code-forms.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 
 const digits = (from: number, to: number, before = ""): readonly string[] =>
@@ -77,11 +77,11 @@ export const BUSINESS_DETECTORS: readonly Detector[] = [
         id: "fin.vat_other",
         rule_id: "b4c2f0a8d61e4d39a7350ce1f92b8d64",
         name: "Value added tax number of any form, beside its name",
-        templates: [
-          ...PLAIN_CODES,
-          ...GROUPED_NUMBERS,
-          ...["AA", "AA "].flatMap((country) => GROUPED_NUMBERS.map((number) => country + number)),
-          ...GROUPED_CODES,
+        templates: () => [
+          ...plainCodes(),
+          ...groupedNumbers(),
+          ...["AA", "AA "].flatMap((country) => groupedNumbers().map((number) => country + number)),
+          ...groupedCodes(),
           ...MIXED_CODES,
           ...VAT_FORMS,
         ],

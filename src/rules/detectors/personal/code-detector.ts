@@ -1,5 +1,9 @@
-import type { Category, Detector } from "#rules/detectors/engine/detector.ts";
+import { once } from "#kernel/once.ts";
+import type { Anchor, Category, Detector } from "#rules/detectors/engine/detector.ts";
 import { withoutSpelled } from "#rules/detectors/checks/separators.ts";
+
+/** Many forms are a function, so that only threads that look for the code compute them. */
+type Forms = readonly string[] | (() => readonly string[]);
 
 /** A detector of numbers or codes with fixed forms; common members have defaults. */
 export interface CodeRow {
@@ -7,7 +11,7 @@ export interface CodeRow {
   readonly rule_id: string;
   readonly name: string;
   /** Forms of the code, in the notation of chains.ts. */
-  readonly templates: readonly string[];
+  readonly templates: Forms;
   /** Gets the number or code in upper case and without separators. */
   readonly isValid: (code: string) => boolean;
   readonly context?: readonly string[];
@@ -22,12 +26,23 @@ export interface CodeRow {
   readonly misses: readonly string[];
 }
 
+export function chainOf(forms: Forms, stuck?: true): Anchor {
+  const templates = once(typeof forms === "function" ? forms : () => forms);
+  return {
+    kind: "chain",
+    get templates() {
+      return templates();
+    },
+    ...(stuck === undefined ? {} : { stuck }),
+  };
+}
+
 export const codeDetectors = (category: Category, tags: readonly string[], rows: readonly CodeRow[]): readonly Detector[] =>
   rows.map(({ templates, isValid, isUpperCase, isStuck, confidence = "medium", enabled = true, ...row }) => ({
     ...row,
     category,
     tags,
-    anchors: [{ kind: "chain", templates, ...(isStuck === undefined ? {} : { stuck: isStuck }) }],
+    anchors: [chainOf(templates, isStuck)],
     patterns: [],
     accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(withoutSpelled(text))) && isValid(codeOf(text)),
     confidence,

@@ -1,5 +1,7 @@
 import { isIPv6 } from "node:net";
-import { BEHIND_AREA, GROUPED_NUMBERS } from "./code-forms.ts";
+import { once } from "#kernel/once.ts";
+import { chainOf } from "./code-detector.ts";
+import { behindArea, groupedNumbers } from "./code-forms.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 
 type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>;
@@ -8,10 +10,10 @@ type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "
 const contact = (row: Row): Detector => ({ category: "pii", tags: ["contact"], confidence: "medium", enabled: false, ...row });
 
 /** As people write national numbers, and international ones without a plus. */
-const PHONE_FORMS = [
+const phoneForms = once((): readonly string[] => [
   ...Array.from({ length: 10 }, (_, more) => "#".repeat(6 + more)),
-  ...GROUPED_NUMBERS,
-  ...BEHIND_AREA,
+  ...groupedNumbers(),
+  ...behindArea(),
   // In groups that dates have too, in five groups as in France, and with two kinds of separators.
   ...[
     "##~##~##",
@@ -26,7 +28,7 @@ const PHONE_FORMS = [
   ],
   ...["# (###) ###-##-##", "#(###)###-##-##", "#(###) ###-##-##", "# ### ###-##-##", "### ###-##-##", "## ###-##-##", "# (###) ### ## ##"],
   ...["#-###) #####", "### ###-###", "### ###-####", "# ### ###-####", "## ####-####", "## #####-####", "###-### ####", "###-### ## ##"],
-];
+]);
 
 /** The part before the at sign, also quoted (RFC 5321 §4.1.2). */
 const LOCAL_PART = String.raw`(?:[A-Za-z0-9\x80-\xff][A-Za-z0-9._%+\x80-\xff-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
@@ -92,12 +94,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     id: "pii.phone",
     rule_id: "1566e32334b6b3e839ed45cd90a12296",
     name: "Telephone number, beside its name",
-    anchors: [
-      {
-        kind: "chain",
-        templates: PHONE_FORMS,
-      },
-    ],
+    anchors: [chainOf(phoneForms)],
     patterns: [],
     // linear: pumped
     accepts: (text) => !/^(\d)\1+$/.test(text.replace(/\D/g, "")),

@@ -1,10 +1,11 @@
+import { once } from "#kernel/once.ts";
 import { isUniform } from "#rules/detectors/checks/check-digits.ts";
 import { codeDetectors } from "./code-detector.ts";
-import { GROUPED_CODES, GROUPED_NUMBERS, MIXED_CODES, PLAIN_CODES } from "./code-forms.ts";
+import { groupedCodes, groupedNumbers, MIXED_CODES, plainCodes } from "./code-forms.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 
 /** The forms of any country. */
-const ANY_FORM: readonly string[] = [...PLAIN_CODES, ...GROUPED_NUMBERS, ...GROUPED_CODES, ...MIXED_CODES];
+const anyForm = once((): readonly string[] => [...plainCodes(), ...groupedNumbers(), ...groupedCodes(), ...MIXED_CODES]);
 const LONG: readonly string[] = [16, 17, 18, 20].map((count) => "#".repeat(count));
 
 /** Numbers of one repeated digit are not issued; among letters, a few equal digits may be valid. */
@@ -23,7 +24,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
         id: "pii.tax_id_other",
         rule_id: "5b0ed1cf8f0948a5a1f0a35b8b63d2c7",
         name: "Tax number of any form, beside its name",
-        templates: [...ANY_FORM, ...LONG],
+        templates: () => [...anyForm(), ...LONG],
         isValid: isGiven,
         context: [
           ...["tax id", "tax number", "tax no", "tax code", "tax identif", "tax reference", "tax registration", "taxpayer", "fiscal id"],
@@ -73,7 +74,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
         id: "pii.national_id_other",
         rule_id: "93c7f10e2b5d4d0e8a6652f3e1b9c408",
         name: "Identity number of any form, beside its name",
-        templates: [...ANY_FORM, ...LONG],
+        templates: () => [...anyForm(), ...LONG],
         isValid: isGiven,
         context: [
           ...[
@@ -109,7 +110,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
         id: "pii.health_id_other",
         rule_id: "c8f52b6de1974fa2bd0b6a0f4d3e7190",
         name: "Health or insurance number of any form, beside its name",
-        templates: [...ANY_FORM, ...LONG, "AAAA #### ####", "#### ### ### AA", "#########-##A*"],
+        templates: () => [...anyForm(), ...LONG, "AAAA #### ####", "#### ### ### AA", "#########-##A*"],
         isValid: isGiven,
         context: [
           ...["health", "insurance number", "medicaid"],
@@ -173,7 +174,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
         id: "pii.business_id_other",
         rule_id: "0a6f3d92c7e5418fb1d45c20e98b73f6",
         name: "Number of a company of any form, beside its name",
-        templates: [...ANY_FORM, "AAA ####", "AAA #####", "AAA ######", "### ### ### #####", "#####.###", "###.###.####"],
+        templates: () => [...anyForm(), "AAA ####", "AAA #####", "AAA ######", "### ### ### #####", "#####.###", "###.###.####"],
         isValid: isGiven,
         context: [
           ...[

@@ -1,7 +1,7 @@
 import { isUniform, weighted } from "#rules/detectors/checks/check-digits.ts";
 import { luhn } from "#rules/detectors/checks/checks.ts";
 import { codeDetectors } from "./code-detector.ts";
-import { GROUPED_CODES, GROUPED_NUMBERS, MIXED_CODES, PLAIN_CODES, PLATES as PLATES_OF_ANY_FORM } from "./code-forms.ts";
+import { groupedCodes, groupedNumbers, MIXED_CODES, plainCodes, platesOfAnyForm } from "./code-forms.ts";
 
 const WORDS_OF_PASSPORTS = [
   "passport",
@@ -256,10 +256,10 @@ export const OTHER_PERSONAL_DETECTORS = [
         id: "pii.driver_licence",
         rule_id: "392906272708ae496ff431f576819a5a",
         name: "Driving licence number, beside its name",
-        templates: [
-          ...PLAIN_CODES,
-          ...GROUPED_NUMBERS,
-          ...GROUPED_CODES,
+        templates: () => [
+          ...plainCodes(),
+          ...groupedNumbers(),
+          ...groupedCodes(),
           ...MIXED_CODES,
           ...lettersAndDigits([2], [3]),
           // Great Britain, Germany, France, and others that make the number from the name or at random.
@@ -290,7 +290,7 @@ export const OTHER_PERSONAL_DETECTORS = [
         id: "pii.vehicle_plate_other",
         rule_id: "4c8e1f73a95b4d06b2d7e3f8160a9c54",
         name: "Vehicle registration plate of any form, beside its name",
-        templates: PLATES_OF_ANY_FORM,
+        templates: platesOfAnyForm,
         isValid: (code) => /\d/.test(code) && /[A-Z]/.test(code),
         context: WORDS_OF_PLATES,
         isUpperCase: true,

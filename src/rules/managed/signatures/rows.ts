@@ -1,3 +1,4 @@
+import { once } from "#kernel/once.ts";
 import { simplifyTest } from "#rules/regex/regex-linear.ts";
 import { requiredParts } from "#rules/regex/regex-parts.ts";
 import { parseRegex } from "#rules/regex/regex-syntax.ts";
@@ -36,6 +37,8 @@ export const signaturesOf = (
   reading: Signature["reading"] = "plain",
 ): readonly Signature[] =>
   rows.map((row) => {
+    // Only planes look for these parts.
+    const needs = once(() => row.needs ?? shownBy(row));
     const paranoia = row.paranoia ?? 1;
     const certainty = row.certainty ?? LEVELS[paranoia - 1]!;
     return {
@@ -47,7 +50,9 @@ export const signaturesOf = (
       looksFor: testOf(row),
       certainty,
       paranoia,
-      needs: row.needs ?? shownBy(row),
+      get needs() {
+        return needs();
+      },
     };
   });
 
