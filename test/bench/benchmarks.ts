@@ -26,6 +26,7 @@ import { edgeWafForm, edgeWafGet, edgeWafJson } from "./edge-waf.ts";
 import { edgeSoak } from "./edge-soak.ts";
 import { events10m } from "./events-10m.ts";
 import { fleetNodes } from "./fleet-nodes.ts";
+import { fleetPropagation } from "./fleet-propagation.ts";
 import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
@@ -59,6 +60,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   propagationEdge,
   propagationGateway,
   fleetNodes,
+  fleetPropagation,
   dnsListOneZone,
   dnsListManyZones,
   dnsRelease,

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { type ApiCall, apiCaller } from "./api.ts";
 import { type NatsServer, startNats } from "./nats.ts";
@@ -12,10 +11,15 @@ import { removeDirectory } from "./temporary.ts";
 
 const execute = promisify(execFile);
 
-const servers = new WeakMap<TestContext, Selvedge[]>();
+/** Work to do at the end, in the order in which it was added: a test, or a benchmark. */
+export interface FleetScope {
+  after(work: () => unknown): void;
+}
+
+const servers = new WeakMap<FleetScope, Selvedge[]>();
 
 /** A temporary directory, removed once the fleet's servers have ended: hooks run in the order in which they were added. */
-export function fleetDirectory(t: TestContext, name: string): string {
+export function fleetDirectory(t: FleetScope, name: string): string {
   const path = mkdtempSync(join(tmpdir(), `selvedge-fleet-${name}-`));
   t.after(async () => {
     await Promise.all((servers.get(t) ?? []).map((server) => server.kill()));
@@ -53,7 +57,7 @@ export interface FleetWorld {
 
 /** A control server on PostgreSQL with a bus; `program`: path of another release's `bin/selvedge.js`. */
 export async function startFleet(
-  t: TestContext,
+  t: FleetScope,
   controlEnv: NodeJS.ProcessEnv = {},
   given?: TestPostgres,
   program = "bin/selvedge.js",

@@ -33,8 +33,8 @@ export interface OwnPostgres extends TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts a server on a Unix socket in a temporary directory in the background, and returns at once. */
-export function startPostgres(): OwnPostgres {
+/** Starts a server on a Unix socket in a temporary directory in the background, and returns at once. `more`: settings such as `fsync=on`. */
+export function startPostgres(more: readonly string[] = []): OwnPostgres {
   const postgres = findTool("postgres");
   if (postgres === undefined) throw new Error("PostgreSQL is not installed: apt-get install postgresql");
   // The link in the PATH may be in another directory than the server's other programs.
@@ -61,7 +61,8 @@ export function startPostgres(): OwnPostgres {
   };
   process.once("exit", removeNow);
   const initialised = run("initdb", ["-D", data, ...CLUSTER]);
-  const serve = (): Promise<void> | undefined => (stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS]));
+  const serve = (): Promise<void> | undefined =>
+    stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS, ...flagsOf(more)]);
   let ended = initialised.then(serve);
   const crash = async (): Promise<void> => {
     // The signal of `pg_ctl -m immediate`.
@@ -193,8 +194,9 @@ async function withClient<T>(directory: string, database: string, work: (client:
 }
 
 const CLUSTER = ["-U", "postgres", "--auth=trust", "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8"] as const;
+const flagsOf = (settings: readonly string[]): readonly string[] => settings.flatMap((setting) => ["-c", setting]);
 /** The server serves all test files of a run, and its data is deleted afterwards, so it need not sync. */
-const SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=panic"].flatMap((setting) => ["-c", setting]);
+const SETTINGS = flagsOf(["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=panic"]);
 
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
