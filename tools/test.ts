@@ -1,10 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { availableParallelism } from "node:os";
 import { sharePostgres } from "../test/support/postgres.ts";
 import { propertySeed } from "../test/support/property.ts";
-import { forgetTimes, printSlowest, timesFlags } from "./file-times.ts";
+import { filesThatFailed, forgetResults, printSlowest, resultFlags } from "./file-results.ts";
 import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
 import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
@@ -33,17 +31,15 @@ for (const tool of provideTools("test")) {
 }
 console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
 
-const directory = mkdtempSync(join(tmpdir(), "selvedge-tests-"));
 const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
 // Built once here, so that the servers of test/ need not build concurrently; without a build they run from the sources.
 if (asked.length === 0 || asked.some((file) => file.startsWith("test/")))
   spawnSync("node", ["tools/build.ts"], { cwd: ROOT, env: stepEnvironment(), stdio: "inherit" });
 process.exitCode = asked.length > 0 ? (await run(asked, availableParallelism())).exitCode : await runAll();
 await postgres?.stop();
-rmSync(directory, { recursive: true });
 
 async function runAll(): Promise<number> {
-  forgetTimes();
+  forgetResults();
   const units = [...sharedSystemSteps(), ...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
   const systems = await run(systemTests().alone, SYSTEM_FILES_PER_CORE * availableParallelism());
@@ -65,11 +61,6 @@ async function runAll(): Promise<number> {
   return exitCode;
 }
 
-/** Each of the file's lines once. */
-function linesOf(file: string): readonly string[] {
-  return existsSync(file) ? [...new Set(readFileSync(file, "utf8").split("\n").filter(Boolean))] : [];
-}
-
 interface Outcome {
   readonly exitCode: number;
   /** None of a run that was stopped. */
@@ -77,12 +68,8 @@ interface Outcome {
 }
 
 async function run(testFiles: readonly string[], concurrency: number): Promise<Outcome> {
-  const failed = join(directory, `failed-of-${concurrency}`);
-  const reporters = [
-    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
-    ...[`--test-reporter=${new URL("failed-files.ts", import.meta.url).href}`, `--test-reporter-destination=${failed}`],
-    ...timesFlags(`run of ${concurrency}`),
-  ];
+  const name = `run of ${concurrency}`;
+  const reporters = [...["--test-reporter=spec", "--test-reporter-destination=stdout"], ...resultFlags(name)];
   const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters];
   const runner = spawn("node", [...flags, ...testFiles], {
     cwd: ROOT,
@@ -112,5 +99,5 @@ async function run(testFiles: readonly string[], concurrency: number): Promise<O
   clearTimeout(limit);
   late.stop();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-  return { exitCode, failedFiles: wasStopped || exitCode === 0 ? [] : linesOf(failed) };
+  return { exitCode, failedFiles: wasStopped || exitCode === 0 ? [] : filesThatFailed(name) };
 }

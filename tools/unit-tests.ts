@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { timesFlags } from "./file-times.ts";
+import { resultFlags } from "./file-results.ts";
 import { ROOT, type Step, testFlags } from "./steps.ts";
 
 const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
@@ -59,7 +59,7 @@ const stepOf = (name: string, files: readonly string[], timeoutMs: number): Step
     "--test-isolation=none",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
-    ...timesFlags(name),
+    ...resultFlags(name),
     ...files,
   ],
 });

@@ -3,18 +3,20 @@ import { join, relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { ROOT } from "./steps.ts";
 
-/** Directory where runs store their times, one file each. */
-const FOLDER = join(ROOT, "node_modules/.cache/test-times");
+/** Directory where runs store their results, one file each. */
+const FOLDER = join(ROOT, "node_modules/.cache/test-results");
 
 /**
- * A reporter for node:test that writes `MILLISECONDS CPU-MILLISECONDS PATH` for each test of a file. CPU is that of
- * this process, so it is meaningful only if the tests run in it (--test-isolation=none).
+ * A reporter for node:test that writes `MILLISECONDS CPU-MILLISECONDS PATH` for each test of a file, and `failed PATH` for
+ * each failure. CPU is that of this process, so it is meaningful only if the tests run in it (--test-isolation=none).
+ * One reporter writes both, because with a third one the runner has so many listeners that Node.js warns of a leak.
  */
 // The runner wants it so.
 // oxlint-disable-next-line no-default-export
-export default async function* fileTimes(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+export default async function* fileResults(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let before = process.cpuUsage();
   for await (const { type, data } of events) {
+    if (type === "test:fail") yield `failed ${data.file ?? data.name}\n`;
     if (type !== "test:complete" || data.nesting !== 0 || data.file === undefined) continue;
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
@@ -22,13 +24,21 @@ export default async function* fileTimes(events: AsyncIterable<TestEvent>): Asyn
   }
 }
 
-export function timesFlags(name: string): readonly string[] {
+const resultsOf = (name: string): string => join(FOLDER, name.replaceAll(/\W+/g, "-"));
+
+export function resultFlags(name: string): readonly string[] {
   mkdirSync(FOLDER, { recursive: true });
-  return [`--test-reporter=${new URL(import.meta.url).href}`, `--test-reporter-destination=${join(FOLDER, name.replaceAll(/\W+/g, "-"))}`];
+  return [`--test-reporter=${new URL(import.meta.url).href}`, `--test-reporter-destination=${resultsOf(name)}`];
+}
+
+/** Each file of the run in which a test failed. */
+export function filesThatFailed(name: string): readonly string[] {
+  const file = resultsOf(name);
+  return existsSync(file) ? [...new Set(Array.from(readFileSync(file, "utf8").matchAll(/^failed (.+)$/gm), ([, path = ""]) => path))] : [];
 }
 
 /** To be called before a run, and before its flags are made. */
-export const forgetTimes = (): void => rmSync(FOLDER, { recursive: true, force: true });
+export const forgetResults = (): void => rmSync(FOLDER, { recursive: true, force: true });
 
 /** Prints the files that took longest, longest first. */
 export function printSlowest(count: number): void {
