@@ -7,7 +7,7 @@ import { someAudit } from "./audit.ts";
 // A process that writes units and prints the name of each once it is acknowledged.
 // Arguments: URL of the database, how many units, how many at a time, and `bulk` for units of large changes.
 const [url = "", units = "0", concurrency = "1", kind] = process.argv.slice(2);
-const options = { isBulk: kind === "bulk" };
+const options = kind === "bulk" ? { bulkOf: "a" } : {};
 const store = await openStore({ url, clock: systemClock });
 let left = Number(units);
 

@@ -103,7 +103,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       };
       const applied =
         count <= AT_ONCE_MAX
-          ? await commit(deps, call, atOnce, changeUnit(count))
+          ? await commit(deps, call, atOnce, changeUnit(zone, count))
           : (await changer.changeInPieces(call, zone, transferPieces(plan), { ...options, finishing: conclude })) !== null;
       if (applied) report({ zone: zone.name, result: "transferred", peer: peer.label, method, serial: apex.serial, changes: count });
       return applied;

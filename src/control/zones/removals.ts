@@ -45,7 +45,7 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
       if (rows.length === 0) return finished;
       for (const row of rows) {
         // Each in its own unit, so that other writes run in between.
-        while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call), { isBulk: true })).result);
+        while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call), { bulkOf: "" })).result);
         if (closed) return finished;
         await store.write(({ db }) => endRemoval(db, row.id));
         finished += 1;
@@ -59,7 +59,7 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
   return {
     run,
     forget: async () => {
-      for (const deleteSome of KEPT) while (!closed && (await store.write((unit) => deleteSome(unit), { isBulk: true })).result);
+      for (const deleteSome of KEPT) while (!closed && (await store.write((unit) => deleteSome(unit), { bulkOf: "" })).result);
     },
     wake: (call) => void run(call).catch(() => {}),
     close: async () => {

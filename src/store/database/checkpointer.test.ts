@@ -67,14 +67,14 @@ test("the log stays small during continuous writes, and shrinks when they stop",
 test("while a reader keeps the log from being copied, units of large changes wait and others do not", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
-  const write = (name: string, isBulk: boolean): Promise<unknown> =>
+  const write = (name: string, bulkOf?: string): Promise<unknown> =>
     store.write(
       ({ db }) =>
         db
           .insertInto("secrets")
           .values({ name, value: "v".repeat(1_000_000), created_on: "" })
           .execute(),
-      { isBulk },
+      { bulkOf },
     );
   try {
     let isWritten = false;
@@ -84,10 +84,10 @@ test("while a reader keeps the log from being copied, units of large changes wai
       await reader.promise;
       assert.equal(isWritten, false);
     });
-    await write("first", false);
-    for (let i = 0; i < 110; i++) await write(`other ${i}`, false);
-    const bulk = write("bulk", true).then(() => (isWritten = true));
-    for (let i = 0; i < 5; i++) await write(`later ${i}`, false);
+    await write("first");
+    for (let i = 0; i < 110; i++) await write(`other ${i}`);
+    const bulk = write("bulk", "a").then(() => (isWritten = true));
+    for (let i = 0; i < 5; i++) await write(`later ${i}`);
     reader.resolve();
     await reading;
     await bulk;

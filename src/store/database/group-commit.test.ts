@@ -322,10 +322,15 @@ test("a bulk unit has its own transaction, others that wait go between two of th
     }),
   });
   const say = (name: string) => async (): Promise<void> => void statements.push(name);
-  const bulk = (name: string) => group.write(say(name), { isBulk: true });
+  const bulk = (name: string, bulkOf = "a") => group.write(say(name), { bulkOf });
   await Promise.all([bulk("bulk 1"), bulk("bulk 2"), bulk("bulk 3"), group.write(say("other 1")), group.write(say("other 2"))]);
   const order = ["other 1", "other 2", "COMMIT", "bulk 1", "COMMIT", "bulk 2", "COMMIT", "bulk 3", "COMMIT"];
   assert.deepEqual(statements, order);
+  await Promise.all([bulk("a 1"), bulk("a 2"), bulk("a 3"), bulk("b 1", "b"), bulk("b 2", "b")]);
+  assert.deepEqual(
+    statements.splice(order.length).filter((text) => text !== "COMMIT"),
+    ["a 1", "b 1", "a 2", "b 2", "a 3"],
+  );
   hasRoom = false;
   const waiting = bulk("bulk 4");
   await group.write(say("other 3"));
@@ -434,7 +439,7 @@ test("one sync serves a bulk unit and those that waited for it, and none of them
       failing = text;
       other = group.write(async () => void statements.push("other")).then(say("other is stored"), say("other failed"));
     };
-    await group.write(work, { isBulk: true }).then(say("bulk is stored"), say("bulk failed"));
+    await group.write(work, { bulkOf: "a" }).then(say("bulk is stored"), say("bulk failed"));
     await other;
     failing = "";
     return statements.splice(0);

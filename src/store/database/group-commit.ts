@@ -1,3 +1,4 @@
+import { createTurnQueue } from "#kernel/turn-queue.ts";
 import { beginWriting } from "./begin.ts";
 import { createLogSyncs, SYNC_LATER } from "./log-syncs.ts";
 import { type Committed, type GroupDeps, type Pending, runGroup } from "./run-group.ts";
@@ -7,7 +8,7 @@ import type { Unit, WriteOptions, Written } from "./store.ts";
 /**
  * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
  * to disk; each of several has its own savepoint, so that a failure undoes only that unit. A bulk unit has a transaction of its
- * own, and between two of them all others that wait have theirs. Syncs of an SQLite file block no thread of ours. No two units of an
+ * own, and between two of them all others that wait have theirs; accounts with bulk units take turns. Syncs of an SQLite file block no thread of ours. No two units of an
  * installation run at the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
@@ -51,7 +52,7 @@ interface Group {
 
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue: Pending[] = [];
-  const bulk: Pending[] = [];
+  const bulk = createTurnQueue<Pending>();
   let isBulkNext = false;
   let session: Session | null = null;
   /** The connection's current settings for undo data and syncs. */
@@ -68,16 +69,18 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
   /** Empty if bulk units wait for room. */
   const nextGroup = (): Group => {
-    const [first] = bulk;
+    const first = bulk.next();
     const isBulkReady = first !== undefined && (isBulkNext || queue.length === 0) && mayBegin(first);
     isBulkNext = !isBulkReady;
-    return isBulkReady ? { units: bulk.splice(0, 1), isBulk: true } : { units: queue.splice(0, UNITS_PER_GROUP), isBulk: false };
+    if (!isBulkReady) return { units: queue.splice(0, UNITS_PER_GROUP), isBulk: false };
+    bulk.take();
+    return { units: [first], isBulk: true };
   };
   const resume = (): void => {
-    if (running === null && queue.length + bulk.length > 0) running = drain();
+    if (running === null && queue.length + bulk.size > 0) running = drain();
   };
   const drain = async (): Promise<void> => {
-    while (queue.length + bulk.length > 0) {
+    while (queue.length + bulk.size > 0) {
       // Requests that arrived in the same tick join the group.
       await new Promise(setImmediate);
       const group = nextGroup();
@@ -149,16 +152,13 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   };
 
   return {
-    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS, isBulk = false }: WriteOptions = {}) =>
+    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS, bulkOf }: WriteOptions = {}) =>
       new Promise<Written<T>>((resolve, reject) => {
         if (closed) throw new Error("the store is closed");
-        (isBulk ? bulk : queue).push({
-          work,
-          timeoutMs,
-          sinceMs: deps.clock.monotonicMs(),
-          resolve: resolve as Pending["resolve"],
-          reject,
-        });
+        const sinceMs = deps.clock.monotonicMs();
+        const pending: Pending = { work, timeoutMs, sinceMs, resolve: resolve as Pending["resolve"], reject };
+        if (bulkOf === undefined) queue.push(pending);
+        else bulk.push(bulkOf, pending);
         running ??= drain();
       }),
     synced: syncs.done,

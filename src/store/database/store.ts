@@ -55,8 +55,11 @@ export interface Written<T> {
 export interface WriteOptions {
   /** Timeout after which the unit is undone, because other units wait for it; default 10 s. */
   readonly timeoutMs?: number;
-  /** One of the many units of a large change: units of others go before it, and it waits while the database is behind. */
-  readonly isBulk?: boolean;
+  /**
+   * One of the many units of a large change, and the account of the change: other units go before it, accounts take turns, and it waits
+   * while the database is behind. Empty for duties of the installation.
+   */
+  readonly bulkOf?: string | undefined;
 }
 
 export interface Store {

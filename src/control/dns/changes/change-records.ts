@@ -158,7 +158,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       const prepared = await prepareChanges(changes, zone, deps.policy);
       const alone = prepared.failedAlone;
       if (alone) throw POINTED.has(options.kind) ? located(alone, { part: "posts", index: 0, place: null }) : alone;
-      const size = changeUnit(prepared.ids.length + prepared.posts.length);
+      const size = changeUnit(zone, prepared.ids.length + prepared.posts.length);
       return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), size);
     },
     changeWithin: async (unit, call, zone, changes, options) =>
@@ -219,7 +219,10 @@ function assertNotUnderWay(largeChange: string | null, records: readonly DnsReco
 }
 
 /** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine must not be. */
-export const changeUnit = (changes: number): WriteOptions => ({ timeoutMs: 10_000 + changes, isBulk: changes > SHARED_MAX });
+export const changeUnit = (zone: PlannedZoneRef, changes: number): WriteOptions => ({
+  timeoutMs: 10_000 + changes,
+  ...(changes > SHARED_MAX ? { bulkOf: zone.account_id } : {}),
+});
 /** Units of more changes do not share a transaction: those of others that wait go between them. */
 const SHARED_MAX = 100;
 

@@ -110,7 +110,8 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
   };
 
   const takeBack = async (call: Call, row: DnsImportRow): Promise<void> => {
-    while ((await store.write((unit) => takeBackSome(unit, row), { isBulk: true })).result);
+    const { account_id: bulkOf = "" } = (await zoneRowById(store.read, row.zone_id)) ?? {};
+    while ((await store.write((unit) => takeBackSome(unit, row), { bulkOf })).result);
     await store.write(async (unit) => {
       if (!(await isUnderWay(unit.db, row))) return;
       const zone = await zoneRowById(unit.db, row.zone_id);

@@ -32,7 +32,7 @@ export async function largeStep<T>(
         runs[own] = { draft, result };
         return own;
       };
-      const { result: run, rev } = await store.write(once, { isBulk: true });
+      const { result: run, rev } = await store.write(once, { bulkOf: change.zone.account_id });
       const { draft, result } = runs[run]!;
       const { units, pieces, parts, firstPart, waiting } = draft;
       Object.assign(change, { units, pieces, parts, firstPart, waiting });

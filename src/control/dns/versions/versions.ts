@@ -149,7 +149,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "revert", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? version));
       };
-      return commit(deps, call, undo, changeUnit(changeCount(head)));
+      return commit(deps, call, undo, changeUnit(zone, changeCount(head)));
     },
 
     restore: async (call, zone, version) => {
@@ -162,7 +162,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
         const done = await changer.changeWithin(unit, call, zone, changes, { kind: "restore", refersTo: version });
         return versionView(await findVersion(unit.db, zone, done.version ?? newest));
       };
-      return commit(deps, call, undo, changeUnit(changes));
+      return commit(deps, call, undo, changeUnit(zone, changes));
     },
   };
 }

@@ -166,7 +166,7 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
             if (!(await updateImportJob(db, row.id, ["receiving"], { touched_on: now() }))) throw new PlatformError("dns_import_not_found");
             await insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS));
           },
-          { isBulk: true },
+          { bulkOf: zone.account_id },
         );
       calls.set(row.id, call);
       const outcome = Promise.withResolvers<number>();
