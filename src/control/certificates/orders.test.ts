@@ -8,6 +8,8 @@ import type { Store } from "#store/database/store.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createCertificateOrders } from "./orders.ts";
 
+const PREFERRED = { zone: "local", custom_hostname: "local", certificate_pack: "local" };
+
 /** An order of a new zone, in a new account. */
 async function ordered(store: Store, authority: string): Promise<string> {
   const id = newId();
@@ -29,7 +31,7 @@ async function ordered(store: Store, authority: string): Promise<string> {
 storeTest("slow authorities, and orders that callers wait for, keep no place from orders at another authority", async ({ store }) => {
   const begun: string[] = [];
   const orders = createCertificateOrders({
-    ...{ store, clock: fixedClock(1_000_000), preferred: { zone: "local", custom_hostname: "local", certificate_pack: "local" } },
+    ...{ store, clock: fixedClock(1_000_000), preferred: PREFERRED },
     onError: () => undefined,
     workOn: (id, signal) =>
       new Promise((resolve) => {
@@ -47,4 +49,47 @@ storeTest("slow authorities, and orders that callers wait for, keep no place fro
   assert.equal(await orders.turn(), 1);
   assert.equal(begun.at(-1), other);
   await orders.close();
+});
+
+storeTest("callers at the same time start at most 64 orders, each once, and none starts after the end", async ({ store }) => {
+  const begun: string[] = [];
+  let isClosed = false;
+  const orders = createCertificateOrders({
+    ...{ store, clock: fixedClock(1_000_000), preferred: PREFERRED },
+    onError: () => undefined,
+    workOn: async (id, signal) => {
+      assert.equal(isClosed, false);
+      begun.push(id);
+      if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    },
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 70; n++) ids.push(await ordered(store, "lets_encrypt"));
+  const workFor = (owner_id: string) => orders.workFor({ owner_kind: "zone", owner_id });
+  const calls = ids.flatMap((id, n) => (n < 65 ? [workFor(id), ...(n < 5 ? [workFor(id)] : [])] : []));
+  await orders.turn();
+  assert.ok(begun.length > 8 && begun.length <= 64, `${begun.length}`);
+  const late = await ordered(store, "local");
+  calls.push(workFor(late));
+  await orders.close();
+  isClosed = true;
+  await Promise.all(calls);
+  assert.equal(new Set(begun).size, begun.length);
+});
+
+storeTest("an order that a caller claims while the orders close does not start afterwards", async ({ store }) => {
+  let [begun, isClosed] = [0, false];
+  const orders = createCertificateOrders({
+    ...{ store, clock: fixedClock(1_000_000), preferred: PREFERRED },
+    onError: (error) => assert.fail(String(error)),
+    workOn: async (_id, signal) => {
+      assert.deepEqual([isClosed, signal.aborted], [false, true]);
+      begun++;
+    },
+  });
+  const call = orders.workFor({ owner_kind: "zone", owner_id: await ordered(store, "local") });
+  await orders.close();
+  isClosed = true;
+  await call;
+  assert.equal(begun, 1);
 });

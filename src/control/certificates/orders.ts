@@ -68,9 +68,11 @@ const LOOK_AGAIN_MS = 1_050;
 export function createCertificateOrders(deps: CertificateOrdersDeps): CertificateOrders {
   const { store, clock, workOn } = deps;
   const closing = new AbortController();
+  /** From before the claim until the attempt ends, so that callers at the same time stay within the limit and closing waits for all. */
   const running = new Set<Promise<void>>();
   /** Those that no caller waits for: callers' orders keep no place from these. */
   let planned = 0;
+  let turning: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   const wakeIn = (ms: number): void => {
@@ -78,24 +80,26 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     clearTimeout(timer);
     timer = setTimeout(() => void turn().catch(deps.onError), ms).unref();
   };
-  const start = (id: string): Promise<void> => {
-    const { signal } = closing;
-    const run: Promise<void> = workOn(id, signal)
-      .catch(async (error: unknown) => {
-        if (!signal.aborted) deps.onError(error);
-        // Releases the claim. What failed here would fail again at once, and keep its place from others.
-        const later = signal.aborted ? {} : { due_ms: clock.nowMs() + FAILED_MS };
-        await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0, ...later }));
-      })
-      .catch(deps.onError)
-      .finally(() => {
-        running.delete(run);
-        wakeIn(LOOK_AGAIN_MS);
-      });
+  const track = (work: Promise<void>): Promise<void> => {
+    const run = work.finally(() => {
+      running.delete(run);
+      wakeIn(LOOK_AGAIN_MS);
+    });
     running.add(run);
     return run;
   };
-  const turn = async (): Promise<number> => {
+  const start = async (id: string): Promise<void> => {
+    const { signal } = closing;
+    try {
+      await workOn(id, signal);
+    } catch (error) {
+      if (!signal.aborted) deps.onError(error);
+      // Releases the claim. What failed here would fail again at once, and keep its place from others.
+      const later = signal.aborted ? {} : { due_ms: clock.nowMs() + FAILED_MS };
+      await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0, ...later })).catch(deps.onError);
+    }
+  };
+  const claim = async (): Promise<number> => {
     const limit = CONCURRENCY_MAX - planned;
     // Reading is cheap, but every write is synced to disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
@@ -110,8 +114,14 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
       }),
     );
     planned += ids.length;
-    for (const id of ids) void start(id).finally(() => planned--);
+    for (const id of ids) void track(start(id).finally(() => planned--));
     return ids.length;
+  };
+  /** One after another, because each counts what the one before has claimed. */
+  const turn = (): Promise<number> => {
+    const next = turning.then(claim);
+    turning = next.catch(() => undefined);
+    return next;
   };
 
   return {
@@ -130,8 +140,8 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     turn,
     workFor: async (owner) => {
       if (closing.signal.aborted || running.size >= RUNNING_MAX) return;
-      const { result: id } = await store.write(({ db }) => claimOrderOf(db, owner, clock.nowMs(), LEASE_MS));
-      if (id !== undefined) await start(id);
+      const claimed = store.write(({ db }) => claimOrderOf(db, owner, clock.nowMs(), LEASE_MS));
+      await track(claimed.then(({ result: id }) => (id === undefined ? undefined : start(id))));
     },
     wake: () => wakeIn(0),
     resume: async () => {
@@ -140,7 +150,8 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     close: async () => {
       closing.abort(new Error("the server is shutting down"));
       clearTimeout(timer);
-      await Promise.all(running);
+      await turning;
+      await Promise.allSettled(running);
     },
   };
 }
