@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import type { SharedLimits } from "#kernel/net/shared-limits.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAuthenticator } from "./auth.ts";
@@ -55,12 +56,13 @@ export function createAdmission(deps: {
   readonly clock: Clock;
   readonly config: GatewayConfig;
   readonly upstreams: Upstreams;
+  readonly sharedLimits?: SharedLimits;
   readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
 }): Admission {
-  const { replica, clock, config, upstreams } = deps;
+  const { replica, config, upstreams } = deps;
   const gateways = createGateways(replica);
   const domains = createGatewayDomains(replica);
-  const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
+  const authenticator = createAuthenticator({ ...deps, vendorPrefix: config.vendorPrefix });
   const defaults = createDefaultGateways(deps);
   const refused = (name: GatewayErrorName): Refusal => ({ name });
   const pathOf = ({ target, headers: { host } }: Pick<ClientRequest, "target" | "headers">): RequestPath | undefined => {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type CidrSet, createCidrSet } from "#kernel/net/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { addressKey, createRateLimiter, FAILURES_PER_ADDRESS, isBeyondGuessing, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { type SharedLimits, UNSHARED } from "#kernel/net/shared-limits.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
@@ -43,11 +44,15 @@ export function createAuthenticator(deps: {
   readonly vendorPrefix: string;
   /** Limits unknown tokens from one address. */
   readonly failureLimit?: RateLimitConfig;
+  /** Limits that other machines count, too. */
+  readonly sharedLimits?: SharedLimits;
 }): Authenticator {
   const names = [...new Set([deps.vendorPrefix, "cf"])].flatMap((prefix) => [`${prefix}-aig-authorization`, `${prefix}-aig-token`]);
   const byHash = new Map<string, CompiledToken>();
   const seen = new Map<string, CompiledToken>();
-  const guesses = createRateLimiter(deps.failureLimit ?? FAILURES_PER_ADDRESS, deps.clock);
+  const guesses = createRateLimiter(deps.failureLimit ?? FAILURES_PER_ADDRESS, deps.clock, {
+    ...{ limits: deps.sharedLimits ?? UNSHARED, name: "unknown tokens" },
+  });
   /** Keeps the accepted tokens that still exist, with their current rights. */
   const seeAgain = (): void => {
     for (const [secret, { hash: digest }] of Array.from(seen)) {
