@@ -162,11 +162,14 @@ test("status exits 0 if the server is ready, 1 if it does not respond and 3 if n
   assert.deepEqual([none.code, none.out], [3, ""]);
   assert.match(none.err, /no server runs on .*; start one with/);
   let ready = true;
-  const server = createServer((_req, res) =>
-    res
-      .writeHead(ready ? 200 : 503, { "content-type": "application/json" })
-      .end(JSON.stringify({ status: ready ? "ready" : "not ready", reasons: ready ? [] : ["edge is down"] })),
-  );
+  let afterMs = 0;
+  const server = createServer((_req, res) => {
+    const answer = (): unknown =>
+      res
+        .writeHead(ready ? 200 : 503, { "content-type": "application/json" })
+        .end(JSON.stringify({ status: ready ? "ready" : "not ready", reasons: ready ? [] : ["edge is down"] }));
+    setTimeout(answer, afterMs);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`;
@@ -188,6 +191,9 @@ test("status exits 0 if the server is ready, 1 if it does not respond and 3 if n
   const down = await selvedge(["status", "--data", data]);
   assert.equal(down.code, 1);
   assert.match(down.out, /^status +not ready; edge is down$/m);
+  // The server itself waits three seconds for a database that does not answer.
+  afterMs = 3_300;
+  assert.match((await selvedge(["status", "--data", data])).out, /^status +not ready; edge is down$/m);
   // A process that cannot exist: the largest identifier is 2^22.
   writeRunFile(data, { ...run, pid: 2 ** 30 });
   assert.equal((await selvedge(["status", "--data", data])).code, 3);

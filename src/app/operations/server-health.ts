@@ -1,9 +1,7 @@
 import type { ServerHealth } from "#model/access/server-health.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
-
-/** Longer than any tick of a busy thread. */
-const ANSWER_LIMIT_MS = 3_000;
+import { ANSWER_LIMIT_MS } from "./silent-planes.ts";
 
 export const planeStates = (planes: Pick<Planes, "workers">): Promise<ServerHealth["planes"]> =>
   Promise.all(

@@ -1,7 +1,7 @@
 import type { Planes } from "#app/planes/planes-deps.ts";
 
 /** Longer than any tick of a busy thread. */
-const ANSWER_LIMIT_MS = 3_000;
+export const ANSWER_LIMIT_MS = 3_000;
 
 /** Why threads of the planes do not serve, one sentence each. */
 export async function silentPlanes(workers: Planes["workers"]): Promise<readonly string[]> {

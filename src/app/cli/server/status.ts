@@ -4,12 +4,14 @@ import https from "node:https";
 import { text } from "node:stream/consumers";
 import { loadConfig } from "#app/config/config.ts";
 import { listed } from "#app/operations/ready.ts";
+import { ANSWER_LIMIT_MS } from "#app/operations/silent-planes.ts";
 import { isAlive, type RunFile, readRunFile } from "#app/operations/run-file.ts";
 import { configInput } from "#app/cli/config-input.ts";
 import type { ServerStatus } from "#app/operations/server-status.ts";
 import { columns, complain, EXIT, type ExitCode, print, printable } from "#app/cli/outcome.ts";
 
-const READY_TIMEOUT_MS = 3_000;
+/** Longer than the server's own checks, which find one after another what does not answer. */
+const READY_TIMEOUT_MS = 3 * ANSWER_LIMIT_MS;
 const NOT_ANSWERING = "not answering";
 
 interface Readiness {
