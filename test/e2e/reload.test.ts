@@ -131,6 +131,14 @@ test("errors in a new configuration or certificate are logged and change nothing
   await logged(server, /the configuration is invalid; nothing was changed/, 4);
   assert.match(server.log(), /cert\.pem has \d+ bytes, more than 131072/);
   await isFirst();
+  await rm(config);
+  execFileSync("mkfifo", [config]);
+  hangUp(server);
+  await logged(server, /the configuration is invalid; nothing was changed/, 5);
+  assert.match(server.log(), /cannot read the configuration file .*selvedge\.toml: .* is not a regular file/);
+  await isFirst();
+  await rm(config);
+  await writeFile(config, text);
   await writeFile(certificate, pair);
   hangUp(server);
   await eventually(async () => (await ask(url)).subject === "other");

@@ -6,11 +6,13 @@ const SQLITE = "sqlite:";
 export const controlPathOf = (databaseUrl: string): string | null =>
   databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : null;
 
+const readText = (path: string): string => readFileSync(path, "utf8");
+
 /** The passphrase in a file, whose last line end is not a part of it. Throws an Error for the operator. */
-export function readPassphrase(path: string): string {
+export function readPassphrase(path: string, read = readText): string {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = read(path);
   } catch (error) {
     throw new Error(`cannot read the passphrase in ${path}: ${(error as Error).message}`, { cause: error });
   }

@@ -8,6 +8,7 @@ import type { ScheduledBackups } from "#jobs/back-up.ts";
 import { type Config, databaseUrl } from "#app/config/config.ts";
 import { packageVersion } from "#app/config/package-version.ts";
 import { openObjectStore } from "#app/config/object-store.ts";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { controlPathOf, readPassphrase } from "./backup-files.ts";
 import { readLastBackup } from "./last-backup.ts";
 import type { BackupMade, BackupRequest } from "./make-backup.ts";
@@ -76,7 +77,7 @@ export function createScheduledBackups({ clock, metrics, config }: ScheduledBack
 
 function lockOf({ passphrase_file, recipients }: Config["backup"]): AgeLock | null {
   if (recipients.length > 0) return { recipients };
-  return passphrase_file === "" ? null : { passphrase: readPassphrase(passphrase_file) };
+  return passphrase_file === "" ? null : { passphrase: readPassphrase(passphrase_file, (path) => readRegularFile(path).toString()) };
 }
 
 function inThread(request: Omit<BackupRequest, "clock">): Promise<BackupMade> {

@@ -1,3 +1,4 @@
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { logOf } from "#app/log/log.ts";
 import { readFileSync } from "node:fs";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
@@ -167,7 +168,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
         reports: planeReports(control, log),
         ...{ nodeId: nodeIdIn(files.nodeId), writerPort: planes.writerPort },
         localRoot: readFileSync(files.localRoot, "utf8"),
-        busRoot: config.bus.ca === "" ? "" : readFileSync(config.bus.ca, "utf8"),
+        busRoot: config.bus.ca === "" ? "" : readRegularFile(config.bus.ca).toString(),
       });
       closing.add(() => opened.close());
       fleet = opened;

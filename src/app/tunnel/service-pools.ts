@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import { createOriginHealth } from "#edge/origin/origin-health.ts";
 import { createOriginTlsClient } from "#edge/origin/origin-tls.ts";
 import { createUpstreamPools, type UpstreamPools } from "#edge/origin/upstream-pool.ts";
 import type { Clock } from "#kernel/clock.ts";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Timers } from "#kernel/timers.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
@@ -35,7 +35,7 @@ export function createServicePools({ clock, timers, log, loop, report }: Service
   const unreadable = new Set<string>();
   const rootsIn = (file: string): readonly string[] | null => {
     try {
-      const text = readFileSync(file, "utf8");
+      const text = readRegularFile(file).toString();
       if (!text.includes("-----BEGIN ")) throw new Error("it has no certificate in PEM");
       unreadable.delete(file);
       return [text];

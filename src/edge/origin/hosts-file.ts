@@ -17,10 +17,11 @@ export function createHostsFile(path: string): HostsFile {
   let hosts: ReadonlyMap<string, readonly string[]> = new Map();
   return async (name) => {
     try {
-      const { mtimeMs, size, ino } = await stat(path);
+      const found = await stat(path);
+      const { mtimeMs, size, ino } = found;
       const seen = `${mtimeMs} ${size} ${ino}`;
       if (seen !== version) {
-        hosts = size > FILE_BYTES_MAX ? new Map() : parseHosts(await readFile(path, "utf8"));
+        hosts = size > FILE_BYTES_MAX || !found.isFile() ? new Map() : parseHosts(await readFile(path, "utf8"));
         version = seen;
       }
       return hosts.get(name) ?? NONE;

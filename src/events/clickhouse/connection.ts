@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { Readable } from "node:stream";
 import type { createClient } from "@clickhouse/client";
 import type { BoundValue } from "./where.ts";
@@ -107,7 +107,7 @@ async function open(url: string, ca: string, limits: ClickHouseLimits): Promise<
   return create({
     url,
     application: "selvedge",
-    ...(ca === "" ? {} : { tls: { ca_cert: readFileSync(ca) } }),
+    ...(ca === "" ? {} : { tls: { ca_cert: readRegularFile(ca) } }),
     request_timeout: limits.insertMs,
     max_open_connections: CONNECTIONS_MAX,
     compression: { request: true, response: false },
