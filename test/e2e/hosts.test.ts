@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -45,11 +46,17 @@ test("API, gateway and operations answer only to names of this machine, and to n
     const port = new URL(base).port;
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, "LOCALHOST."])
       assert.equal((await ask(base, path, host, authorization)).status, status, host);
-    for (const host of [`rebind.example:${port}`, "rebind.example", `192.0.2.1:${port}`, "localhost.rebind.example"]) {
+    for (const host of [`rebind.example:${port}`, "rebind.example", `192.0.2.1:${port}`, "localhost.rebind.example", ".", `:${port}`]) {
       const refused = await ask(base, path, host, authorization);
       assert.deepEqual([refused.status, refused.body.includes(refusal)], [421, true], `${base} ${host}: ${refused.body}`);
     }
   }
+  for (const base of [api, ops])
+    for (const head of ["GET http://rebind.example/livez HTTP/1.0", "GET /livez HTTP/1.1\r\nHost:", "GET /livez HTTP/1.0\r\nHost: "]) {
+      const socket = connect(Number(new URL(base).port), "127.0.0.1");
+      socket.end(`${head}\r\n\r\n`);
+      assert.match(await text(socket), /^HTTP\/1\.1 421 /, `${base}: ${head}`);
+    }
   const upgrade = {
     connection: "upgrade",
     upgrade: "websocket",
