@@ -31,8 +31,8 @@ export interface RecordLayers {
   forget(layerId: string): void;
 }
 
-/** Entries that one tick merges: about a millisecond. */
-export const FOLDED_AT_ONCE = 500;
+/** Entries that one tick merges: less than a millisecond. Names are merged in the same tick. */
+export const FOLDED_AT_ONCE = 128;
 
 interface Layer {
   readonly id: string;

@@ -90,3 +90,12 @@ test("merging released records does not change look-ups, and each tick merges a 
     await new Promise(setImmediate);
   }
 });
+
+test("one tick merges few of a change's records", async () => {
+  const layers = createRecordLayers();
+  for (let i = 0; i < 1_280; i++) layers.stage("one", "zone", `a${i}`, null);
+  layers.release("one");
+  let ticks = 0;
+  for (; layers.isFolding(); ticks++) await new Promise(setImmediate);
+  assert.ok(ticks >= 10, `${ticks} ticks`);
+});

@@ -1,25 +1,36 @@
 import { createSocket } from "node:dgram";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { queryFor } from "../support/dns-client.ts";
-import type { LongestWaits, WaitWatcherOptions } from "./wait-watcher.ts";
+import type { LongestWaits, WaitWatcherOptions, WatchedPart } from "./wait-watcher.ts";
 
-// The thread of wait-watcher.ts.
+// A thread of wait-watcher.ts.
 
-const { dns, api } = workerData as WaitWatcherOptions;
+const { dns, api } = workerData as WatchedPart;
 const PAUSE_MS = 2;
 const API_PAUSE_MS = 20;
 /** A request that has waited for this long still waits, and counts with the time so far. */
 const LOST_MS = 60_000;
 
-/** The longest time of one client's requests. A request in progress counts too. */
-function createTimer() {
+/** Time that the calling thread has waited for a CPU so far, in milliseconds; 0 if the system does not measure it. */
+function queuedMs(): number {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[1]) / 1e6 || 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** The longest time of one client's requests, without the time that `idleMs` counts. A request in progress counts too. */
+function createTimer(idleMs = (): number => 0) {
+  const nowMs = (): number => performance.now() - idleMs();
   let longestMs = 0;
   let sinceMs: number | null = null;
-  const look = (): number => Math.max(longestMs, sinceMs === null ? 0 : performance.now() - sinceMs);
+  const look = (): number => Math.max(longestMs, sinceMs === null ? 0 : nowMs() - sinceMs);
   return {
     time: async (work: () => Promise<void>): Promise<void> => {
-      sinceMs = performance.now();
+      sinceMs = nowMs();
       await work();
       longestMs = look();
       sinceMs = null;
@@ -32,10 +43,10 @@ function createTimer() {
   };
 }
 
-const timers = { dns: createTimer(), read: createTimer(), write: createTimer() };
+const timers = { dns: createTimer(queuedMs), read: createTimer(), write: createTimer() };
 
 const socket = createSocket("udp4");
-async function question(id: number): Promise<void> {
+async function question({ port, name }: WaitWatcherOptions["dns"], id: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const listener = (answer: Buffer): void => {
     if (answer.readUInt16BE(0) === id) resolve();
@@ -43,16 +54,16 @@ async function question(id: number): Promise<void> {
   socket.on("message", listener);
   const lost = setTimeout(resolve, LOST_MS);
   await timers.dns.time(() => {
-    socket.send(queryFor(dns.name, 1, id), dns.port, "127.0.0.1");
+    socket.send(queryFor(name, 1, id), port, "127.0.0.1");
     return promise;
   });
   clearTimeout(lost);
   socket.off("message", listener);
 }
 
-async function keepAsking(): Promise<never> {
+async function keepAsking(asked: WaitWatcherOptions["dns"]): Promise<never> {
   for (let i = 0; ; i++) {
-    await question(i & 0xffff);
+    await question(asked, i & 0xffff);
     await delay(PAUSE_MS);
   }
 }
@@ -82,4 +93,4 @@ parentPort?.on("message", () => {
   const waits: LongestWaits = { dns_ms: timers.dns.take(), read_ms: timers.read.take(), write_ms: timers.write.take() };
   parentPort?.postMessage(waits);
 });
-await Promise.all([keepAsking(), ...(api ? [keepReading(api), keepWriting(api)] : [])]);
+await Promise.all([...(dns ? [keepAsking(dns)] : []), ...(api ? [keepReading(api), keepWriting(api)] : [])]);

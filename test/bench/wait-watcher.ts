@@ -1,13 +1,13 @@
 import { Worker } from "node:worker_threads";
 
-/** The longest wait since the previous call, in milliseconds. */
+/** The longest wait since the previous call, in milliseconds; that for DNS without the time that the questioner itself waited for a CPU. */
 export interface LongestWaits {
   readonly dns_ms: number;
   readonly read_ms: number;
   readonly write_ms: number;
 }
 
-/** Sends requests from a separate thread, so that the work of the benchmark itself is not measured. */
+/** Sends requests from separate threads, so that the work of the benchmark itself is not measured. */
 export interface WaitWatcher {
   longest(): Promise<LongestWaits>;
   stop(): Promise<void>;
@@ -20,18 +20,30 @@ export interface WaitWatcherOptions {
   readonly api?: { readonly url: string; readonly record: string; readonly headers: Readonly<Record<string, string>> };
 }
 
-export function watchWaits(options: WaitWatcherOptions): WaitWatcher {
-  const worker = new Worker(new URL("./wait-watcher-thread.ts", import.meta.url), { workerData: options });
+/** The part that one thread watches. */
+export type WatchedPart = Partial<WaitWatcherOptions>;
+
+export function watchWaits({ dns, api }: WaitWatcherOptions): WaitWatcher {
+  // The DNS client has a thread to itself: its wait for a CPU is then that of the answer, and not of another request's.
+  const asker = startWatcher({ dns });
+  const caller = startWatcher(api ? { api } : {});
   return {
-    longest: () =>
-      new Promise((resolve, reject) => {
-        worker.once("message", (waits: LongestWaits) => {
-          worker.off("error", reject);
-          resolve(waits);
-        });
-        worker.once("error", reject);
-        worker.postMessage("longest");
-      }),
-    stop: async () => void (await worker.terminate()),
+    longest: async () => {
+      const [asked, called] = await Promise.all([longestOf(asker), longestOf(caller)]);
+      return { ...called, dns_ms: asked.dns_ms };
+    },
+    stop: async () => void (await Promise.all([asker.terminate(), caller.terminate()])),
   };
 }
+
+const startWatcher = (workerData: WatchedPart): Worker => new Worker(new URL("./wait-watcher-thread.ts", import.meta.url), { workerData });
+
+const longestOf = (worker: Worker): Promise<LongestWaits> =>
+  new Promise((resolve, reject) => {
+    worker.once("message", (waits: LongestWaits) => {
+      worker.off("error", reject);
+      resolve(waits);
+    });
+    worker.once("error", reject);
+    worker.postMessage("longest");
+  });

@@ -27,8 +27,8 @@ export interface ZoneNames {
 type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
-/** Names merged in one tick, in less than a millisecond. */
-const FOLDED_AT_ONCE = 500;
+/** Names merged in one tick, in less than a millisecond; the records are merged in the same tick. */
+const FOLDED_AT_ONCE = 128;
 
 /** Records may come before their zone: until then its name is "". */
 export function createZoneNames(name = "", foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {

@@ -159,6 +159,40 @@ test("each slice changes a limited number of names, for names of any depth, in a
   }
 });
 
+test("one tick changes few names, also while one large change is merged and another one is staged", async () => {
+  const changed: number[] = [];
+  let tick = 0;
+  const count = (names: number): void => {
+    changed[tick] = (changed[tick] ?? 0) + names;
+  };
+  const observer = { wants: () => true, changed: () => undefined, named: (_id: string, names: readonly unknown[]) => count(names.length) };
+  const state = createSnapshotState();
+  const zones = createZones([observer], count);
+  const staged = (id: string): Op => {
+    const records = Array.from({ length: 1_000 }, (_, i) => {
+      const { value, id: recordId } = recordOp("z1", `${id}${i}.a.example.com`, "A", "192.0.2.1") as Extract<Op, { kind: "record" }>;
+      return { ...value!, id: recordId };
+    });
+    return { kind: "staged", id: `${id}/0`, value: { import_id: id, zone_id: "z1", records } };
+  };
+  const nextTick = async (): Promise<void> => {
+    await new Promise(setImmediate);
+    tick += 1;
+  };
+  const apply = async (rev: number, ops: readonly Op[]): Promise<void> => {
+    const { rest } = zones.apply(state.apply(rev, ops));
+    for (await nextTick(); rest?.();) await nextTick();
+  };
+  await apply(1, [zoneOp("z1", "example.com"), serialOp("z1", 1)]);
+  await apply(2, [staged("one")]);
+  await apply(3, [{ kind: "release", id: "one", value: { zone_id: "z1", records: 1_000 } }]);
+  await apply(4, [staged("two")]);
+  while (state.isFolding()) await nextTick();
+  const total = changed.reduce((sum, names) => sum + (names ?? 0), 0);
+  assert.ok(total >= 3_000, `${total} names`);
+  assert.ok(Math.max(...changed.filter((names) => names !== undefined)) <= 128, `${changed}`);
+});
+
 test("a change lists the affected zones, and whether a name changed zones", () => {
   const replica = createMemoryReplica();
   const zones = createZones();
