@@ -94,17 +94,17 @@ export function deltaFields(header: (name: string) => string): DeltaFields {
   return { format: number("format"), history: field("history"), from: number("from"), rev: number("rev"), hash: field("hash") };
 }
 
+/** A delta whose body is still compressed. */
+export interface PackedDelta extends Place {
+  readonly from: number;
+  readonly body: Uint8Array;
+}
+
 /**
- * Throws RefusedMessage. `before`: the hash at `from`, if it is known. Without a key the signature is not verified: for deltas whose hashes
- * follow each other, the signature of the last one is enough.
+ * Throws RefusedMessage. `before`: the hash at `from`, if it is known. Without a key the signature is not verified: of deltas whose hashes
+ * follow each other, those of the first and the last one are enough.
  */
-export function decodeDelta(
-  header: (name: string) => string,
-  body: Uint8Array,
-  key: KeyObject | null,
-  before: string,
-  bytesMax = DELTA_BYTES_MAX,
-): SentDelta {
+export function readDelta(header: (name: string) => string, body: Uint8Array, key: KeyObject | null, before: string): PackedDelta {
   const fields = deltaFields(header);
   if (key !== null && !isSigned(signedDelta(fields, body), header("Sv-Sig"), key)) throw new RefusedMessage("control did not sign it");
   if (fields.format > BUS_FORMAT)
@@ -112,8 +112,14 @@ export function decodeDelta(
   if (before !== "" && nextHash(before, fields.rev, body) !== fields.hash)
     throw new RefusedMessage("its hash does not follow that of the delta before it");
   const { history, from, rev, hash } = fields;
-  return { history, from, rev, hash, ops: body.length === 0 ? null : unpacked(body, bytesMax) };
+  return { history, from, rev, hash, body };
 }
+
+/** Only for a delta that is known to be of control: a small body can be large. Throws RefusedMessage. */
+export const unpackDelta = ({ body, ...place }: PackedDelta, bytesMax = DELTA_BYTES_MAX): SentDelta => ({
+  ...place,
+  ops: body.length === 0 ? null : unpacked(body, bytesMax),
+});
 
 function unpacked(body: Uint8Array, bytesMax: number): readonly Op[] {
   try {

@@ -10,7 +10,7 @@ import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
 import {
   type BusHead,
   CHANGES,
-  decodeDelta,
+  readDelta,
   DELTAS,
   encodeDelta,
   encodeHead,
@@ -142,7 +142,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     const message = await jsm.direct.getMessage(CHANGES, { seq }).catch(() => null);
     if (message === null) return null;
     try {
-      return decodeDelta((name) => message.header.get(name), message.data, deps.publicKey, "");
+      return readDelta((name) => message.header.get(name), message.data, deps.publicKey, "");
     } catch {
       return null;
     }

@@ -5,15 +5,17 @@ import type { FeedLog, FeedSource, FullCopy, Position } from "#snapshot/feed.ts"
 import {
   type BusHead,
   CHANGES,
-  decodeDelta,
   decodeHead,
   deltaFields,
   DELTAS,
   FULL_BUCKET,
   HEAD,
   LIVE,
+  type PackedDelta,
+  readDelta,
   RefusedMessage,
   type SentDelta,
+  unpackDelta,
 } from "./bus-message.ts";
 import { unpackCopy } from "./copy-lines.ts";
 import { createDeltaWindow } from "./delta-window.ts";
@@ -64,15 +66,15 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     log("warn", "a message of the bus was refused; this node keeps what it has", { rev, reason: error.message });
     refused(error.message, rev);
   };
-  const decode = (message: Msg, verified: KeyObject | null, before: string): SentDelta =>
-    decodeDelta((name) => message.headers?.get(name) ?? "", message.data, verified, before, deltaBytesMax);
+  const read = (message: Msg, verified: KeyObject | null, before: string): PackedDelta =>
+    readDelta((name) => message.headers?.get(name) ?? "", message.data, verified, before);
 
   const onLive = (message: Msg): void => {
     const fields = deltaFields((name) => message.headers?.get(name) ?? "");
     const last = window.last();
     const follows = last?.history === fields.history && last.rev === fields.from;
     try {
-      const delta = decode(message, key, follows ? last.hash : "");
+      const delta = unpackDelta(read(message, key, follows ? last.hash : ""), deltaBytesMax);
       if (last?.history === delta.history && delta.from < last.rev) return;
       if (!follows) window.clear();
       window.add(delta);
@@ -122,24 +124,25 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     const messages = await Promise.all(
       Array.from({ length: Math.min(AT_ONCE, end.rev - rev) }, (_, i) => get(CHANGES, { seq: first + i })),
     );
-    const deltas: SentDelta[] = [];
+    const deltas: PackedDelta[] = [];
     let newest: Msg | null = null;
     try {
       for (const message of messages) {
         if (message === null) break;
-        const delta = decode(message, null, deltas.at(-1)?.hash ?? "");
+        // The hash before the first one is unknown, so only its signature speaks for it.
+        const delta = read(message, deltas.length === 0 ? key : null, deltas.at(-1)?.hash ?? "");
         if (delta.history !== history || delta.from !== (deltas.at(-1)?.rev ?? rev)) break;
         deltas.push(delta);
         newest = message;
       }
-      // The hashes follow each other, so the last signature speaks for all.
-      if (newest !== null) decode(newest, key, "");
+      // The hashes follow each other, so the last signature speaks for all behind the first.
+      if (newest !== null) read(newest, key, "");
+      return deltas.length === 0 ? null : deltas.map((delta) => unpackDelta(delta, deltaBytesMax));
     } catch (error) {
       // A gap like any other: a full copy replaces it.
       nack(error, (deltas.at(-1)?.rev ?? rev) + 1);
       return null;
     }
-    return deltas.length === 0 ? null : deltas;
   };
 
   /** Deltas of the window or of the stream. */
