@@ -150,6 +150,14 @@ describe("passkeys", () => {
       assert.deepEqual(codes(await register(createAuthenticator(), "Forged", options)), REFUSED);
   });
 
+  test("the statement of an attestation, whose certificates can name addresses to ask, is never read", async () => {
+    for (const format of ["packed", "apple", "android-key", "tpm", "fido-u2f", "other"]) {
+      later();
+      const answer = await register(createAuthenticator(), format, { format });
+      assert.deepEqual([answer.status, answer.body.result?.name], [200, format]);
+    }
+  });
+
   test("addresses have no passkeys", async () => {
     assert.deepEqual(codes(await ask(server, "POST", "/sign_in/passkey", { token: null })), [400, 10460]);
     const headers = { cookie, "sec-fetch-site": "same-origin" };

@@ -7,6 +7,8 @@ export interface SoftAnswer {
   readonly isVerified?: boolean;
   readonly counter?: number;
   readonly userHandle?: string;
+  /** Format of the attestation; its statement is empty. */
+  readonly format?: string;
 }
 
 /** An authenticator and browser in software, which may also lie (WebAuthn §6, §7). */
@@ -47,9 +49,13 @@ export function createAuthenticator({ counts = false }: { readonly counts?: bool
       ]);
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, key]);
       const data = dataOf(HAS_CREDENTIAL, answer, attested);
-      // {"fmt": "none", "attStmt": {}, "authData": bytes}
+      // {"fmt": text, "attStmt": {}, "authData": bytes}
+      const format = answer.format ?? "none";
       const object = Buffer.concat([
-        Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746158", "hex"),
+        Buffer.from("a363666d74", "hex"),
+        Buffer.from([0x60 + format.length]),
+        Buffer.from(format),
+        Buffer.from("6761747453746d74a068617574684461746158", "hex"),
         Buffer.from([data.length]),
         data,
       ]);
