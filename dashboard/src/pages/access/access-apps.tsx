@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { AccessApp } from "#model/access/access-app.ts";
 import { useAccount, useRead, useWrite } from "../../api/hooks.ts";
@@ -9,7 +9,7 @@ import { List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { placesOf, TYPE_WORDS } from "./access-app.ts";
 import { AccessAppForm } from "./access-app-form.tsx";
 
@@ -19,7 +19,6 @@ export function AccessAppsPage() {
   const account = useAccount();
   const path = account && `/accounts/${account.id}/access/apps`;
   const [{ search, page = "1" }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text, page: undefined }, { replace: true }));
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page, ...(search !== undefined && { search }) });
   const read = useRead<AccessApp[]>(path && `${path}?${query.toString()}`, { keepsPrevious: true });
   const [isAdding, setAdding] = useAdding();
@@ -45,15 +44,11 @@ export function AccessAppsPage() {
       </div>
       {(total > 0 || search !== undefined) && (
         <div className={tools["tools"]}>
-          <TextInput
-            data-search
-            size="xs"
-            className={tools["find"]}
+          <SearchField
+            label="Search applications"
             placeholder="Search names and addresses"
-            aria-label="Search applications"
-            leftSection={<Icon name="search" size={16} />}
-            value={typed}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+            asked={search}
+            onAsk={(text) => go({ search: text, page: undefined }, { replace: true })}
           />
         </div>
       )}

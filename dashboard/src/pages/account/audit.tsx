@@ -1,13 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import type { AuditLog } from "#model/access/audit-log.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { AccountTabs } from "./account-tabs.tsx";
 import { actionWords, actorWords } from "./audit-words.ts";
 
@@ -16,7 +15,6 @@ const PER_PAGE = 50;
 export function AuditPage() {
   const account = useAccount();
   const [{ action, page = "1" }, go] = useAddress();
-  const [typed, setTyped] = useTyped(action, (text) => go({ action: text, page: undefined }, { replace: true }));
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page });
   if (action !== undefined) query.set("action.type", action);
   const read = useRead<AuditLog[]>(account && `/accounts/${account.id}/audit_logs?${query.toString()}`, { keepsPrevious: true });
@@ -27,15 +25,11 @@ export function AuditPage() {
       <PageHead title="Account" lead="Every change: who, what and when. It is written together with the change itself." />
       <AccountTabs />
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Action"
           placeholder="dns_record.create"
-          aria-label="Action"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={action}
+          onAsk={(text) => go({ action: text, page: undefined }, { replace: true })}
         />
       </div>
       <Card>

@@ -1,29 +1,22 @@
-import { TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { Chip } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { RECORD_TYPES } from "./record-types.ts";
 
 /** The filters of the table of records, which stand in the address. */
 export function RecordFilters({ children }: { readonly children: ReactNode }) {
   const [{ search, type, proxied }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text }, { replace: true }));
   const types = type?.split(",") ?? [];
   return (
     <div className={tools["tools"]}>
-      <TextInput
-        data-search
-        size="xs"
-        className={tools["find"]}
+      <SearchField
+        label="Search records"
         placeholder="Search names, contents and comments"
-        aria-label="Search records"
-        leftSection={<Icon name="search" size={16} />}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        asked={search}
+        onAsk={(text) => go({ search: text }, { replace: true })}
       />
       <Choice
         label="Add a type to the filter"

@@ -1,14 +1,12 @@
-import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { GatewayLog } from "#model/gateways/gateway-log.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
-import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Failed, Loading } from "../../parts/page.tsx";
 import { count, money, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { GatewayFrame } from "./gateway.tsx";
 import { metadataWords } from "./spend-parts.ts";
 import { LogDetail } from "./log-detail.tsx";
@@ -17,7 +15,6 @@ export const GatewayRequestsPage = () => <GatewayFrame>{(base) => <Requests base
 
 function Requests({ base }: { readonly base: string }) {
   const [{ search }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text }, { replace: true }));
   const query = new URLSearchParams({ per_page: "50", order_by: "created_at", order_by_direction: "desc" });
   if (search !== undefined) query.set("search", search);
   const logs = useRead<GatewayLog[]>(`${base}/logs?${query.toString()}`, { everyMs: 5000, keepsPrevious: true });
@@ -25,15 +22,11 @@ function Requests({ base }: { readonly base: string }) {
   return (
     <>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search requests"
           placeholder="Model, provider, path or metadata"
-          aria-label="Search requests"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search}
+          onAsk={(text) => go({ search: text }, { replace: true })}
         />
       </div>
       <Card>

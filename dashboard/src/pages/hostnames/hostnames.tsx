@@ -1,4 +1,4 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -13,7 +13,7 @@ import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Badge, Card, Empty, Failed, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { sentenceOf } from "./sentence.ts";
 
@@ -23,7 +23,6 @@ export const HostnamesPage = () => <ZoneGate>{(zone) => <Hostnames zone={zone} /
 
 function Hostnames({ zone }: { readonly zone: Zone }) {
   const [{ search, page = "1" }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text, page: undefined }, { replace: true }));
   const [isAdding, setAdding] = useState(false);
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page });
   if (search !== undefined) query.set("hostname", search);
@@ -40,15 +39,11 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
         </Button>
       </PageHead>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search hostnames"
           placeholder="Search hostnames"
-          aria-label="Search hostnames"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search}
+          onAsk={(text) => go({ search: text, page: undefined }, { replace: true })}
         />
       </div>
       <Card>

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import type { Image, ImageListPage } from "#model/images/image.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
 import { useAddress, useAdding } from "../../api/search.ts";
@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Badge, Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { number } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { type Delivery, useDelivery } from "./delivery.ts";
 import { ImageDetails } from "./image-details.tsx";
 import { ImageTabs } from "./image-tabs.tsx";
@@ -20,7 +20,6 @@ export function ImagesPage() {
   const account = useAccount();
   const base = account && `/accounts/${account.id}/images/v1`;
   const [{ creator, after, image: opened }, go] = useAddress();
-  const [typed, setTyped] = useTyped(creator, (text) => go({ creator: text, after: undefined }, { replace: true }));
   const query = new URLSearchParams({ per_page: String(PER_PAGE) });
   if (creator !== undefined) query.set("creator", creator);
   if (after !== undefined) query.set("continuation_token", after);
@@ -51,15 +50,11 @@ export function ImagesPage() {
       <ImageTabs />
       {(creator !== undefined || (images?.length ?? 0) > 0) && (
         <div className={tools["tools"]}>
-          <TextInput
-            data-search
-            size="xs"
-            className={tools["find"]}
+          <SearchField
+            label="Images of this creator"
             placeholder="Images of this creator"
-            aria-label="Images of this creator"
-            leftSection={<Icon name="search" size={16} />}
-            value={typed}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+            asked={creator}
+            onAsk={(text) => go({ creator: text, after: undefined }, { replace: true })}
           />
         </div>
       )}

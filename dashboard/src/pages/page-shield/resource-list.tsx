@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
@@ -6,7 +6,7 @@ import { type Column, List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import css from "./page-shield.module.css";
 
 const PER_PAGE = 50;
@@ -29,7 +29,6 @@ interface Props<T> {
 /** One list of things that browsers have reported, with its filters in the address. */
 export function ResourceList<T extends { readonly id: string }>({ title, path, isOn, filter, empty, columns }: Props<T>) {
   const [search, change] = useAddress();
-  const [typed, setTyped] = useTyped(search["find"], (find) => change({ find, page: undefined }));
   const status = filter === "hosts" ? (search["status"] ?? "") : "";
   const page = Math.max(1, Number(search["page"]) || 1);
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page: String(page), order_by: "last_seen_at", direction: "desc" });
@@ -42,12 +41,11 @@ export function ResourceList<T extends { readonly id: string }>({ title, path, i
     <Card title={title} aside={read.data && total > 0 && <span className={tools["quiet"]}>{count(total)}</span>}>
       {(isFiltered || total > 0) && (
         <div className={css["filters"]}>
-          <TextInput
-            aria-label={filter === "hosts" ? "Find by host" : "Find by name"}
+          <SearchField
+            label={filter === "hosts" ? "Find by host" : "Find by name"}
             placeholder={filter === "hosts" ? "Host" : "Name"}
-            value={typed}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-            data-search
+            asked={search["find"]}
+            onAsk={(find) => change({ find, page: undefined }, { replace: true })}
           />
           {filter === "hosts" && (
             <Choice

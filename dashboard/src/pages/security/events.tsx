@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SecurityEvent } from "#model/events/security-event.ts";
@@ -7,13 +7,12 @@ import { useLiveList } from "../../api/live-list.ts";
 import { groupsNode, useGroups } from "../../api/analytics.ts";
 import { useAddress } from "../../api/search.ts";
 import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
-import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead, type Tone } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { phaseTitle } from "./parts.ts";
 import { sinceUntil } from "../traffic/since-until.ts";
@@ -96,7 +95,6 @@ const keyOf = ({ id }: SecurityEvent): string => id;
 function Events({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const range = useTimeRange();
-  const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
   const wanted = new URLSearchParams();
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) wanted.set(name, search[name]);
   // Only the usual time has no end: a chosen one shows what was there.
@@ -126,15 +124,11 @@ function Events({ zone }: { readonly zone: Zone }) {
         <TimePicker range={range} />
       </PageHead>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search paths"
           placeholder="Part of a path"
-          aria-label="Search paths"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search["path.contains"]}
+          onAsk={(text) => go({ "path.contains": text }, { replace: true })}
         />
         {chips.map((name) => (
           <Chip key={name} name={NAMES[name]} value={shownOf(name)} onRemove={() => go({ [name]: undefined })} />

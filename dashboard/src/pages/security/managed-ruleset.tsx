@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { useEntrypoint } from "../../api/entrypoint.ts";
 import { useState } from "react";
@@ -7,12 +7,11 @@ import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { changed, changesBetween, type Override, overrideFor, type Overrides, withOverride } from "./overrides.ts";
 
@@ -61,7 +60,6 @@ interface FormProps {
 /** The zone's changes to the ruleset: to all of it, to groups, and to single rules. Nothing is written before *Save*. */
 function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
   const [search, go] = useAddress();
-  const [typed, setTyped] = useTyped(search["search"], (text) => go({ search: text }, { replace: true }));
   const stored = (deployment.action_parameters?.["overrides"] ?? {}) as Overrides;
   const [draft, setDraft] = useState(stored);
   const base = `/zones/${zone.id}/rulesets`;
@@ -151,15 +149,11 @@ function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
         />
       </Card>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"] ?? ""}
+        <SearchField
+          label="Search rules"
           placeholder="Name, group or identifier"
-          aria-label="Search rules"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search["search"]}
+          onAsk={(text) => go({ search: text }, { replace: true })}
         />
         <Button variant="default" onClick={() => go({ changed: search["changed"] === undefined ? "1" : undefined })}>
           {search["changed"] === undefined ? "Only changed rules" : "All rules"}

@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
@@ -8,7 +8,7 @@ import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead, type Tone } from "../../parts/page.tsx";
 import { asciiName, shownName } from "../../api/names.ts";
 import { count, Time } from "../../parts/time.tsx";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import tools from "../../parts/tools.module.css";
 import { AddZone } from "./add-zone.tsx";
 
@@ -17,7 +17,6 @@ const PER_PAGE = 50;
 
 export function ZonesPage() {
   const [{ search, status, page = "1" }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text, page: undefined }, { replace: true }));
   const [isAdding, setAdding] = useAdding();
   const query = new URLSearchParams({ per_page: String(PER_PAGE), page, order: "name" });
   if (search !== undefined) query.set("name", `contains:${asciiName(search)}`);
@@ -36,15 +35,11 @@ export function ZonesPage() {
         </Button>
       </PageHead>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search zones"
           placeholder="Search names"
-          aria-label="Search zones"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search}
+          onAsk={(text) => go({ search: text, page: undefined }, { replace: true })}
         />
         {status !== undefined && <Chip name="Status" value={status} onRemove={() => go({ status: undefined })} />}
       </div>

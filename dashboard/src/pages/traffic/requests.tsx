@@ -1,4 +1,3 @@
-import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { Zone } from "#model/zones/zone.ts";
@@ -6,13 +5,12 @@ import { useLiveList } from "../../api/live-list.ts";
 import { useAddress } from "../../api/search.ts";
 import { useTimeRange } from "../../api/time-range.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
-import { useTyped } from "../../parts/use-typed.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { sinceUntil } from "./since-until.ts";
 
@@ -25,7 +23,6 @@ const keyOf = ({ ray_id: ray }: LoggedRequest): string => ray;
 /** The edge's requests, newest first. Without a time, the page follows the server's stream of new requests. */
 function Requests({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
-  const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
   const { live = "on" } = search;
   const range = useTimeRange();
   // Without a time the newest are shown, whatever their age.
@@ -65,15 +62,11 @@ function Requests({ zone }: { readonly zone: Zone }) {
         )}
       </PageHead>
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search paths"
           placeholder="Part of a path"
-          aria-label="Search paths"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search["path.contains"]}
+          onAsk={(text) => go({ "path.contains": text }, { replace: true })}
         />
         {CHIPS.filter((name) => search[name] !== undefined).map((name) => (
           <Chip key={name} name={name.replace("_", " ")} value={search[name] ?? ""} onRemove={() => go({ [name]: undefined })} />

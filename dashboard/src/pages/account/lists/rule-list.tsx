@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RuleList, RuleListItem } from "#model/rulesets/rule-list.ts";
@@ -10,7 +10,7 @@ import { List } from "../../../parts/list.tsx";
 import { Card, Empty, Failed, Fault, Loading, Notice, PageHead } from "../../../parts/page.tsx";
 import { number, Time } from "../../../parts/time.tsx";
 import tools from "../../../parts/tools.module.css";
-import { useTyped } from "../../../parts/use-typed.ts";
+import { SearchField } from "../../../parts/search-field.tsx";
 import { AccountTabs } from "../account-tabs.tsx";
 import { AddItems } from "./add-items.tsx";
 import { KINDS, textOf } from "./items.ts";
@@ -30,7 +30,6 @@ export function RuleListPage() {
 function Items({ base, list }: { readonly base: string; readonly list: RuleList }) {
   const path = `${base}/${list.id}/items`;
   const [{ search, cursor }, go] = useAddress();
-  const [typed, setTyped] = useTyped(search, (text) => go({ search: text, cursor: undefined }, { replace: true }));
   const [open, setOpen] = useState<"add" | "delete">();
   const query = new URLSearchParams({ per_page: String(PER_PAGE), ...(search && { search }), ...(cursor && { cursor }) });
   const read = useRead<RuleListItem[]>(`${path}?${query.toString()}`, { keepsPrevious: true });
@@ -50,15 +49,11 @@ function Items({ base, list }: { readonly base: string; readonly list: RuleList 
       </PageHead>
       <AccountTabs />
       <div className={tools["tools"]}>
-        <TextInput
-          data-search
-          size="xs"
-          className={tools["find"]}
+        <SearchField
+          label="Search items"
           placeholder="Search items and comments"
-          aria-label="Search items"
-          leftSection={<Icon name="search" size={16} />}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          asked={search}
+          onAsk={(text) => go({ search: text, cursor: undefined }, { replace: true })}
         />
         <span
           className={tools["hint"]}

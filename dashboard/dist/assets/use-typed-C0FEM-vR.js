@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{C as t}from"./framework-e3L8uo9G.js";var n=e(t(),1),r=150;function i(e,t){let[i,a]=(0,n.useState)(e??``);return(0,n.useEffect)(()=>void a(t=>t.trim()===(e??``)?t:e??``),[e]),(0,n.useEffect)(()=>{let n=setTimeout(()=>i.trim()!==(e??``)&&t(i.trim()||void 0),r);return()=>clearTimeout(n)},[i]),[i,a]}export{i as t};
