@@ -202,6 +202,34 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     assert.equal(await get(server.ready.http, "/old"), 302);
   });
 
+  test("an event and a request with long paths fit a phone, and the keyboard scrolls them", async () => {
+    const path = `/wages/${"a".repeat(200)}`;
+    assert.equal(await get(server.ready.http, `${path}?q=${encodeURIComponent("1' union select password from users--")}`), 403);
+    const [event] = await readUntil(
+      () => call("GET", `/zones/${zoneId}/security/events?path=${path}`),
+      ({ length }: { length: number }) => length > 0,
+    );
+    const [request] = await readUntil(
+      () => call("GET", `/zones/${zoneId}/logs/requests?ray_id=${event.ray_id}`),
+      ({ length }: { length: number }) => length > 0,
+    );
+    const size = page.viewportSize() ?? { width: 1280, height: 800 };
+    await page.setViewportSize({ width: 390, height: 844 });
+    try {
+      for (const place of [`security/events/${event.id}?at=${event.occurred_at}`, `traffic/requests/${request.ray_id}`]) {
+        await open(`/zones/${ZONE}/${place}`);
+        await page.getByText("127.0.0.2").first().waitFor();
+        const overflow = await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);
+        assert.equal(overflow, 0, place);
+        assert.deepEqual(await graveViolations(page), []);
+      }
+      await page.getByRole("link", { name: "127.0.0.2" }).click();
+      await page.waitForURL(/client_ip=127\.0\.0\.2/);
+    } finally {
+      await page.setViewportSize(size);
+    }
+  });
+
   test("the list of requests follows the edge, stays as it is while it is paused, and catches up", async () => {
     await open(`/zones/${ZONE}/traffic`);
     await page.getByLabel("Live", { exact: true }).locator("option", { hasText: "Live" }).waitFor({ state: "attached" });

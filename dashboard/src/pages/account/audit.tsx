@@ -27,7 +27,7 @@ export function AuditPage() {
       <div className={tools["tools"]}>
         <SearchField
           label="Action"
-          placeholder="dns_record.create"
+          placeholder="Action: dns_record.create"
           asked={action}
           onAsk={(text) => go({ action: text, page: undefined }, { replace: true })}
         />

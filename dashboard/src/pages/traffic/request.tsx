@@ -51,7 +51,21 @@ function RequestOf({ zone }: { readonly zone: Zone }) {
         <Facts
           of={[
             ["Address", `${request.scheme}://${request.host}${request.path}${request.query === "" ? "" : `?${request.query}`}`],
-            ["From", `${request.client_ip}${request.country === "" ? "" : `, ${request.country}`}`],
+            [
+              "From",
+              <span key="f">
+                <Link
+                  className={tools["link"]}
+                  to="/zones/$zone/traffic"
+                  params={{ zone: zone.name }}
+                  search={{ client_ip: request.client_ip }}
+                  title="All requests from this address"
+                >
+                  {request.client_ip}
+                </Link>
+                {request.country === "" ? "" : `, ${request.country}`}
+              </span>,
+            ],
             ["User agent", request.user_agent || "none"],
             ["Received", bytes(request.bytes_in)],
             [
