@@ -207,11 +207,11 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     assert.equal(await get(server.ready.http, `${path}?q=${encodeURIComponent("1' union select password from users--")}`), 403);
     const [event] = await readUntil(
       () => call("GET", `/zones/${zoneId}/security/events?path=${path}`),
-      ({ length }: { length: number }) => length > 0,
+      (found: any[]) => found.length > 0,
     );
     const [request] = await readUntil(
       () => call("GET", `/zones/${zoneId}/logs/requests?ray_id=${event.ray_id}`),
-      ({ length }: { length: number }) => length > 0,
+      (found: any[]) => found.length > 0,
     );
     const size = page.viewportSize() ?? { width: 1280, height: 800 };
     await page.setViewportSize({ width: 390, height: 844 });
