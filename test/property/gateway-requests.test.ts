@@ -267,7 +267,8 @@ describe("requests that another dialect cannot express", () => {
 });
 
 describe("a conversation keeps its meaning in translation", () => {
-  const word = fc.string({ minLength: 1, maxLength: 12 });
+  // Anthropic gets no blank text, and no white space at the end of the conversation.
+  const word = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => text.trim() === text);
   const call = fc.record({
     name: fc.constantFrom("a", "b"),
     input: fc.dictionary(fc.constantFrom("x", "y"), fc.oneof(word, fc.integer())),

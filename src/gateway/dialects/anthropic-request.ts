@@ -8,11 +8,11 @@ import {
   type Turn,
   withJsonInstruction,
 } from "./chat.ts";
-import { choosesItself, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { choosesItself, claudeStops, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
 import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import { thinkingBlock } from "./thoughts.ts";
-import { inOrder } from "./turn-order.ts";
+import { inOrder, messagesOf } from "./turn-order.ts";
 import { type Json, objectOf, type Reader, UntranslatableError } from "#gateway/http/json.ts";
 
 /** The dialect requires a bound, OpenAI's does not; every model of the provider accepts this one. */
@@ -24,7 +24,8 @@ export function anthropicRequest(asked: Chat, model: string): Json {
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   refuseLogprobs(chat);
   const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format, model) };
-  const choice = toolChoiceOf(chat);
+  const choice = claudeToolChoice(chat);
+  const stop = claudeStops(chat.stop);
   const system = blocksOf(chat.system);
   const limits = limitsOf(chat, model);
   const { temperature, topP, topK } = samplingOf(model, { ...chat, topK: chat.body.number("top_k") }, isThinking(limits["thinking"]));
@@ -34,10 +35,10 @@ export function anthropicRequest(asked: Chat, model: string): Json {
     model,
     ...limits,
     ...(system.length === 0 ? {} : { system }),
-    messages: messagesOf(chat.turns),
+    messages: messagesOf(chat.turns, turnBlocks),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
-    ...(chat.stop.length === 0 ? {} : { stop_sequences: chat.stop }),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
     ...(chat.stream ? { stream: true } : {}),
     ...(chat.user === undefined ? {} : { metadata: { user_id: chat.user } }),
     ...(tools.length === 0 ? {} : { tools }),
@@ -93,20 +94,6 @@ const ownThinking = (thinking: Json | undefined, model: string): Json | undefine
 /** Without texts of white space only, which the provider rejects. */
 const blocksOf = (parts: readonly Part[]): readonly Json[] =>
   parts.filter((part) => part.kind !== "text" || part.text.trim() !== "").map(blockOf);
-
-/** Joins turns of one role: results of parallel calls must be adjacent, and before the user's text that follows them. */
-function messagesOf(turns: readonly Turn[]): readonly Json[] {
-  const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
-  for (const turn of turns) {
-    const role = turn.role === "assistant" ? "assistant" : "user";
-    const content = turnBlocks(turn);
-    if (content.length === 0) continue;
-    const last = messages.at(-1);
-    if (last?.role === role) for (const one of content) last.content.push(one);
-    else messages.push({ role, content: [...content] });
-  }
-  return messages;
-}
 
 function turnBlocks(turn: Turn): readonly Json[] {
   if (turn.role === "tool") return [resultOf(turn.callId, turn.parts)];
@@ -164,7 +151,7 @@ function toolOf({ name, description, parameters, strict, cacheControl }: Tool, m
 
 const CHOICES: Readonly<Record<Exclude<ToolChoice["kind"], "one">, string>> = { auto: "auto", none: "none", required: "any" };
 
-function toolChoiceOf({ toolChoice, parallelToolCalls }: Chat): Json | undefined {
+export function claudeToolChoice({ toolChoice, parallelToolCalls }: Chat): Json | undefined {
   const single = parallelToolCalls === false && toolChoice?.kind !== "none" ? { disable_parallel_tool_use: true } : {};
   if (toolChoice === undefined) return parallelToolCalls === false ? { type: "auto", ...single } : undefined;
   return toolChoice.kind === "one" ? { type: "tool", name: toolChoice.name, ...single } : { type: CHOICES[toolChoice.kind], ...single };

@@ -1,10 +1,10 @@
-import { limitsOf } from "./anthropic-request.ts";
+import { claudeToolChoice, limitsOf } from "./anthropic-request.ts";
 import { type Chat, refuseLogprobs, type Tool, type ToolChoice, type Turn, withJsonInstruction } from "./chat.ts";
-import { samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
+import { claudeStops, samplingOf, takesSchemas, WITHOUT_EFFORT } from "./claude-models.ts";
 import { claudeSchema } from "./claude-schema.ts";
 import type { Part } from "./parts.ts";
 import type { Thought } from "./thoughts.ts";
-import { inOrder } from "./turn-order.ts";
+import { inOrder, messagesOf } from "./turn-order.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
 
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
@@ -17,11 +17,12 @@ export function bedrockRequest(asked: Chat, model: string): Json {
   const { tokensMax, thinking } = thinkingOf(chat, model);
   const isThinking = thinking !== undefined && objectOf(thinking)?.["type"] !== "disabled";
   const { temperature, topP, topK } = samplingOf(model, { ...chat, topK: chat.body.number("top_k") }, isThinking);
+  const stop = isAnthropic(model) ? claudeStops(chat.stop) : chat.stop;
   const inference = {
     ...(tokensMax === undefined ? {} : { maxTokens: tokensMax }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
-    ...(chat.stop.length === 0 ? {} : { stopSequences: chat.stop }),
+    ...(stop.length === 0 ? {} : { stopSequences: stop }),
   };
   const more = {
     ...furtherFields(chat, model),
@@ -30,7 +31,7 @@ export function bedrockRequest(asked: Chat, model: string): Json {
   };
   const tools = toolConfigOf(chat, model);
   return {
-    messages: messagesOf(chat.turns, blocks),
+    messages: messagesOf(chat.turns, (turn) => turnBlocks(turn, blocks)),
     ...(chat.system.length === 0 ? {} : { system: chat.system.flatMap(blocks) }),
     ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
     ...(tools === undefined ? {} : { toolConfig: tools }),
@@ -53,20 +54,6 @@ function thinkingOf(chat: Chat, model: string): { readonly tokensMax?: number | 
 }
 
 type Blocks = (part: Part) => readonly Json[];
-
-/** Joins turns of one role: results of parallel calls must be adjacent. */
-function messagesOf(turns: readonly Turn[], blocks: Blocks): readonly Json[] {
-  const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
-  for (const turn of turns) {
-    const role = turn.role === "assistant" ? "assistant" : "user";
-    const content = turnBlocks(turn, blocks);
-    if (content.length === 0) continue;
-    const last = messages.at(-1);
-    if (last?.role === role) for (const one of content) last.content.push(one);
-    else messages.push({ role, content: [...content] });
-  }
-  return messages;
-}
 
 function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
   if (turn.role === "tool") {
@@ -161,7 +148,8 @@ function toolConfigOf(chat: Chat, model: string): Json | undefined {
   if (tools.length === 0) return undefined;
   return {
     tools: tools.flatMap((tool) => [toolOf(tool, model), ...cachePoints(tool)]),
-    ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
+    // Beside the model's field for single calls, which contains the choice, the API rejects its own or ignores it.
+    ...(toolChoice === undefined || callsOne(chat) ? {} : { toolChoice: choiceOf(toolChoice) }),
   };
 }
 
@@ -200,13 +188,19 @@ const EFFORTS: readonly (readonly [RegExp, (effort: string, model: string) => Js
   [/(?:^|[./])openai\./, (effort) => ({ reasoning_effort: effort })],
 ];
 
+const isAnthropic = (model: string): boolean => EFFORTS[0]?.[0].test(model) === true;
+
+/** Whether the model may call at most one tool at once; without tools, models reject the field for it. */
+const callsOne = ({ parallelToolCalls, toolChoice, tools }: Chat): boolean =>
+  parallelToolCalls === false && tools.length > 0 && toolChoice?.kind !== "none";
+
 /** Fields that Converse passes to the model unchanged. */
-function furtherFields({ effort, parallelToolCalls, tools }: Chat, model: string): Json {
-  const isAnthropic = EFFORTS[0]?.[0].test(model) === true;
-  if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)
+function furtherFields(chat: Chat, model: string): Json {
+  if (callsOne(chat) && !isAnthropic(model))
     throw new UntranslatableError("parallel_tool_calls: this model cannot be prevented from calling several tools at once");
+  const { effort } = chat;
   return {
     ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort, model)),
-    ...(parallelToolCalls === false && tools.length > 0 ? { tool_choice: { type: "auto", disable_parallel_tool_use: true } } : {}),
+    ...(callsOne(chat) ? { tool_choice: claudeToolChoice(chat) } : {}),
   };
 }

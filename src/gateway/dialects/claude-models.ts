@@ -19,6 +19,9 @@ export const choosesItself = (model: string): boolean => isClaude(model) && !WIT
 const WITH_BOTH = /claude-(?:instant|v?[23]|(?:opus|sonnet|haiku)-4(?![-.][1-9](?!\d)))/;
 const takesBoth = (model: string): boolean => !isClaude(model) || WITH_BOTH.test(model);
 
+/** Models refuse stop sequences of white space only; the provider's own endpoint for OpenAI's clients ignores them. */
+export const claudeStops = (stop: readonly string[]): readonly string[] => stop.filter((text) => text.trim() !== "");
+
 interface Sampling {
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anthropicRequest } from "./anthropic-request.ts";
+import { bedrockRequest } from "./bedrock-request.ts";
 import { readChat } from "./chat.ts";
 import { googleRequest } from "./google-request.ts";
 
@@ -8,6 +9,8 @@ const USER = { role: "user", content: "hello" };
 const MARK = { type: "ephemeral" };
 const asked = (more: object): ReturnType<typeof readChat> => readChat({ model: "m", messages: [USER], ...more });
 const anthropic = (more: object, model = "claude-opus-4-5") => anthropicRequest(asked(more), model);
+const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+const bedrock = (more: object, model = CLAUDE) => bedrockRequest(asked(more), model);
 const google = (more: object, model: string) => googleRequest(asked(more), model);
 
 test("the thinking budget stays below the output limit", () => {
@@ -80,4 +83,49 @@ test("thinking is requested from each Gemini generation in its own form, includi
     ["gemini-3-flash-preview", "minimal", { thinkingLevel: "minimal", includeThoughts: true }],
   ] as const)
     assert.deepEqual(google({ reasoning_effort: effort }, model)["generationConfig"], { thinkingConfig: expected }, model);
+});
+
+interface Said {
+  readonly role: string;
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+}
+
+test("an answer that the model continues does not end with white space", () => {
+  const begun = (content: string, after: readonly object[] = []) => ({ messages: [USER, { role: "assistant", content }, ...after] });
+  for (const [request, text] of [
+    [begun("{ \n"), "{"],
+    [begun("a ", [{ role: "assistant", content: " " }]), "a"],
+    [begun("a ", [USER]), "a "],
+  ] as const)
+    for (const { messages } of [anthropic(request), bedrock(request)] as { messages: readonly Said[] }[])
+      assert.equal(messages.find(({ role }) => role === "assistant")?.content[0]?.["text"], text);
+  const marked = { messages: [USER, { role: "assistant", content: [{ type: "text", text: "a ", cache_control: MARK }] }] };
+  const { messages } = bedrock(marked) as { messages: readonly Said[] };
+  assert.deepEqual(messages[1]?.content, [{ text: "a" }, { cachePoint: { type: "default" } }]);
+});
+
+test("stop sequences of white space only are left out for models of Anthropic, which refuse them", () => {
+  assert.deepEqual(anthropic({ stop: ["\n", "END", " "] })["stop_sequences"], ["END"]);
+  assert.equal(anthropic({ stop: "\n\n" })["stop_sequences"], undefined);
+  assert.deepEqual(bedrock({ stop: ["\n", "END"] })["inferenceConfig"], { stopSequences: ["END"] });
+  assert.deepEqual(bedrock({ stop: ["\n", "END"] }, "amazon.nova-pro-v1:0")["inferenceConfig"], { stopSequences: ["\n", "END"] });
+});
+
+test("models on Bedrock that may call one tool at once get the choice in one field, and none without tools", () => {
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const named = { type: "function", function: { name: "f" } };
+  const one = { disable_parallel_tool_use: true };
+  for (const [tool_choice, sent] of [
+    [undefined, { type: "auto", ...one }],
+    ["auto", { type: "auto", ...one }],
+    ["required", { type: "any", ...one }],
+    [named, { type: "tool", name: "f", ...one }],
+    ["none", undefined],
+  ] as const) {
+    const request = bedrock({ tools, tool_choice, parallel_tool_calls: false }) as Partial<Record<string, Record<string, unknown>>>;
+    assert.deepEqual(request["additionalModelRequestFields"]?.["tool_choice"], sent);
+    assert.equal(request["toolConfig"]?.["toolChoice"], undefined);
+  }
+  assert.equal(bedrock({ tools, tool_choice: "none", parallel_tool_calls: false }, "amazon.nova-pro-v1:0")["toolConfig"], undefined);
+  assert.throws(() => bedrock({ tools, parallel_tool_calls: false }, "amazon.nova-pro-v1:0"), /parallel_tool_calls/);
 });

@@ -1,6 +1,38 @@
-import type { AssistantTurn, ToolCall } from "./chat.ts";
+import type { AssistantTurn, ToolCall, Turn } from "./chat.ts";
 import type { Part } from "./parts.ts";
 import { placeOf, type Thought } from "./thoughts.ts";
+import type { Json } from "#gateway/http/json.ts";
+
+interface Message {
+  readonly role: "user" | "assistant";
+  readonly content: Json[];
+}
+
+/**
+ * The turns as messages, with turns of one role joined: results of parallel calls must be adjacent, and before the user's text that follows
+ * them.
+ */
+export function messagesOf(turns: readonly Turn[], blocksOf: (turn: Turn) => readonly Json[]): readonly Message[] {
+  const messages: Message[] = [];
+  for (const turn of turns) {
+    const role = turn.role === "assistant" ? "assistant" : "user";
+    const content = blocksOf(turn);
+    if (content.length === 0) continue;
+    const last = messages.at(-1);
+    if (last?.role === role) for (const one of content) last.content.push(one);
+    else messages.push({ role, content: [...content] });
+  }
+  const begun = messages.at(-1);
+  if (begun?.role === "assistant") trimEnd(begun.content);
+  return messages;
+}
+
+/** Models of Anthropic refuse to continue an answer that ends with white space. */
+function trimEnd(content: Json[]): void {
+  const last = content.findLastIndex((block) => block["cachePoint"] === undefined);
+  const text = content[last]?.["text"];
+  if (typeof text === "string") content[last] = { ...content[last], text: text.trimEnd() };
+}
 
 /** A part of an assistant's turn. */
 export type Said =

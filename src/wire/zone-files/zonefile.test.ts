@@ -312,3 +312,15 @@ test("internationalized names of a file are converted, as those of the API are, 
     [5],
   );
 });
+
+test("the ages that Windows writes beside registered records are read and left out", () => {
+  const file = '@ [AGE:3712345] 600 A 192.0.2.1\npc [AGE:0] 1200 IN A 192.0.2.2\n   [age:37] TXT "[AGE:1]"\nx [AGE:] A 192.0.2.3\n';
+  const { records, errors } = parseZoneFile(file, { origin: "example.com" });
+  const shown = records.map(({ name, type, ttl, content }) => [name, type, ttl, content]);
+  assert.deepEqual(shown, [
+    ["example.com", "A", 600, "192.0.2.1"],
+    ["pc.example.com", "A", 1200, "192.0.2.2"],
+    ["pc.example.com", "TXT", 1200, '"[AGE:1]"'],
+  ]);
+  assert.deepEqual(errors, [{ line: 4, message: 'Record type "[AGE:]" is not known.' }]);
+});

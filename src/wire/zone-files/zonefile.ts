@@ -169,18 +169,22 @@ function readRecord(state: ParserState, { line, comment, end }: ZoneFileLine, ow
 
 const unknownType = (type: string): RdataError => new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
 
+/** Windows writes when a record was registered, between its owner and its other fields. */
+const isAge = (word: Token | undefined): boolean => word !== undefined && !word.quoted && /^\[AGE:\d{1,10}\]$/i.test(word.raw);
+
 /** Parses `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
 function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: string; rdata: readonly Token[] } {
   let ttl: number | undefined;
   let classSeen = false;
-  for (const [index, { raw, quoted }] of tokens.entries()) {
+  const fields = isAge(tokens[0]) ? tokens.slice(1) : tokens;
+  for (const [index, { raw, quoted }] of fields.entries()) {
     const word = quoted ? "" : raw.toUpperCase();
     if (!classSeen && (word === "IN" || word === "CLASS1")) classSeen = true;
     else if (!classSeen && /^(?:CH|HS|CS|CLASS\d+)$/.test(word)) throw new RdataError(`Class ${word} cannot be used here.`);
     else if (ttl === undefined && seconds(word) !== undefined) ttl = seconds(word);
     else if (ttl === undefined && startsWithDigit(word))
       throw new RdataError(`${word.slice(0, 32)} is not a time to live: it must be from 0 to ${TTL_SECONDS_MAX} seconds.`);
-    else return { ttl, type: word, rdata: tokens.slice(index + 1) };
+    else return { ttl, type: word, rdata: fields.slice(index + 1) };
   }
   throw new RdataError("The record has no type.");
 }
