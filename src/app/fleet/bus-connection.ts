@@ -1,6 +1,7 @@
-import { readRegularFile } from "#kernel/process/regular-file.ts";
+import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { connect, jwtAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import { connect, jwtAuthenticator, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import type { Log } from "#app/log/log.ts";
 
 /** A connection to the bus that is made again for as long as the process runs. */
@@ -29,6 +30,13 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const PING_EVERY_MS = 2_000;
 const RETRY_MS = 1_000;
 
+/** An address is named to the check of the certificate: the client of NATS names host names only, and `localhost` would be checked for an address. */
+function tlsOf(url: string, ca: string): TlsOptions {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const address = isIP(host) === 0 ? {} : { host };
+  return { ...(ca === "" ? {} : { ca: readRegularFile(ca).toString() }), ...address };
+}
+
 export function keepConnected(deps: BusConnectionDeps): BusConnection {
   const { url, log } = deps;
   const stopping = new AbortController();
@@ -38,7 +46,7 @@ export function keepConnected(deps: BusConnectionDeps): BusConnection {
       servers: url,
       name: deps.name,
       authenticator: jwtAuthenticator(deps.jwt, deps.seed),
-      ...(url.startsWith("tls:") ? { tls: deps.ca === "" ? {} : { ca: readRegularFile(deps.ca).toString() } } : {}),
+      ...(url.startsWith("tls:") ? { tls: tlsOf(url, deps.ca) } : {}),
       ...(deps.inboxPrefix === undefined ? {} : { inboxPrefix: deps.inboxPrefix }),
       ...{ timeout: CONNECT_TIMEOUT_MS, pingInterval: PING_EVERY_MS, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 200 },
