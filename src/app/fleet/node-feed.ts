@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { BUS_FORMAT } from "#snapshot/bus/bus-message.ts";
+import { BUS_FORMAT, NO_REVISION } from "#snapshot/bus/bus-message.ts";
 import { type BusSource, createBusSource } from "#snapshot/bus/bus-source.ts";
 import { inboxPrefix, type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
 import type { PlaneReports } from "#app/planes/planes-deps.ts";
@@ -46,7 +46,10 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
     name: state.name,
     key: createPublicKey(state.control_key),
     log: (level, message, fields) => log[level](fields ?? {}, message),
-    refused: (reason, rev) => void (refused = { rev, reason }),
+    refused: (reason, rev) => {
+      // Messages that control did not sign must not hide that a change of control's was refused.
+      if (rev !== NO_REVISION || (refused?.rev ?? NO_REVISION) === NO_REVISION) refused = { rev, reason };
+    },
   });
   const bus = keepConnected({
     url: config.bus.url || state.bus.url,

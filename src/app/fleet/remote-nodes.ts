@@ -1,6 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import { AWAY_AFTER_MS, type SeenReport } from "#control/nodes/nodes.ts";
+import { NO_REVISION } from "#snapshot/bus/bus-message.ts";
 import { type NodeReport, reportSubject } from "#snapshot/bus/node-subjects.ts";
 import { createSettlement, type Follower } from "#snapshot/settlement.ts";
 import type { Log } from "#app/log/log.ts";
@@ -62,7 +63,7 @@ export function createRemoteNodes({ clock, log, onRefused, onReport, isHeld }: R
     present.add(follower);
     const { refused } = report;
     if (refused !== undefined && (before?.refused?.rev !== refused.rev || before.refused.reason !== refused.reason)) {
-      onRefused(refused.rev);
+      if (refused.rev !== NO_REVISION) onRefused(refused.rev);
       if (clock.monotonicMs() - (warnedMs.get(name) ?? -Infinity) >= WARN_EVERY_MS) {
         warnedMs.set(name, clock.monotonicMs());
         log.warn({ node: name, ...refused }, "a node refused a change and keeps what it has");

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { AWAY_AFTER_MS, type SeenReport } from "#control/nodes/nodes.ts";
 import type { Rollouts } from "#control/nodes/rollouts.ts";
+import { NO_REVISION } from "#snapshot/bus/bus-message.ts";
 import { type CanaryReport, createRollout, type Rollout } from "#snapshot/bus/rollout.ts";
 import type { Log } from "#app/log/log.ts";
 
@@ -43,7 +44,8 @@ export async function openRolloutTurn(deps: RolloutTurnDeps): Promise<RolloutTur
       const { refused, problems } = report;
       found.set(name, {
         ...{ rev: report.history === history ? report.rev : -1, problems },
-        refused: refused === undefined ? "" : `revision ${refused.rev}: ${refused.reason}`,
+        // Any node can have what control did not sign sent to a canary.
+        refused: refused === undefined || refused.rev === NO_REVISION ? "" : `revision ${refused.rev}: ${refused.reason}`,
       });
     }
     return found;

@@ -46,11 +46,18 @@ export interface FullName {
   readonly rev: number;
 }
 
+/** Of a message that control did not sign: it claims any. */
+export const NO_REVISION = -1;
+
 /** A message that is not signed, too new, too large, damaged or of another sequence of changes. */
 export class RefusedMessage extends Error {
-  constructor(reason: string) {
+  /** Otherwise anybody on the bus may have sent it, so it says nothing about a change of control's. */
+  readonly isSigned: boolean;
+
+  constructor(reason: string, isSigned = true) {
     super(reason);
     this.name = "RefusedMessage";
+    this.isSigned = isSigned;
   }
 }
 
@@ -106,7 +113,8 @@ export interface PackedDelta extends Place {
  */
 export function readDelta(header: (name: string) => string, body: Uint8Array, key: KeyObject | null, before: string): PackedDelta {
   const fields = deltaFields(header);
-  if (key !== null && !isSigned(signedDelta(fields, body), header("Sv-Sig"), key)) throw new RefusedMessage("control did not sign it");
+  if (key !== null && !isSigned(signedDelta(fields, body), header("Sv-Sig"), key))
+    throw new RefusedMessage("control did not sign it", false);
   if (fields.format > BUS_FORMAT)
     throw new RefusedMessage(`its format ${fields.format} is newer than this program, which knows ${BUS_FORMAT}`);
   if (before !== "" && nextHash(before, fields.rev, body) !== fields.hash)
@@ -151,5 +159,5 @@ export function decodeHead(bytes: Uint8Array, key: KeyObject): BusHead {
   } catch {
     // Handled like a wrong signature.
   }
-  throw new RefusedMessage("control did not sign the heartbeat");
+  throw new RefusedMessage("control did not sign the heartbeat", false);
 }

@@ -11,6 +11,7 @@ import {
   FULL_BUCKET,
   HEAD,
   LIVE,
+  NO_REVISION,
   type PackedDelta,
   readDelta,
   RefusedMessage,
@@ -35,7 +36,7 @@ export interface BusSourceDeps {
   /** Control's public key (Ed25519). */
   readonly key: KeyObject;
   readonly log: FeedLog;
-  /** Called with the reason and the revision of each refused message. The node keeps its state. */
+  /** Called with the reason and the revision of each refused message, NO_REVISION if control did not sign it. The node keeps its state. */
   refused(reason: string, rev: number): void;
   /** Size limit of a decompressed delta, in bytes. */
   readonly deltaBytesMax?: number;
@@ -61,8 +62,16 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
   const release = createRelease(name);
   const wake = (): void => listeners.forEach((listener) => listener());
 
+  const said = new Set<string>();
+  /** A node can have answers to its questions sent to all others, so their number is not bounded: the log has each reason once. */
+  const ignore = (reason: string): void => {
+    if (!said.has(reason)) log("warn", "messages of the bus that control did not sign are ignored", { reason });
+    said.add(reason);
+    refused(reason, NO_REVISION);
+  };
   const nack = (error: unknown, rev: number): void => {
     if (!(error instanceof RefusedMessage)) throw error;
+    if (!error.isSigned) return ignore(error.message);
     log("warn", "a message of the bus was refused; this node keeps what it has", { rev, reason: error.message });
     refused(error.message, rev);
   };
@@ -87,7 +96,7 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     try {
       head = decodeHead(message.data, key);
     } catch (error) {
-      return nack(error, -1);
+      return nack(error, NO_REVISION);
     }
     seen.resolve();
     const own = window.endingAt(head);
