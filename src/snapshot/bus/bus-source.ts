@@ -21,6 +21,7 @@ import {
 import { unpackCopy } from "./copy-lines.ts";
 import { createDeltaWindow } from "./delta-window.ts";
 import { createRelease } from "./release.ts";
+import { createUnsignedMessages } from "./unsigned-messages.ts";
 
 /** The feed of a node past the machine of control: deltas and full copies from the bus. */
 export interface BusSource extends FeedSource {
@@ -62,13 +63,7 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
   const release = createRelease(name);
   const wake = (): void => listeners.forEach((listener) => listener());
 
-  const said = new Set<string>();
-  /** A node can have answers to its questions sent to all others, so their number is not bounded: the log has each reason once. */
-  const ignore = (reason: string): void => {
-    if (!said.has(reason)) log("warn", "messages of the bus that control did not sign are ignored", { reason });
-    said.add(reason);
-    refused(reason, NO_REVISION);
-  };
+  const ignore = createUnsignedMessages(log, refused);
   const nack = (error: unknown, rev: number): void => {
     if (!(error instanceof RefusedMessage)) throw error;
     if (!error.isSigned) return ignore(error.message);
