@@ -24,10 +24,13 @@ const queries = new QueryClient({
   },
 });
 
-createRoot(document.querySelector("#root")!).render(
+const app = (
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false} withStaticClasses={false}>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />
     </QueryClientProvider>
-  </MantineProvider>,
+  </MantineProvider>
 );
+
+// The router shows nothing until the code of the first page has been loaded; the document has a sign of loading until then.
+void router.load().finally(() => createRoot(document.querySelector("#root")!).render(app));

@@ -177,6 +177,16 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
     await page.unroute("**/client/v4/user");
   });
 
+  test("until the code of the first page has been loaded, the document says so", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route("**/assets/home-*.js", (route) => held.promise.then(() => route.continue()));
+    await page.goto(new URL("/", server.ready.api).href, { waitUntil: "commit" });
+    await page.getByRole("status", { name: "Loading" }).getByText("Selvedge").waitFor();
+    held.resolve();
+    await heading("Home");
+    await page.unroute("**/assets/home-*.js");
+  });
+
   test("each page has a title and a heading, also where nothing is", async () => {
     const titles = {
       "/": "Home · Selvedge",

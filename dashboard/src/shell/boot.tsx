@@ -1,8 +1,6 @@
-import css from "./signed-out.module.css";
-
-/** Until the server has said whether somebody is signed in. */
+/** Until the server has said whether somebody is signed in; as in `index.html`, until the first page has been loaded. */
 export const Boot = () => (
-  <div className={css["page"]} role="status" aria-label="Loading">
-    <p className={`${css["brand"]} ${css["boot"]}`}>Selvedge</p>
+  <div className="starting" role="status" aria-label="Loading">
+    <p>Selvedge</p>
   </div>
 );

@@ -20,6 +20,25 @@ export const ManagedRulesetPage = () => <ZoneGate>{(zone) => <ManagedRuleset zon
 const SHOWN_MAX = 150;
 const RESPONSES = "http_response_firewall_managed";
 
+/** The groups of Selvedge's own rules in words; those of a Core Rule Set have its names. */
+const GROUPS: Readonly<Record<string, string>> = {
+  body: "Bodies that programs may read in two ways",
+  java: "Java expressions and objects",
+  lfi: "Paths out of the site, files of the server",
+  nodejs: "JavaScript for Node.js",
+  "nosql-ldap-xml": "Queries of NoSQL, LDAP and XML",
+  operator: "Rows of this server's operator",
+  php: "PHP code",
+  protocol: "Requests that break the protocol",
+  rce: "Commands for a shell",
+  "rfi-ssrf": "Addresses inside the network, remote files",
+  scanner: "Tools that search for weaknesses",
+  sqli: "SQL injection",
+  "template-injection": "Expressions of templates",
+  upload: "Programs as uploads",
+  xss: "Scripts in pages (XSS)",
+};
+
 function ManagedRuleset({ zone }: { readonly zone: Zone }) {
   const { ruleset: id } = useParams({ strict: false }) as { ruleset: string };
   const base = `/zones/${zone.id}/rulesets`;
@@ -133,9 +152,12 @@ function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
               head: "Group",
               width: "auto",
               cell: (category) => (
-                <button type="button" className={tools["pick"]} onClick={() => go({ only: category })}>
-                  {category}
-                </button>
+                <>
+                  <button type="button" className={tools["pick"]} onClick={() => go({ only: category })}>
+                    {category}
+                  </button>
+                  {GROUPS[category] !== undefined && <span className={tools["quiet"]}> {GROUPS[category]}</span>}
+                </>
               ),
             },
             {
