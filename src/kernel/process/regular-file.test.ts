@@ -20,6 +20,7 @@ test("a regular file is read, also through a link, and a pipe, a device, a direc
   execFileSync("mkfifo", [pipe]);
   mkdirSync(folder);
   for (const path of [file, link]) assert.equal(readRegularFile(path, 4).toString(), "text");
+  assert.equal(readRegularFile("/dev/null").length, 0);
   for (const path of [pipe, "/dev/zero", folder]) assert.throws(() => readRegularFile(path, 4), /not a regular file/, path);
   assert.throws(() => readRegularFile(file, 3), /4 bytes, more than 3/);
   assert.throws(() => readRegularFile(join(directory, "none"), 3), /ENOENT/);
