@@ -44,6 +44,17 @@ for (const list of WRITTEN_CLASSES)
     assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);
   });
 
+test("an attack that ends a string is blocked behind the name of any account, too", () => {
+  const attacks = writtenRequests("sql").flatMap(({ line, place }) => (place === "query" && /^['"][^a-z]/i.test(line) ? [line] : []));
+  assert.ok(attacks.length > 50, `only ${attacks.length} begin with a quote`);
+  const sent = (text: string): RequestChanges => ({ query: `user=${encodeURIComponent(text)}` });
+  const names = ["ada.lovelace@example-company.com", "administratorlongname", "Ada Augusta Lovelace", "ada.lovelace@example-company.com "];
+  const missed = attacks.flatMap((line) =>
+    isStopped(sent(line)) ? names.map((name) => name + line).filter((text) => !isStopped(sent(text))) : [],
+  );
+  assert.deepEqual(missed, []);
+});
+
 for (const [list, kind] of [
   ["benign", "hard benign texts is blocked: quoted SQL and pasted scripts"],
   ["ordinary", "ordinary requests is blocked: searches, comments, queries, documents, interfaces and cookies"],

@@ -15,126 +15,72 @@ export interface GramChoice {
  */
 export function chooseGrams(literals: readonly Uint8Array[], groups: number): readonly GramChoice[] {
   const grams = literals.map(gramsOf);
-  const all = Array.from({ length: groups }, createGroup);
+  const masks = Array.from({ length: groups }, () => NO_BYTES);
+  const costs = new Float64Array(groups);
   const choices: GramChoice[] = [];
 
-  const move = (index: number, times: 1 | -1): void => {
-    const { behind, group } = choices[index] as GramChoice;
-    const gram = grams[index]?.[behind];
-    if (gram !== undefined) all[group]?.count(gram, times);
-  };
   const place = (own: readonly OwnGram[], index: number): void => {
     let least = Number.POSITIVE_INFINITY;
     let choice: GramChoice = { behind: 0, group: 0 };
-    all.forEach((group, at) => {
-      own.forEach((gram, behind) => {
+    for (let group = 0; group < groups; group++) {
+      for (let behind = 0; behind < own.length; behind++) {
+        const gram = own[behind] as OwnGram;
         // A group never costs less with one gram more.
-        if (gram.cost >= least) return;
-        const cost = group.costWith(gram) - group.cost() + gram.cost;
-        if (cost >= least) return;
+        if (gram.cost >= least) continue;
+        const cost = costOf(masks[group] as Masks, gram.masks) - (costs[group] as number) + gram.cost;
+        if (cost >= least) continue;
         least = cost;
-        choice = { behind, group: at };
-      });
-    });
+        choice = { behind, group };
+      }
+    }
     choices[index] = choice;
-    move(index, 1);
+    update(choice.group);
+  };
+
+  const update = (group: number): void => {
+    let all = NO_BYTES;
+    choices.forEach((choice, index) => {
+      if (choice.group === group) all = joined(all, grams[index]?.[choice.behind]?.masks ?? NO_BYTES);
+    });
+    masks[group] = all;
+    costs[group] = costOf(all, NO_BYTES);
   };
 
   grams.forEach(place);
   for (let turn = 0; turn < TURNS; turn++) {
     grams.forEach((own, index) => {
-      move(index, -1);
+      const { group } = choices[index] as GramChoice;
+      choices[index] = { behind: 0, group: NOWHERE };
+      update(group);
       place(own, index);
     });
   }
   return choices;
 }
 
+const NOWHERE = -1;
 /** Further passes change hardly anything. */
 const TURNS = 2;
 
+/** For each of the three bytes the accepted lower and upper halves, a bit for each of the sixteen. */
+type Masks = readonly [number, number, number, number, number, number];
+
+const NO_BYTES: Masks = [0, 0, 0, 0, 0, 0];
+
 interface OwnGram {
-  readonly bytes: Uint8Array;
+  readonly masks: Masks;
   /** Cost of its own hits in other text, beside that of its group. */
   readonly cost: number;
 }
 
-const gramsOf = (literal: Uint8Array): readonly OwnGram[] =>
-  Array.from({ length: literal.length - GRAM_BYTES + 1 }, (_, at) => ({
-    bytes: literal.subarray(at, at + GRAM_BYTES),
-    cost: ownCost(literal.subarray(at, at + GRAM_BYTES + 1)),
-  }));
-
-interface Group {
-  cost(): number;
-  costWith(gram: OwnGram): number;
-  count(gram: OwnGram, times: 1 | -1): void;
+function gramsOf(literal: Uint8Array): readonly OwnGram[] {
+  const half = (byte = 0): readonly [number, number] => [1 << (byte & 15), 1 << (byte >> 4)];
+  return Array.from({ length: literal.length - GRAM_BYTES + 1 }, (_, at) => {
+    const bytes = literal.subarray(at, at + GRAM_BYTES + 1);
+    const [first, second, third] = bytes;
+    return { masks: [...half(first), ...half(second), ...half(third)], cost: ownCost(bytes) };
+  });
 }
-
-function createGroup(): Group {
-  const [first, second, third] = [createPlace(), createPlace(), createPlace()];
-  let members = 0;
-  let own = 0;
-  /** How often other text has bytes that the group accepts. */
-  const costWith = ({ bytes }: OwnGram): number => {
-    const [a = 0, b = 0, c = 0] = bytes;
-    return first.share(a) * second.share(b) * third.share(c) + FIGURES * first.figures(a) * second.figures(b) * third.figures(c);
-  };
-  const count = ({ bytes }: OwnGram, times: 1 | -1): void => {
-    const [a = 0, b = 0, c = 0] = bytes;
-    first.count(a, times);
-    second.count(b, times);
-    third.count(c, times);
-    members += times;
-    own =
-      members === 0
-        ? 0
-        : first.own(share) * second.own(share) * third.own(share) + FIGURES * first.own(figures) * second.own(figures) * third.own(figures);
-  };
-  return { cost: () => own, costWith, count };
-}
-
-/** One of the three bytes of a group: how many of its grams have each of the sixteen lower and upper halves there. */
-interface Place {
-  count(byte: number, times: 1 | -1): void;
-  /** The value for the accepted halves, a bit for each of the sixteen. */
-  own(compute: (lower: number, upper: number) => number): number;
-  /** The share of text bytes that the place accepts with one more byte. */
-  share(byte: number): number;
-  figures(byte: number): number;
-}
-
-function createPlace(): Place {
-  const counts = new Uint32Array(32);
-  let lower = 0;
-  let upper = 0;
-  /** Computed at the first need, until the halves change. */
-  const shares = new Float64Array(256).fill(UNKNOWN);
-  const figured = new Float64Array(256).fill(UNKNOWN);
-  const countHalf = (mask: number, half: number, at: number, times: 1 | -1): number => {
-    const left = (counts[at] = (counts[at] as number) + times);
-    return left === 0 ? mask & ~(1 << half) : mask | (1 << half);
-  };
-  const kept = (values: Float64Array, byte: number, compute: (lower: number, upper: number) => number): number => {
-    if (values[byte] === UNKNOWN) values[byte] = compute(lower | (1 << (byte & 15)), upper | (1 << (byte >> 4)));
-    return values[byte] as number;
-  };
-  return {
-    count: (byte, times) => {
-      const [lowerBefore, upperBefore] = [lower, upper];
-      lower = countHalf(lower, byte & 15, byte & 15, times);
-      upper = countHalf(upper, byte >> 4, 16 + (byte >> 4), times);
-      if (lower === lowerBefore && upper === upperBefore) return;
-      shares.fill(UNKNOWN);
-      figured.fill(UNKNOWN);
-    },
-    own: (compute) => compute(lower, upper),
-    share: (byte) => kept(shares, byte, share),
-    figures: (byte) => kept(figured, byte, figures),
-  };
-}
-
-const UNKNOWN = -1;
 
 /** Cost of a hit, in multiples of the cost of an accepted combination that is not a gram. */
 const HIT_COST = 8;
@@ -166,6 +112,13 @@ const COMMON: ReadonlyMap<string, number> = new Map([
     (text) => [text, 50] as const,
   ),
 ]);
+
+const joined = (a: Masks, b: Masks): Masks => [a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3], a[4] | b[4], a[5] | b[5]];
+
+/** How often other text has bytes that the joined group accepts. */
+const costOf = (a: Masks, b: Masks): number =>
+  share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]) +
+  FIGURES * figures(a[0] | b[0], a[1] | b[1]) * figures(a[2] | b[2], a[3] | b[3]) * figures(a[4] | b[4], a[5] | b[5]);
 
 /**
  * The part of all text that is only figures: pictures, style sheets, data. Figures stand beside figures, so that three are

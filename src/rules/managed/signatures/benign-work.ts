@@ -98,7 +98,7 @@ export function tellsOfPython(text: string): boolean {
 export function namesUnixPaths(text: string): boolean {
   return (
     /\b(?:or|and) ?\/(?:dev|etc|usr|var|home|tmp|opt|bin|sbin|lib|proc|sys|mnt|srv|run|boot|media)\//.test(text) &&
-    !/\/\*|\/\/|::|\]|['"] ?\||\w ?\( ?\//.test(text)
+    !/\/\*|\/\/|::|\]|['"] ?\||\w(?: ?\( ?\/|\()/.test(text)
   );
 }
 

@@ -28,7 +28,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-odd-step",
     title: "Path traversal: a ../ step with an encoded slash, or to a sensitive file",
-    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:\betc/|passwd|\bshadow-?(?:$|[^\w.-])|\.(?:ini|conf|env|git|gitconfig)(?:$|[^a-z])|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
+    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:\betc/|passwd|\bshadow(?:[-~]|\.(?:bak|old|orig|save|sw[op]))?(?:$|[^\w.-])|\.(?:ini|conf|env|git|gitconfig)(?:$|[^a-z])|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
     needs: [".."],
     targets: ANYWHERE | FILES,
     hits: [
@@ -42,6 +42,7 @@ const INCLUSION: readonly SignatureRow[] = [
       "../.env.local",
       "../.git/HEAD",
       "../etc/shadow-",
+      "../shadow.bak",
     ],
     misses: [
       "../images/logo.png",

@@ -39,29 +39,27 @@ const QUOTED_SIGN =
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   /(?<=[a-z]{2}[\s(,]{1,3}|[\x80-\uffff][\s(,]{0,3})(['"])(?:[-/~+*=<>.,:!?|%^@$_\\#&]{1,3}|--?[a-z%][\w%-]{0,40}|(?:%[a-z]@?){1,3})\1(?=[\s.,:;!?)]|$|[\x80-\uffff])/g;
 
-/** Parts without which a quote that ends a string does little. */
-const STATEMENT = /--|#|\/\*|;|\b(?:union|select|sleep|benchmark|waitfor|having|order by|exec)\b|[=<>|&]/;
-
-/** Other languages come as bytes of UTF-8. */
-const LETTER = /[a-z\x80-\uffff]/g;
-/** Fewer letters could be a name before an attack. */
-const LETTERS_MIN = 16;
+/** A word of a sentence, and no part of a name or an address. */
+const PROSE = /(?<![\w@.\x80-\uffff])[a-z\x80-\uffff]{2,40}(?![\w@\x80-\uffff]|\.\w)/g;
+/** Fewer could be the name of an account, whose password an attack passes over: `ada@example.com '--'`. */
+const PROSE_MIN = 4;
+/** Bytes of UTF-8 in languages that do not separate words: eight characters. */
+const OTHER_BYTES_MIN = 24;
 
 /**
- * The text without signs that a sentence of any language quotes: `paths that begin with '/'`, `the option "--all"`. Texts
- * are in lower case, and stay as they are if the rest could belong to a statement.
+ * Whether the only quotes of a sentence in any language are around signs: `paths that begin with '/'`, `the option "--all"`. In a
+ * statement, everything else would be inside of strings. Texts are in lower case.
  */
-export function withoutQuotedSigns(text: string): string {
-  if (!text.includes("'") && !text.includes('"')) return text;
+export function quotesOnlySigns(text: string): boolean {
   const rest = text.replace(QUOTED_SIGN, "?");
-  if (rest === text || STATEMENT.test(rest)) return text;
-  return (rest.match(LETTER)?.length ?? 0) < LETTERS_MIN ? text : rest;
+  if (rest === text || /['"]/.test(rest)) return false;
+  return (rest.match(PROSE)?.length ?? 0) >= PROSE_MIN || rest.replace(/[\0-\x7f]/g, "").length >= OTHER_BYTES_MIN;
 }
 
 /** The beginning of a document of HTML; links to places of it. */
 const PROLOG =
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  /^\s{0,20}(?:<\?xml(?: [a-z]{1,12}="[\w.:-]{0,40}"){1,4} ?\?>\s{0,20})?<!doctype [a-z]{1,10}(?:\s{1,20}public\s{1,20}"[-\w./ +]{0,120}")?(?:\s{0,20}"https?:\/\/[\w./-]{0,200}")?\s{0,20}>/;
+  /^\s{0,20}(?:<\?xml version="1\.[01]"(?: encoding="[a-z][\w-]{1,20}")?(?: standalone="(?:yes|no)")? ?\?>\s{0,20})?<!doctype [a-z]{1,10}(?:\s{1,20}public\s{1,20}"[-+]\/\/[-\w./ +]{0,120}")?(?:\s{0,20}"https?:\/\/[\w./-]{0,200}")?\s{0,20}>/;
 const PLACE = /\bhref='#[\w.-]{1,100}'/g;
 
 /** The text without quotes of HTML that cannot hold a part of a statement. Texts are in lower case. */

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { withoutDocumentQuotes, withoutQuotedSigns } from "./sentence.ts";
+import { quotesOnlySigns, withoutDocumentQuotes } from "./sentence.ts";
 import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "#rules/seclang/sql/sql-shapes.ts";
 import { readSql, type SqlTokens } from "#rules/seclang/sql/sql-tokens.ts";
 
@@ -15,11 +15,11 @@ const QUOTES = ["'", '"'] as const;
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const begin = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
-  const text = withoutQuotedSigns(withoutDocumentQuotes(begin).replace(QUOTED_PERCENT, " % "));
+  const text = withoutDocumentQuotes(begin).replace(QUOTED_PERCENT, " % ");
   if (isStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return false;
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
-  if (injectsPlain(text) || QUOTES.some((quote) => injectsQuoted(text, quote))) return true;
+  if (injectsPlain(text) || (!quotesOnlySigns(text) && QUOTES.some((quote) => injectsQuoted(text, quote)))) return true;
   return given.length > TEXT_BYTES_MAX && injectsFarAway(given);
 }
 

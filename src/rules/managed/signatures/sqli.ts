@@ -313,6 +313,13 @@ const ROWS: readonly SignatureRow[] = [
       "1' in boolean mode) or 1=1#",
       "1,(select (case when (1=2) then 1 else 0 end))",
       "%' and '%'='",
+      "ada.lovelace@example-company.com '--'",
+      "administratorlongname '--x'",
+      "grace hopper '='",
+      "administrator' or username like '%' ",
+      "1 or username like '%' or password like '%'",
+      '<!doctype html public "or 1 -- ">',
+      `<?xml a="-0-- "?><!doctype html>`,
     ],
     misses: [
       'status in ("Open","In Progress") OR assignee = currentUser()',
@@ -321,6 +328,7 @@ const ROWS: readonly SignatureRow[] = [
       "rock 'n' roll",
       "2 > 1 or 1 < 2",
       "it's 5 o'clock -- somewhere",
+      "the sign '/' stands between the parts of a path",
     ],
   },
 ];
