@@ -47,7 +47,7 @@ export function InvitationForm({ secret }: { readonly secret: string }) {
   return (
     <main className={css["page"]}>
       <div className={css["card"]}>
-        <p className={css["brand"]}>Selvedge</p>
+        <p className="wordmark">Selvedge</p>
         {fault && passwordFault === undefined && (
           <Notice tone="bad">
             <Fault error={fault} />

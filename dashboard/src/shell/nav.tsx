@@ -27,7 +27,7 @@ export function Nav({ zone }: { readonly zone: string | undefined }) {
   useEffect(() => void nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [pathname]);
   return (
     <nav ref={nav} className={css["nav"]} aria-label="Main">
-      <Link to="/" className={css["brand"]}>
+      <Link to="/" className={`wordmark ${css["brand"]}`}>
         Selvedge
       </Link>
       <AccountChoice />

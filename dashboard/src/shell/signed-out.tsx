@@ -19,7 +19,7 @@ export function SignedOut() {
   return (
     <main className={css["page"]}>
       <div className={css["card"]}>
-        <p className={css["brand"]}>Selvedge</p>
+        <p className="wordmark">Selvedge</p>
         {setup.data?.open ? <SetUpForm /> : <SignInForm />}
       </div>
     </main>

@@ -6,7 +6,7 @@ import css from "./signed-out.module.css";
 export const Unreachable = ({ error, onAgain }: { readonly error: Error | null; readonly onAgain: () => void }) => (
   <main className={css["page"]}>
     <div className={css["card"]}>
-      <p className={css["brand"]}>Selvedge</p>
+      <p className="wordmark">Selvedge</p>
       <Failed isPage error={error ?? new ApiError(0, [])} onAgain={onAgain}>
         <p>This page tries again by itself.</p>
       </Failed>
