@@ -145,10 +145,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const hosts = hostFieldsOf(request.raw.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0"))
       throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
-    const target = request.raw.url ?? "/";
-    const namesHost = hosts === 1 || !target.startsWith("/");
-    if (namesHost && config.allowsHost?.(requestedHost(target, request.headers.host ?? "")) === false)
-      throw new PlatformError("misdirected_host");
+    const host = requestedHost(request.raw.url ?? "/", request.headers.host);
+    if (host !== undefined && config.allowsHost?.(host) === false) throw new PlatformError("misdirected_host");
     state.day = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.day.date);
   });

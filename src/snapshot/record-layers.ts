@@ -31,7 +31,7 @@ export interface RecordLayers {
   forget(layerId: string): void;
 }
 
-/** Entries that one tick merges: less than a millisecond. Names are merged in the same tick. */
+/** Entries that one tick merges: less than a millisecond. Planes merge their names in the same tick. */
 export const FOLDED_AT_ONCE = 128;
 
 interface Layer {

@@ -22,9 +22,9 @@ function queuedMs(): number {
   }
 }
 
-/** The longest time of one client's requests, without the time that `idleMs` counts. A request in progress counts too. */
-function createTimer(idleMs = (): number => 0) {
-  const nowMs = (): number => performance.now() - idleMs();
+/** The longest time of one client's requests, without the time that `without` counts. A request in progress counts too. */
+function createTimer(without = (): number => 0) {
+  const nowMs = (): number => performance.now() - without();
   let longestMs = 0;
   let sinceMs: number | null = null;
   const look = (): number => Math.max(longestMs, sinceMs === null ? 0 : nowMs() - sinceMs);
@@ -43,7 +43,7 @@ function createTimer(idleMs = (): number => 0) {
   };
 }
 
-const timers = { dns: createTimer(queuedMs), read: createTimer(), write: createTimer() };
+const timers = { dns: createTimer(), dnsAlone: createTimer(queuedMs), read: createTimer(), write: createTimer() };
 
 const socket = createSocket("udp4");
 async function question({ port, name }: WaitWatcherOptions["dns"], id: number): Promise<void> {
@@ -53,10 +53,12 @@ async function question({ port, name }: WaitWatcherOptions["dns"], id: number): 
   };
   socket.on("message", listener);
   const lost = setTimeout(resolve, LOST_MS);
-  await timers.dns.time(() => {
-    socket.send(queryFor(name, 1, id), port, "127.0.0.1");
-    return promise;
-  });
+  await timers.dns.time(() =>
+    timers.dnsAlone.time(() => {
+      socket.send(queryFor(name, 1, id), port, "127.0.0.1");
+      return promise;
+    }),
+  );
   clearTimeout(lost);
   socket.off("message", listener);
 }
@@ -90,7 +92,10 @@ async function keepWriting({ url, headers }: NonNullable<WaitWatcherOptions["api
 }
 
 parentPort?.on("message", () => {
-  const waits: LongestWaits = { dns_ms: timers.dns.take(), read_ms: timers.read.take(), write_ms: timers.write.take() };
+  const waits: LongestWaits = {
+    ...{ dns_ms: timers.dns.take(), dns_alone_ms: timers.dnsAlone.take() },
+    ...{ read_ms: timers.read.take(), write_ms: timers.write.take() },
+  };
   parentPort?.postMessage(waits);
 });
 await Promise.all([...(dns ? [keepAsking(dns)] : []), ...(api ? [keepReading(api), keepWriting(api)] : [])]);

@@ -1,8 +1,10 @@
 import { Worker } from "node:worker_threads";
 
-/** The longest wait since the previous call, in milliseconds; that for DNS without the time that the questioner itself waited for a CPU. */
+/** The longest waits since the previous call, in milliseconds. */
 export interface LongestWaits {
   readonly dns_ms: number;
+  /** Without the time that the questioner itself waited for a CPU, some of it perhaps before the answer was there: too low rather than too high. */
+  readonly dns_alone_ms: number;
   readonly read_ms: number;
   readonly write_ms: number;
 }
@@ -30,7 +32,7 @@ export function watchWaits({ dns, api }: WaitWatcherOptions): WaitWatcher {
   return {
     longest: async () => {
       const [asked, called] = await Promise.all([longestOf(asker), longestOf(caller)]);
-      return { ...called, dns_ms: asked.dns_ms };
+      return { ...called, dns_ms: asked.dns_ms, dns_alone_ms: asked.dns_alone_ms };
     },
     stop: async () => void (await Promise.all([asker.terminate(), caller.terminate()])),
   };

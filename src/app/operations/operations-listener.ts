@@ -68,9 +68,8 @@ async function answer({ operations, allowsHost }: OperationsListenerDeps, req: I
   const hosts = hostFieldsOf(req.rawHeaders);
   // RFC 9112 §3.2.
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
-  const target = req.url ?? "/";
-  const namesHost = hosts === 1 || !target.startsWith("/");
-  if (namesHost && !allowsHost(requestedHost(target, req.headers.host ?? "")))
+  const host = requestedHost(req.url ?? "/", req.headers.host);
+  if (host !== undefined && !allowsHost(host))
     return send(421, TEXT, `This listener does not serve this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
   if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "This listener accepts only GET.\n");
   const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");

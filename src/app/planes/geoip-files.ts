@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { openRegularFile } from "#kernel/process/regular-file.ts";
 import { openGeoipDatabase, type GeoipDatabases } from "#edge/geoip.ts";
 import type { Log } from "#app/log/log.ts";
 
@@ -91,11 +92,9 @@ const stampOf = (path: string): Promise<string> => stat(path).then(stampFrom, ()
 
 /** The current file, even if it is replaced meanwhile. */
 function readShared(path: string): { readonly bytes: SharedArrayBuffer; readonly stamp: string } {
-  const fd = openSync(path, "r");
+  const { fd, status: stats } = openRegularFile(path);
   try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size === 0 || stats.size > FILE_BYTES_MAX)
-      throw new Error("it is not a regular file, or its size is not supported");
+    if (stats.size === 0 || stats.size > FILE_BYTES_MAX) throw new Error("its size is not supported");
     const bytes = new SharedArrayBuffer(stats.size);
     const view = new Uint8Array(bytes);
     for (let at = 0; at < stats.size;) {

@@ -1,6 +1,7 @@
 import { inSlices } from "#kernel/in-slices.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
+import { FOLDED_AT_ONCE } from "#snapshot/record-layers.ts";
 import { addedTo, copiedOf, copyOf, type NameValue, recordsOf, removedFrom, withCount } from "#edge/http/name-value.ts";
 
 /** The names of a zone, and their address records. */
@@ -27,10 +28,8 @@ export interface ZoneNames {
 type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
-/** Names merged in one tick, in less than a millisecond; the records are merged in the same tick. */
-const FOLDED_AT_ONCE = 128;
 
-/** Records may come before their zone: until then its name is "". */
+/** Records may come before their zone: until then its name is "". A tick merges as many names as records. */
 export function createZoneNames(name = "", foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {
   let origin = name;
   const nodes = new LargeMap<NameValue>();

@@ -41,10 +41,13 @@ export function createHostGate({ names, anyAddress }: AllowedHosts): HostGate {
 /** Whether the field names this machine's loopback. */
 export const namesLoopback = createHostGate({ names: [], anyAddress: false });
 
-/** The host of a request: a target in absolute form overrides the Host field (RFC 9112 §3.2.2). */
-export function requestedHost(target: string, field: string): string {
+/**
+ * The host that a request names: a target in absolute form overrides the Host field (RFC 9112 §3.2.2). Undefined if it names none, as with
+ * HTTP/1.0.
+ */
+export function requestedHost(target: string, field: string | undefined): string | undefined {
   if (target.startsWith("/")) return field;
-  return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? field;
+  return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? field ?? "";
 }
 
 /** Number of Host fields: Node.js uses the first and hides the others. `fields`: alternating names and values. */

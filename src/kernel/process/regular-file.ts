@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { devNull } from "node:os";
 
 /** More than the authorities that a system trusts have. */
@@ -10,13 +10,20 @@ const BYTES_MAX = 4 * 1024 * 1024;
  */
 export function readRegularFile(path: string, bytesMax = BYTES_MAX): Buffer {
   if (path === devNull) return Buffer.alloc(0);
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { fd, status } = openRegularFile(path);
   try {
-    const status = fstatSync(file);
-    if (!status.isFile()) throw new Error(`${path} is not a regular file`);
     if (status.size > bytesMax) throw new Error(`${path} has ${status.size} bytes, more than ${bytesMax}`);
-    return readFileSync(file);
+    return readFileSync(fd);
   } finally {
-    closeSync(file);
+    closeSync(fd);
   }
+}
+
+/** Opens such a file, which the caller closes, for reading. Throws an Error, at once also for a pipe, whose other end may never come. */
+export function openRegularFile(path: string): { readonly fd: number; readonly status: Stats } {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const status = fstatSync(fd);
+  if (status.isFile()) return { fd, status };
+  closeSync(fd);
+  throw new Error(`${path} is not a regular file`);
 }

@@ -166,7 +166,7 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     if (sent !== null && hole !== 0)
       return (hole === -1 ? sent : sent.slice(0, hole)).map(({ from, rev, ops }) => ({ from, rev, ops: ops! }));
     // An older copy would take the node back; control writes a newer one by itself.
-    const isAhead = isDiverged || head === null || head.history !== at.history || (newestCopy()?.rev ?? -1) > at.rev;
+    const isAhead = isDiverged || head === null || head.history !== at.history || (newestCopy()?.rev ?? NO_REVISION) > at.rev;
     if (!isAhead) throw new Error(`waiting for control to write a full copy beyond revision ${at.rev}`);
     return null;
   };
