@@ -1,5 +1,5 @@
 /**
- * Size at which a map is split, all entries at once: 1 ms, and 5 ms with keys of the maximum length of names. Two maps of one zone, which
+ * Size at which a map is split, all entries at once: 1 to 3 ms, and 4 ms with keys of the maximum length of names. Two maps of one zone, which
  * grow together, split in the same tick.
  */
 const SPLIT_SIZE = 1_024;

@@ -37,10 +37,7 @@ export interface RequestRow {
 
 /** Rows of signatures, in order, with numbers from `from` on. */
 const rowsOf = (signatures: readonly Signature[], from: number, more: readonly string[] = []): readonly RequestRow[] =>
-  signatures.map(({ slug, title, paranoia, score, certainty, category }, i) => ({
-    ...{ slug, title, paranoia, score, certainty },
-    ...{ categories: [category, ...more], decides: { signature: from + i } },
-  }));
+  signatures.map((row, i) => ({ ...row, categories: [row.category, ...more], decides: { signature: from + i } }));
 
 export const REQUEST_ROWS: readonly RequestRow[] = [
   ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, categories: ["protocol"], decides: { expression: row.expression, shows: row.shows } })),

@@ -1,4 +1,3 @@
-import { once } from "#kernel/once.ts";
 import { simplifyTest } from "#rules/regex/regex-linear.ts";
 import { requiredParts } from "#rules/regex/regex-parts.ts";
 import { parseRegex } from "#rules/regex/regex-syntax.ts";
@@ -37,8 +36,6 @@ export const signaturesOf = (
   reading: Signature["reading"] = "plain",
 ): readonly Signature[] =>
   rows.map((row) => {
-    // Only planes look for these parts.
-    const needs = once(() => row.needs ?? shownBy(row));
     const paranoia = row.paranoia ?? 1;
     const certainty = row.certainty ?? LEVELS[paranoia - 1]!;
     return {
@@ -50,9 +47,7 @@ export const signaturesOf = (
       looksFor: testOf(row),
       certainty,
       paranoia,
-      get needs() {
-        return needs();
-      },
+      needs: row.needs ?? shownBy(row),
     };
   });
 

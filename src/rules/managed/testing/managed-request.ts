@@ -39,7 +39,10 @@ export function managedMatches(rulesetId: string, request: RequestChanges, overr
     enabled: true,
   };
   const run = createRun();
-  const matches = runPhase([compileRuleset({ id: "entry", phase: PHASE, rules: [rule] })], run, managedRequest(request), null);
+  const entry = compileRuleset({ id: "entry", phase: PHASE, rules: [rule] });
+  // Without it, no request would be blocked, and every test of honest ones would pass.
+  if (entry.problems.length > 0) throw new Error(entry.problems.map(({ message }) => message).join(", "));
+  const matches = runPhase([entry], run, managedRequest(request), null);
   if (run.exhausted !== null) throw new Error("the request's steps are spent");
   return matches;
 }
