@@ -174,7 +174,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       if (deltas.length === 0) return;
       const bytesMax = (connection.info?.max_payload ?? 1 << 20) - HEAD_BYTES;
       let { hash } = place;
-      let name = "";
+      let before = "";
       const sent = deltas.slice(0, AHEAD).map(({ from, rev, ops }, index) => {
         const message = encodeDelta({ history: place.history, from, rev, ops: deps.sealed(ops) }, hash, key, bytesMax);
         hash = message.hash;
@@ -182,11 +182,11 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
         const fields = headers();
         for (const [name, value] of message.headers) fields.set(name, value);
         // The stream refuses every message after a refused one, also if another leader's message has its place.
-        const follows = index === 0 ? {} : { lastMsgID: name };
-        name = `${place.history}:${rev}:${hash}`;
+        const follows = index === 0 ? {} : { lastMsgID: before };
+        before = `${place.history}:${rev}:${hash}`;
         const options = {
           headers: fields,
-          msgID: name,
+          msgID: before,
           expect: { lastSequence: seq + index, ...follows },
           timeout: TIMEOUT_MS,
           retries: 0,
