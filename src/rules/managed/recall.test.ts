@@ -53,6 +53,10 @@ test("an attack that ends a string is blocked behind the name of any account, to
     isStopped(sent(line)) ? names.map((name) => name + line).filter((text) => !isStopped(sent(text))) : [],
   );
   assert.deepEqual(missed, []);
+  for (const space of ["\u3000", "\u2003", "\u00a0"]) {
+    const spaces = Array.from({ length: 3 }, () => space.repeat(2)).join(" ");
+    assert.ok(isStopped(sent(`ada augusta lovelace' or 1=1 ${spaces} or 'a'='a`)), "spaces of Unicode are no words");
+  }
 });
 
 for (const [list, kind] of [

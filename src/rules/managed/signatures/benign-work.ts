@@ -94,14 +94,6 @@ export function tellsOfPython(text: string): boolean {
   return startsWithWords(text) || /^\s{0,8}(?:#!\/|traceback \(most recent call last\))/.test(text);
 }
 
-/** One file or another, as people write of them. */
-export function namesUnixPaths(text: string): boolean {
-  return (
-    /\b(?:or|and) ?\/(?:dev|etc|usr|var|home|tmp|opt|bin|sbin|lib|proc|sys|mnt|srv|run|boot|media)\//.test(text) &&
-    !/\/\*|\/\/|::|\]|['"] ?\||\w(?: ?\( ?\/|\()/.test(text)
-  );
-}
-
 /** Programs in C end with such a call. */
 export function isIdiomOfC(text: string): boolean {
   return /^ ?system ?\( ?["'](?:pause|cls|clear)["'] ?\)/.test(text);

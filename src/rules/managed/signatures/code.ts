@@ -8,7 +8,6 @@ import {
   isPublicType,
   isStackTrace,
   quotesFilter,
-  namesUnixPaths,
   tellsOfPython,
 } from "./benign-work.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
@@ -494,7 +493,6 @@ const DATA: readonly SignatureRow[] = [
     slug: "xpath-union",
     title: "XPath injection: an added path",
     pattern: String.raw`['"]\)?\] ?\| ?/{1,2}[a-z*]|['"]\)\]/|['"]\]/\*|(?:\bor|\band) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))|\b(?:count|string-length|substring|boolean|string|normalize-space) ?\( ?(?:/{1,2}(?:[a-z*]|child::)|name ?\( ?/)|\bname ?\( ?/\*|['"] ?\| ?/{1,2}(?:\*|[a-z]{1,20}(?:\(\)|/|$))|(?:ancestor|descendant|following|preceding|parent)(?:-or-self|-sibling)?::(?:\*|node\()|['"] ?(?:or|and) ?(?:ancestor|descendant|following|preceding|child|self)(?:-or-self|-sibling)?::|/child::(?:\*|node\(|text\()|unparsed-text(?:-available)? ?\( ?['"]|\bdoc(?:-available)? ?\( ?['"](?:https?|file|ftp):|/{1,2}(?:\*|[a-z]{1,20})\[ ?(?:name ?\( ?\)|name/text|position ?\( ?\) ?=|contains ?\( ?name)|['"] ?or ?\.= ?['"]|\]/(?:parent|child|\.\.)[/:]|\blast\(\)-\d`,
-    unless: namesUnixPaths,
     needs: [
       "']",
       '"]',
@@ -532,8 +530,6 @@ const DATA: readonly SignatureRow[] = [
     misses: [
       "see a['b']",
       "and /home",
-      "if eventport or /dev/poll is used",
-      "the files /root/.profile and /etc/profile",
       "https://a.example/b",
       "parent::__construct()",
       "//div[contains(@class,'x')]",

@@ -32,35 +32,21 @@ const SENTENCE = new RegExp(
   String.raw`(?:(?<![\w\x80-\uffff])${WORD}(?:'[a-z])?[ ,]{1,2}){2}${WORD}(?![\w\x80-\uffff])|\(\d{1,6} [a-z]{1,12}\)|\b(?:or|and) ?=|\bin (?!(?:boolean|natural|${WORDS})\b)[a-z]{2,20} (?!(?:${WORDS})\b)[a-z]{2,20}\b`,
 );
 
-const hasSentence = (text: string): boolean => SENTENCE.test(text.replace(/\s+/g, " "));
+/** Spaces of Unicode as bytes of UTF-8: some databases skip them as they skip a space. */
+const OTHER_SPACES = /\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8b\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf/g;
 
-/** A sign, an option or a format in quotes, behind a word. */
-const QUOTED_SIGN =
-  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  /(?<=[a-z]{2}[\s(,]{1,3}|[\x80-\uffff][\s(,]{0,3})(['"])(?:[-/~+*=<>.,:!?|%^@$_\\#&]{1,3}|--?[a-z%][\w%-]{0,40}|(?:%[a-z]@?){1,3})\1(?=[\s.,:;!?)]|$|[\x80-\uffff])/g;
-
-/** A word of a sentence, and no part of a name or an address. */
-const PROSE = /(?<![\w@.\x80-\uffff])[a-z\x80-\uffff]{2,40}(?![\w@\x80-\uffff]|\.\w)/g;
-/** Fewer could be the name of an account, whose password an attack passes over: `ada@example.com '--'`. */
-const PROSE_MIN = 4;
-/** Bytes of UTF-8 in languages that do not separate words: eight characters. */
-const OTHER_BYTES_MIN = 24;
+const hasSentence = (text: string): boolean => SENTENCE.test(text.replace(OTHER_SPACES, " ").replace(/\s+/g, " "));
 
 /**
- * Whether the only quotes of a sentence in any language are around signs: `paths that begin with '/'`, `the option "--all"`. In a
- * statement, everything else would be inside of strings. Texts are in lower case.
+ * A sign or a format in quotes that joins two strings to nothing in any dialect: behind it, a division by no number, an unknown column or an
+ * error. Signs that compare, subtract or begin a comment are attacks behind the name of an account, and so is a number behind the sign.
  */
-export function quotesOnlySigns(text: string): boolean {
-  const rest = text.replace(QUOTED_SIGN, "?");
-  if (rest === text || /['"]/.test(rest)) return false;
-  return (rest.match(PROSE)?.length ?? 0) >= PROSE_MIN || rest.replace(/[\0-\x7f]/g, "").length >= OTHER_BYTES_MIN;
-}
-
-/** The beginning of a document of HTML; links to places of it. */
-const PROLOG =
+const QUOTED_SIGN =
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  /^\s{0,20}(?:<\?xml version="1\.[01]"(?: encoding="[a-z][\w-]{1,20}")?(?: standalone="(?:yes|no)")? ?\?>\s{0,20})?<!doctype [a-z]{1,10}(?:\s{1,20}public\s{1,20}"[-+]\/\/[-\w./ +]{0,120}")?(?:\s{0,20}"https?:\/\/[\w./-]{0,200}")?\s{0,20}>/;
-const PLACE = /\bhref='#[\w.-]{1,100}'/g;
+  /(['"])(?:[/.:?!~$%@]|(?:%[a-z]){1,3})\1(?=[ \t]{0,3}(?:[a-z\x80-\uffff!?)]|[.,](?!\d)|$))/g;
 
-/** The text without quotes of HTML that cannot hold a part of a statement. Texts are in lower case. */
-export const withoutDocumentQuotes = (text: string): string => (text.includes("<") ? text.replace(PROLOG, " ").replace(PLACE, " ") : text);
+/** Whether the only quotes of a text are around such signs, so that everything else would be inside of strings. Texts are in lower case. */
+export function quotesOnlySigns(text: string): boolean {
+  const rest = text.replace(QUOTED_SIGN, "");
+  return rest !== text && !/['"]/.test(rest);
+}

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { quotesOnlySigns, withoutDocumentQuotes } from "./sentence.ts";
+import { quotesOnlySigns } from "./sentence.ts";
 import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "#rules/seclang/sql/sql-shapes.ts";
 import { readSql, type SqlTokens } from "#rules/seclang/sql/sql-tokens.ts";
 
@@ -15,7 +15,7 @@ const QUOTES = ["'", '"'] as const;
 export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const begin = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
-  const text = withoutDocumentQuotes(begin).replace(QUOTED_PERCENT, " % ");
+  const text = begin.replace(QUOTED_PERCENT, " % ");
   if (isStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return false;
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
