@@ -1,3 +1,4 @@
+import { systemClock } from "#kernel/clock.ts";
 import { createPublicKey } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -47,6 +48,7 @@ port.on("message", () => {
 });
 connections.forEach((connection, i) => {
   const source = createBusSource({
+    clock: systemClock,
     ...{ name: `node-${i}`, key, log: () => undefined },
     refused: (reason) => fail(`node ${i} refused a message: ${reason}`),
   });

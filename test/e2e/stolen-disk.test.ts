@@ -1,3 +1,4 @@
+import { systemClock } from "#kernel/clock.ts";
 import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
@@ -121,6 +122,7 @@ test("a stolen disk opens the secrets of its planes only, on the disk and on the
   const thief = thiefOf(t, world, nodeDir);
   const connection = await thief.connect();
   const source = createBusSource({
+    clock: systemClock,
     name: "thief",
     key: createPublicKey(thief.state.control_key),
     log: () => undefined,

@@ -1,3 +1,4 @@
+import { systemClock } from "#kernel/clock.ts";
 import { createPublicKey } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
@@ -43,6 +44,7 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const source = createBusSource({
+    clock: systemClock,
     name: state.name,
     key: createPublicKey(state.control_key),
     log: (level, message, fields) => log[level](fields ?? {}, message),

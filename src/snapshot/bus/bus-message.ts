@@ -35,6 +35,8 @@ export interface SentDelta extends Place {
 
 /** The newest revision that control has published, once a second and after each delta. */
 export interface BusHead extends Place {
+  /** By control's clock, later in each heartbeat. Absent from a control of version 0.1.0 or earlier. */
+  readonly time?: number;
   /** The newest full copy; null without one. */
   readonly full: FullName | null;
   /** Nodes that are not in `canaries` follow up to `released`, and take `full` of this instead. Absent: all nodes follow at once. */
@@ -44,6 +46,8 @@ export interface BusHead extends Place {
 export interface FullName {
   readonly name: string;
   readonly rev: number;
+  /** The hash of the list of its pieces' hashes. Absent from a control of version 0.1.0 or earlier. */
+  readonly pieces?: string;
 }
 
 /** Of a message that control did not sign: it claims any. */
@@ -113,7 +117,7 @@ export interface PackedDelta extends Place {
  */
 export function readDelta(header: (name: string) => string, body: Uint8Array, key: KeyObject | null, before: string): PackedDelta {
   const fields = deltaFields(header);
-  if (key !== null && !isSigned(signedDelta(fields, body), header("Sv-Sig"), key))
+  if (key !== null && !isSignedBy(signedDelta(fields, body), header("Sv-Sig"), key))
     throw new RefusedMessage("control did not sign it", false);
   if (fields.format > BUS_FORMAT)
     throw new RefusedMessage(`its format ${fields.format} is newer than this program, which knows ${BUS_FORMAT}`);
@@ -138,7 +142,7 @@ function unpacked(body: Uint8Array, bytesMax: number): readonly Op[] {
   }
 }
 
-function isSigned(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
+export function isSignedBy(bytes: Uint8Array, signature: string, key: KeyObject): boolean {
   try {
     return verify(null, bytes, key, Buffer.from(signature, "base64url"));
   } catch {
@@ -155,7 +159,7 @@ export function encodeHead(head: BusHead, key: KeyObject): string {
 export function decodeHead(bytes: Uint8Array, key: KeyObject): BusHead {
   try {
     const { text, sig } = JSON.parse(Buffer.from(bytes).toString()) as { text: string; sig: string };
-    if (isSigned(Buffer.from(`head ${text}`), sig, key)) return JSON.parse(text) as BusHead;
+    if (isSignedBy(Buffer.from(`head ${text}`), sig, key)) return JSON.parse(text) as BusHead;
   } catch {
     // Handled like a wrong signature.
   }

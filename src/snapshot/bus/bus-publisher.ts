@@ -1,27 +1,13 @@
 import type { KeyObject } from "node:crypto";
-import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { jetstream, jetstreamManager, type StreamConfig, StorageType } from "@nats-io/jetstream";
-import { type ObjectStore, Objm } from "@nats-io/obj";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource } from "#snapshot/feed.ts";
-import {
-  type BusHead,
-  CHANGES,
-  readDelta,
-  DELTAS,
-  encodeDelta,
-  encodeHead,
-  FULL_BUCKET,
-  type FullName,
-  HEAD,
-  LIVE,
-  type Place,
-} from "./bus-message.ts";
+import { type BusHead, CHANGES, readDelta, DELTAS, encodeDelta, encodeHead, type FullName, HEAD, LIVE, type Place } from "./bus-message.ts";
 import { holdAgain, isUrgent, releasedCopy, type Rollout } from "./rollout.ts";
-import { packCopy } from "./copy-lines.ts";
+import { copiesOf, keepCopies, openCopies, putCopy } from "./full-copies.ts";
 
 /** Carries the changes of control's database to the bus, while this process leads. */
 export interface BusPublisher {
@@ -39,7 +25,7 @@ export interface BusPublisherDeps {
   readonly key: KeyObject;
   readonly publicKey: KeyObject;
   readonly log: FeedLog;
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Pick<Clock, "monotonicMs" | "nowMs">;
   /** Absent: nodes get all changes at once. */
   readonly rollout?: Rollout;
   /** Whether this process is the one that publishes. */
@@ -63,11 +49,9 @@ const COPY_REQUESTED_EVERY_MS = 10_000;
 /** A node may ask after each change: copies take at most a tenth of the time. */
 const COPY_PAUSE = 10;
 const COPIES_KEPT = 2;
-const PIECE_BYTES = 512 << 10;
 const AHEAD = 64;
 const BEAT_MS = 1_000;
 const TIMEOUT_MS = 2_000;
-const COPY_TIMEOUT_MS = 60_000;
 const RETRY_MS = 200;
 /** Bytes reserved for the head of a message beside its body. */
 const HEAD_BYTES = 4_096;
@@ -90,6 +74,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   /** Those in the object store, the newest first. */
   let copies: readonly FullName[] = [];
   let requested = -1;
+  let beatenAt = 0;
   let copiedAt = 0;
   let copyMs = 0;
   let wakeUp = Promise.withResolvers<void>();
@@ -97,43 +82,33 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   const beat = (): void => {
     if (end === null || connection.isClosed() || !deps.isLeading()) return;
     const state = deps.rollout?.current() ?? null;
+    beatenAt = Math.max(beatenAt + 1, clock.nowMs());
     const head: BusHead = {
       ...end.place,
+      time: beatenAt,
       full: copies[0] ?? null,
       ...(state === null ? {} : { rollout: { ...state, full: releasedCopy(deps.rollout, copies) } }),
     };
     connection.publish(HEAD, encodeHead(head, key));
   };
-  const bucket = (): Promise<ObjectStore> => new Objm(js).create(FULL_BUCKET, { storage: StorageType.File });
-  const copiesOf = async (store: ObjectStore, history: string): Promise<readonly FullName[]> =>
-    (await store.list())
-      .filter(({ name }) => name.startsWith(`${history}.`))
-      .map(({ name }) => ({ name, rev: Number(name.split(".")[1]) }))
-      .toSorted((a, b) => b.rev - a.rev);
-
   /** Returns its position: that of the database now. */
   const writeCopy = async (): Promise<Place> => {
-    const store = await bucket();
+    const store = await openCopies(js);
     const begun = clock.monotonicMs();
-    const at = await source.stream(async (position, pages) => {
-      const name = `${position.history}.${position.rev}`;
+    const { at, own } = await source.stream(async (position, pages) => {
       async function* sealed(): AsyncGenerator<readonly Op[]> {
         for await (const page of pages) yield deps.sealed(page);
       }
-      const packed = Readable.toWeb(packCopy(position, sealed(), key)) as ReadableStream<Uint8Array>;
-      await store.put({ name, options: { max_chunk_size: PIECE_BYTES } }, packed, { timeout: COPY_TIMEOUT_MS });
-      return position;
+      return { at: position, own: await putCopy(store, position, sealed(), key) };
     });
     copiedAt = clock.monotonicMs();
     copyMs = copiedAt - begun;
-    const own: FullName = { name: `${at.history}.${at.rev}`, rev: at.rev };
     // Another process that leads may have deleted it already.
-    const all = [own, ...(await copiesOf(store, at.history)).filter(({ name }) => name !== own.name)];
+    const all = [own, ...(await copiesOf(store, at.history, deps.publicKey)).filter(({ name }) => name !== own.name)];
     const forHeld = releasedCopy(deps.rollout, all);
     // Some nodes may still be reading the previous one.
     copies = all.filter((copy, i) => i < COPIES_KEPT || copy === forHeld);
-    const kept = new Set(copies.map(({ name }) => name));
-    for (const { name } of await store.list()) if (!kept.has(name)) await store.delete(name);
+    await keepCopies(store, copies);
     return { ...at, hash: "" };
   };
 
@@ -154,7 +129,7 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     const isContinued = last !== null && first !== null && (await source.since(last)) !== null;
     if (isContinued) {
       const { history, rev, hash } = last;
-      copies = await copiesOf(await bucket(), history);
+      copies = await copiesOf(await openCopies(js), history, deps.publicKey);
       end = { seq: state.last_seq, place: { history, rev, hash } };
       // From a full copy a node must get to the first delta.
       if (copies[0] === undefined || copies[0].rev < first.from) await writeCopy();
@@ -209,8 +184,14 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
     const mayRepeat = copiedAt === 0 || clock.monotonicMs() - copiedAt > Math.max(COPY_REQUESTED_EVERY_MS, COPY_PAUSE * copyMs);
     // A node can say any revision.
     requested = Math.min(requested, end.place.rev);
-    if ((requested > copyRev && mayRepeat) || end.place.rev - copyRev >= COPY_EVERY) {
-      await writeCopy();
+    // A request for the newest copy's revision is from a node that could not use it.
+    if ((requested >= copyRev && requested >= 0 && mayRepeat) || end.place.rev - copyRev >= COPY_EVERY) {
+      const wanted = requested;
+      requested = -1;
+      await writeCopy().catch((error: unknown) => {
+        requested = Math.max(requested, wanted);
+        throw error;
+      });
       beat();
     }
   };

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Clock } from "#kernel/clock.ts";
 import type { Delta, Op } from "#snapshot/entries.ts";
 import type { FeedLog, FeedSource, FullCopy, Position } from "#snapshot/feed.ts";
 import {
@@ -8,7 +9,6 @@ import {
   decodeHead,
   deltaFields,
   DELTAS,
-  FULL_BUCKET,
   HEAD,
   LIVE,
   NO_REVISION,
@@ -18,9 +18,10 @@ import {
   type SentDelta,
   unpackDelta,
 } from "./bus-message.ts";
-import { unpackCopy } from "./copy-lines.ts";
 import { createDeltaWindow } from "./delta-window.ts";
+import { createHeadOrder } from "./head-order.ts";
 import { createRelease } from "./release.ts";
+import { openStoredCopy } from "./stored-copy.ts";
 import { createUnsignedMessages } from "./unsigned-messages.ts";
 
 /** The feed of a node past the machine of control: deltas and full copies from the bus. */
@@ -36,6 +37,7 @@ export interface BusSourceDeps {
   readonly name: string;
   /** Control's public key (Ed25519). */
   readonly key: KeyObject;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly log: FeedLog;
   /** Called with the reason and the revision of each refused message, NO_REVISION if control did not sign it. The node keeps its state. */
   refused(reason: string, rev: number): void;
@@ -52,7 +54,7 @@ const HEARTBEAT_WAIT_MS = 3_000;
  * Deltas arrive on a subscription, which may lose some: those that are missing come as single messages of the stream, and where the stream
  * does not have them, of another history or with another hash, a full copy does. The bus is never the truth.
  */
-export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
+export function createBusSource({ name, key, clock, log, refused, deltaBytesMax }: BusSourceDeps): BusSource {
   const listeners = new Set<() => void>();
   let connection: NatsConnection | null = null;
   const window = createDeltaWindow();
@@ -61,6 +63,7 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
   /** This node's changes differ from control's, although history and revision are the same. */
   let isDiverged = false;
   const release = createRelease(name);
+  const isNewer = createHeadOrder(clock);
   const wake = (): void => listeners.forEach((listener) => listener());
 
   const ignore = createUnsignedMessages(log, refused);
@@ -89,7 +92,9 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
   };
   const onHead = (message: Msg): void => {
     try {
-      head = decodeHead(message.data, key);
+      const signed = decodeHead(message.data, key);
+      if (!isNewer(signed)) return ignore("a heartbeat is not newer than the one before it");
+      head = signed;
     } catch (error) {
       return nack(error, NO_REVISION);
     }
@@ -178,19 +183,8 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     const full = newestCopy();
     if (full === null) throw new Error("control has not written a full copy yet");
     const at = { history, rev: full.rev };
-    const meta = await get(`OBJ_${FULL_BUCKET}`, { last_by_subj: `$O.${FULL_BUCKET}.M.${encodedName(full.name)}` });
-    if (meta === null) throw new Error(`the full copy ${full.name} is not in the object store`);
-    const { nuid, chunks } = meta.json<{ nuid: string; chunks: number }>();
-    return { at, pages: unpackCopy(pieces(nuid, chunks), at, key) };
+    return { at, pages: await openStoredCopy(get, full, at, key) };
   };
-  async function* pieces(nuid: string, count: number): AsyncGenerator<Uint8Array> {
-    for (let [i, seq] = [0, 1]; i < count; i++) {
-      const message = await get(`OBJ_${FULL_BUCKET}`, { seq, next_by_subj: `$O.${FULL_BUCKET}.C.${nuid}` });
-      if (message === null) throw new Error("the full copy was replaced while it was read");
-      seq = Number(message.headers?.get("Nats-Sequence")) + 1;
-      yield message.data;
-    }
-  }
   /** Reports refusals of a full copy. */
   const noted = async <T>(reading: Promise<T>): Promise<T> => {
     try {
@@ -242,9 +236,6 @@ export function createBusSource({ name, key, log, refused, deltaBytesMax }: BusS
     },
   };
 }
-
-/** As the object store writes names into subjects. */
-const encodedName = (name: string): string => Buffer.from(name).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 
 const timeout = (ms: number, reason: string): Promise<never> =>
   new Promise((_, reject) => void setTimeout(() => reject(new Error(reason)), ms).unref());
