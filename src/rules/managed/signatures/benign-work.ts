@@ -1,14 +1,11 @@
 /** Markup, programs and texts about them that people send in their work, which rows for injected scripts and code exclude. */
 
 /** JSX components pass functions where pages have handlers, and then all handlers of a text are functions. */
-export function isJsx(text: string): boolean {
-  const handlers = text.match(/[ /"'`]on[a-z]{3,25} ?= ?.{0,40}/gs) ?? [];
-  return handlers.every((handler) =>
-    /= ?(?:""|''|["'] ?return false;? ?["']|["'] ?["'])|= ?\{ ?(?:\( ?\)? ?(?:=>|[a-z_, ]{0,30}\) ?=>)|async \(|[a-z_.$]{1,30} ?(?:\}|=>))/.test(
-      handler,
-    ),
-  );
-}
+export const isJsx = (text: string): boolean => !OTHER_HANDLER.test(text);
+
+/** Nothing may follow the bracket that ends a function, since HTML would read it as more of the script. */
+const OTHER_HANDLER =
+  /[ /"'`]on[a-z]{3,25} ?=(?! ?(?:""|''|["'] ?return false;? ?["']|["'] ["'])(?:[ />]|$)| ?\{ ?(?:async )?(?:\([a-z_, {}[\]:]{0,60}\)|[a-z_$]{1,30}) ?=>| ?\{ ?[a-z_.$]{1,30} ?\}(?:[ >]|\/>|$)| ?\{ ?[a-z_.$]{0,30}$)/;
 
 const ACTIVE =
   /<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /]/;
@@ -67,7 +64,7 @@ const isHarmless = (head: string, content: string): boolean => {
   if (/^ type="application\/(?:ld\+)?json"$/.test(head)) return !content.includes("<");
   const rest = head.replace(/ (?:async|defer|charset)(?:="(?:utf-8|async|true)?")?(?= |$)/g, "").trim();
   const src = rest.startsWith('src="') && rest.endsWith('"') ? rest.slice('src="'.length, -1) : "";
-  return EMBEDS.test(src) && content.trim() === "";
+  return src.length <= URL_BYTES_MAX && EMBEDS.test(src) && !/\.\.|callback|jsonp|cb=/.test(src) && content.trim() === "";
 };
 
 /** Without the quoted values of attributes. */
@@ -77,8 +74,10 @@ const withoutTexts = (text: string): string =>
     .map((piece, place) => (place === 0 ? piece : piece.slice(piece.indexOf('"') + 1)))
     .join("=");
 
+const URL_BYTES_MAX = 512;
 const EMBEDS =
-  /^(?:https?:)?\/\/(?:platform\.(?:twitter|x|instagram)\.com|www\.instagram\.com|www\.tiktok\.com|embed\.reddit\.com|assets\.pinterest\.com|connect\.facebook\.net|player\.vimeo\.com|w\.soundcloud\.com|open\.spotify\.com|gist\.github\.com|embedr\.flickr\.com|cdn\.embedly\.com|embed\.bsky\.app|www\.googletagmanager\.com|www\.google\.com\/recaptcha|assets\.calendly\.com|embed\.typeform\.com|js\.hsforms\.net|www\.youtube\.com|speakerdeck\.com|www\.redditstatic\.com|s\.imgur\.com|static\.codepen\.io|cpwebassets\.codepen\.io|telegram\.org)\/[^\s"'<>]*$/;
+  // linear: at most 512 bytes (longer URLs are not tested)
+  /^(?:https?:)?\/\/(?:platform\.(?:twitter|x|instagram)\.com|www\.instagram\.com|www\.tiktok\.com|embed\.reddit\.com|assets\.pinterest\.com|connect\.facebook\.net|player\.vimeo\.com|w\.soundcloud\.com|open\.spotify\.com|gist\.github\.com|embedr\.flickr\.com|cdn\.embedly\.com|embed\.bsky\.app|assets\.calendly\.com|embed\.typeform\.com|js\.hsforms\.net|speakerdeck\.com|www\.redditstatic\.com|s\.imgur\.com|static\.codepen\.io|cpwebassets\.codepen\.io|telegram\.org|www\.google\.com\/recaptcha)\/[\w./@-]*(?:\?[\w=&.-]*)?$|^(?:https?:)?\/\/www\.(?:youtube\.com\/(?:iframe|player)_api|googletagmanager\.com\/gtag\/js\?id=(?:g|ua|aw|dc)-[\w-]{1,30})$/;
 
 const isFrame = (tag: string): boolean =>
   / src ?= ?["'](?:https?:)?\/\/[a-z0-9]/.test(tag) &&
@@ -91,12 +90,12 @@ function startsWithWords(text: string): boolean {
 
 /** A post that shows a program, or a report about an error in one. */
 export function tellsOfPython(text: string): boolean {
-  return startsWithWords(text) || /^\s{0,8}(?:#!\/|traceback \(most recent call last\))/.test(text);
+  return startsWithWords(text) || (/^\s{0,8}traceback \(most recent call last\)/.test(text) && !/\{\{|\{%|\$\{|#\{/.test(text));
 }
 
 /** Programs in C end with such a call. */
 export function isIdiomOfC(text: string): boolean {
-  return /^ ?system ?\( ?["'](?:pause|cls|clear)["'] ?\)/.test(text);
+  return /^ ?system ?\( ?["'](?:pause|cls|clear)["'] ?\) ?;?(?: ?return [01]?;)?[ }]{0,8}$/.test(text);
 }
 
 /** A question that names variables, without a call. */
@@ -145,21 +144,42 @@ function isProgram(text: string): boolean {
 
 /** A part within a part has its own head. */
 export function isNestedPart(text: string): boolean {
-  return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
+  return NESTED_HEAD.test(text) && text.trimEnd().endsWith("--");
 }
+
+const NESTED_HEAD =
+  // linear: at most 1024 bytes (the beginnings of values)
+  /^--[\w'()+,./:=?-]{1,70}\r?\n(?:content-(?:disposition|type|transfer-encoding|id):[^\r\n]{1,400}\r?\n){1,6}\r?\n/;
+
+const TRACE_BYTES_MAX = 65_536;
 
 /** Stack traces contain class names with line numbers. */
 export function isStackTrace(text: string): boolean {
   return (
-    /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) &&
+    /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, TRACE_BYTES_MAX)) &&
     !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text)
   );
 }
 
+/** A stack trace without the places and the errors that it names. */
+export function withoutFrames(text: string): string {
+  return text
+    .slice(0, TRACE_BYTES_MAX)
+    .replace(/\bat [\w.$/<>]{3,200}\([^()]{1,120}\)|["']module["']: ?["'][^"']{1,200}["']/g, "")
+    .replace(/[\w.$]+/g, (name) => (/(?:exception|error)$/.test(name) ? "" : name));
+}
+
 /** Documents of public types start with this. */
 export function isPublicType(text: string): boolean {
+  const begin = text.slice(0, 8192);
   return (
-    /<!doctype (?:html|svg|math|plist|wml) public ["']-\/\/(?:w3c|apple|wapforum)\/\/|<!doctype html public/.test(text) &&
+    PUBLIC_TYPE.test(begin) &&
+    text.indexOf("<!doctype") === text.lastIndexOf("<!doctype") &&
     !/<!entity|<!\[cdata\[ ?<|<xi:|<xsl:/.test(text)
   );
 }
+
+/** The public name alone, or with an address at its author's. */
+const PUBLIC_TYPE =
+  // linear: at most 8192 bytes (longer texts are cut)
+  /<!doctype (?:html|svg|math|plist|wml) public ["']-\/\/(?:w3c|apple|wapforum|ietf)\/\/[^"'<>]{1,80}["'] ?(?:["']https?:\/\/(?:www\.)?(?:w3\.org|apple\.com|wapforum\.org)\/[^"'<>]{1,200}["'] ?)?>|<!doctype html public ?>/;

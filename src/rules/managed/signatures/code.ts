@@ -1,4 +1,5 @@
 import { overloadsGraphql } from "#rules/body/graphql-shape.ts";
+import { compileRegexTest } from "#rules/regex/regex.ts";
 import {
   asksAboutPhp,
   asksDatabase,
@@ -7,6 +8,7 @@ import {
   isNestedPart,
   isPublicType,
   isStackTrace,
+  withoutFrames,
   quotesFilter,
   tellsOfPython,
 } from "./benign-work.ts";
@@ -281,12 +283,15 @@ const PHP: readonly SignatureRow[] = [
   },
 ];
 
+const JAVA_CLASSES = String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect|autocloseable)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly|beanutils|configuration|dbcp)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi|naming)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression|cglib|jndi|aop|util\.(?:streamutils|methodinvoker))|com\.opensymphony\.|org\.codehaus\.groovy\.|com\.mchange\.|ysoserial\.|javax\.management\.|org\.mozilla\.javascript\.|org\.jboss\.(?:interceptor|weld)|com\.zaxxer\.hikari\.hikariconfig|jdk\.jshell|groovyshell ?\(|@grab(?:config|resolver)? ?\(|["']\.execute\(\)|\.execute\(\)\.(?:text|waitfor|getinputstream)|jdbc:(?:h2|hsqldb|derby):[^ ]{0,200}(?:init ?=|alias|runscript)|;init ?= ?(?:runscript|create alias)|jdbc:mysql:[^ ]{0,200}(?:autodeserialize|queryinterceptors|statementinterceptors|allowloadlocalinfile)|socketfactoryarg ?=|protectiondomain\.(?:codesource|classloader)|\.class\.(?:classloader|protectiondomain|forname)|^[^ ]{0,12}\bsystem\.[gs]etproperty ?\( ?["\']|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`;
+const javaClasses = compileRegexTest(JAVA_CLASSES, 10_000_000);
+
 const JAVA: readonly SignatureRow[] = [
   {
     slug: "java-runtime",
     title: "Java injection: classes that run code",
-    pattern: String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect|autocloseable)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly|beanutils|configuration|dbcp)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi|naming)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression|cglib|jndi|aop|util\.(?:streamutils|methodinvoker))|com\.opensymphony\.|org\.codehaus\.groovy\.|com\.mchange\.|ysoserial\.|javax\.management\.|org\.mozilla\.javascript\.|org\.jboss\.(?:interceptor|weld)|com\.zaxxer\.hikari\.hikariconfig|jdk\.jshell|groovyshell ?\(|@grab(?:config|resolver)? ?\(|["']\.execute\(\)|\.execute\(\)\.(?:text|waitfor|getinputstream)|jdbc:(?:h2|hsqldb|derby):[^ ]{0,200}(?:init ?=|alias|runscript)|;init ?= ?(?:runscript|create alias)|jdbc:mysql:[^ ]{0,200}(?:autodeserialize|queryinterceptors|statementinterceptors|allowloadlocalinfile)|socketfactoryarg ?=|protectiondomain\.(?:codesource|classloader)|\.class\.(?:classloader|protectiondomain|forname)|^[^ ]{0,12}\bsystem\.[gs]etproperty ?\( ?["\']|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`,
-    unless: isStackTrace,
+    pattern: JAVA_CLASSES,
+    unless: (text) => isStackTrace(text) && !javaClasses.test(withoutFrames(text)),
     hits: [
       "java.lang.Runtime.getRuntime().exec('id')",
       "class.module.classLoader.resources.context.parent.pipeline.first.pattern=x",

@@ -16,18 +16,42 @@ export function injectsSql(given: string): boolean {
   charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
   const begin = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
   const text = begin.replace(QUOTED_PERCENT, " % ");
-  if (isStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return false;
+  if (beginsStatement(text) || isFilter(text) || isChoice(text) || isFormula(text)) return leavesString(given);
   // A quote that a program escapes once more ends the string all the same.
   if (text.includes("\\'") && injectsQuoted(text.replaceAll("\\'", "'"), "'")) return true;
-  if (injectsPlain(text) || (!quotesOnlySigns(text) && QUOTES.some((quote) => injectsQuoted(text, quote)))) return true;
+  if (COLUMN_AND_TRUTH.test(text) || injectsPlain(text) || (!quotesOnlySigns(text) && QUOTES.some((quote) => injectsQuoted(text, quote))))
+    return true;
   return given.length > TEXT_BYTES_MAX && injectsFarAway(given);
 }
 
+/** A whole statement, which a program runs as it is, unless the text would also end a string that a program puts it into. */
+export const isStatement = (text: string): boolean => beginsStatement(text) && !leavesString(text);
+
+/** Whether a text that begins as SQL ends the string that a program puts it into, wherever its first quote is. */
+function leavesString(text: string): boolean {
+  charge(text.length * 2);
+  return QUOTES.some((quote) => {
+    const tokens = readSql(text, quote);
+    // A query directly behind a string is not SQL, and what has a name between two signs is a part of a pattern.
+    if (tokens === null || /^s(?:E|T|[ao]n[ao])/.test(tokens.kinds)) return false;
+    return (
+      /^s\)*;?c$/.test(tokens.kinds) ||
+      (/^s\)*[;&oaBUk,]/.test(tokens.kinds) && tokens.kinds.endsWith("c")) ||
+      hasShape(OWN_QUOTED_SHAPES, tokens)
+    );
+  });
+}
+
+/** A column and a condition, and a constant that is compared with itself. */
+const COLUMN_AND_TRUTH =
+  // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
+  /^[\s(]{0,8}(?:not\s)?[a-z_][\w.]{0,60}\s{0,4}(?:[=<>]|!=|in\s?\(|is\s|like\s|between\s|regexp\s).{0,400}\b(?:or|and)\b[\s(]{0,8}(\d{1,9}|'[^']{0,40}')\s{0,4}(?:=|like)\s{0,4}\1(?![\w.'])/s;
+
 /** A text that starts like a whole statement: `select … from`, `insert into …`. */
-export function isStatement(given: string): boolean {
+function beginsStatement(given: string): boolean {
   const text = given.slice(0, 1024);
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
-  return /^\s{0,10}(?:\(\s{0,4}(?=.{1,600}\)\s{0,4}(?:union|except|intersect|order|limit)\b))?(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
+  return /^\s{0,10}(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
     text,
   );
 }
@@ -77,12 +101,12 @@ function injectsPlain(text: string): boolean {
   return hasShape(OWN_PLAIN_SHAPES, tokens) || comparesConstants(text, tokens);
 }
 
-/** A name in double quotes is not a constant, unless it is compared with itself. */
+/** A name in double quotes is not a constant, unless it is compared with itself; in a search, every text in them is a name. */
 function comparesConstants(text: string, tokens: SqlTokens): boolean {
-  if (!hasShape(CONSTANTS, tokens) || isSearch(text)) return false;
+  if (!hasShape(CONSTANTS, tokens)) return false;
   // linear: at most 8192 bytes (callers cut the text, and its repetitions are bounded)
   if (!text.includes('"') || /"([^"]{0,60})"\s*(?:=|like)\s*"\1"/.test(text)) return true;
-  return hasShape(CONSTANTS, readSql(text.replace(/"[a-z][^"]{0,60}"/g, " n "), "")!);
+  return hasShape(CONSTANTS, readSql(text.replace(isSearch(text) ? /"[^"]{0,400}"/g : /"[a-z][^"]{0,60}"/g, " n "), "")!);
 }
 
 function injectsQuoted(text: string, quote: "'" | '"'): boolean {
@@ -96,23 +120,25 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   // A text in the other kind of quotes is not ended by what follows in the statement.
   if (tokens.kinds === "s&s" && tokens.openQuote !== "" && tokens.openQuote !== quote) return false;
   if (quote === '"' && isQuotation(text)) return false;
+  // A search for a word of SQL: nothing but the text behind it would be queried.
+  if (quote === '"' && /^sU?E\(?s$/.test(tokens.kinds) && isSearch(text)) return false;
   // A path in quotes has names with slashes between them.
   const isNames = NAMES.test(tokens.kinds) && !/^\/[\w.]/.test(text.slice(text.indexOf(quote) + 1));
-  return (isNames || hasShape(OWN_QUOTED_SHAPES, tokens)) && !(quote === '"' && isSearch(text));
+  return isNames || hasShape(OWN_QUOTED_SHAPES, tokens);
 }
 
 /** A whole statement as a text of a program: an argument of a call, or assigned. */
 function isLiteral(text: string, quote: string): boolean {
   const at = text.indexOf(quote);
   const before = text.slice(0, at);
-  return /^[$a-z_][^'"\x60#;]{0,200}[(=]\s?$/.test(before) && isStatement(text.slice(at + 1)) && !/--|\/\*|\bunion\b/.test(text);
+  return /^[$a-z_][^'"\x60#;]{0,200}[(=]\s?$/.test(before) && beginsStatement(text.slice(at + 1)) && !/--|\/\*|\bunion\b/.test(text);
 }
 
 /** A whole statement in quotes, with several words of a sentence before it and after it. */
 function isQuotation(text: string): boolean {
   const [before = "", inner = "", after = "", ...more] = text.split('"', 4);
   const isProse = (part: string): boolean => part.slice(0, 200).split(" ").filter(isWord).length >= 2;
-  return more.length === 0 && !/--|#|;|\/\*/.test(text) && isStatement(inner) && isProse(before) && isProse(after);
+  return more.length === 0 && !/--|#|;|\/\*/.test(text) && beginsStatement(inner) && isProse(before) && isProse(after);
 }
 
 const isWord = (text: string): boolean => /^[a-z]{2,20}[,.?!]{0,3}$/.test(text);
