@@ -38,7 +38,7 @@ const isInstalled = (): boolean => {
 /** The reason why a test is skipped; false if the engine is there. */
 export const NOT_INSTALLED = isInstalled()
   ? false
-  : "NOT TESTED against ClickHouse: npm ci --prefix test/clickhouse/engine installs its engine (543 MB)";
+  : "NOT TESTED against ClickHouse: npm install --prefix test/clickhouse/engine installs its engine (543 MB)";
 
 export async function startClickHouse(directory: string): Promise<ClickHouseServer> {
   const chdb = engine("chdb") as { readonly Session: new (path: string) => Session };

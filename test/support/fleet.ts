@@ -49,8 +49,8 @@ export interface FleetWorld {
   readonly origin: string;
   /** `program`: path of another release's `bin/selvedge.js`. */
   start(dataDir: string, env?: NodeJS.ProcessEnv, program?: string): Promise<Selvedge>;
-  /** Kills control and starts it again, as `program` if that is given. */
-  restartControl(program?: string): Promise<void>;
+  /** Kills control and starts it again, as `program` if that is given, with these variables. */
+  restartControl(program?: string, env?: NodeJS.ProcessEnv): Promise<void>;
   /** Joins; the node's directory. */
   join(name: string, planes: string): Promise<string>;
 }
@@ -88,9 +88,9 @@ export async function startFleet(
       return origin();
     },
     call: (...given) => apiCaller(control.ready, token)(...given),
-    restartControl: async (other) => {
+    restartControl: async (other, more = {}) => {
       await control.kill();
-      control = await start(controlDir, withBus, other);
+      control = await start(controlDir, { ...withBus, ...more }, other);
     },
     ...{ account: account_id, token },
     controlPid: () => control.pid,

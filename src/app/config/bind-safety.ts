@@ -50,6 +50,9 @@ const resetCommand = ({ data, database }: Config): string =>
 /** Whether the listener is only reachable from this machine. */
 export const areLoopback = (hosts: readonly string[]): boolean => addressesOf(hosts).every(isLoopbackHost);
 
+/** Whether the URL names this machine itself. */
+export const isLoopbackUrl = (url: string): boolean => isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ""));
+
 export function isLoopbackHost(host: string): boolean {
   const address = parseIp(host);
   return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";

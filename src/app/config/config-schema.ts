@@ -33,6 +33,11 @@ export const CONFIG_KEYS = {
     default: "",
     doc: "NATS server with JetStream over which nodes on other machines follow the changes: tls://HOST:PORT, or nats://HOST:PORT on this machine. Empty: nodes cannot join. On a node: replaces the URL that it got when it joined.",
   },
+  "bus.node_url": {
+    type: "bus",
+    default: "",
+    doc: "URL of the bus that nodes get when they join, if they reach it at another address than this server does. Empty: bus.url.",
+  },
   "bus.ca": {
     type: "text",
     default: "",

@@ -202,7 +202,7 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
       return (
         joined && {
           ...{ name: joined.name, planes: joined.planes, jwt: authority.nodeToken(joined.name, publicKey) },
-          bus: { url: config.bus.url, root: deps.busRoot },
+          bus: { url: config.bus.node_url || config.bus.url, root: deps.busRoot },
           control_key: authority.publicKey.export({ format: "pem", type: "spki" }) as string,
           local_root: deps.localRoot,
           keys: Object.fromEntries(joined.planes.map((plane) => [plane, planeKeys(sealer, plane)])),

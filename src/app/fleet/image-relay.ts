@@ -13,6 +13,8 @@ import type { Closing } from "#app/operations/disposables.ts";
 export interface ImageRelayDeps {
   /** Where control's API is, such as `https://control.example.net:8780`. */
   readonly control: string;
+  /** PEM of the authority of its certificate; null: those that the system trusts. */
+  readonly root: string | null;
   readonly log: Log;
   readonly operatorPorts: SharedArrayBuffer;
 }
@@ -33,10 +35,13 @@ const SILENCE_MAX_MS = 30_000;
  * Opens a loopback port at which the edges of a node get images as those of control's machine do: each request goes on to
  * control, which checks it. Returns the port.
  */
-export async function openImageRelay({ control, log, operatorPorts }: ImageRelayDeps, closing: Closing): Promise<number> {
+export async function openImageRelay({ control, root, log, operatorPorts }: ImageRelayDeps, closing: Closing): Promise<number> {
   const base = new URL(control);
   const pool = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
-  const [agent, send] = base.protocol === "https:" ? [new HttpsAgent(pool), httpsRequest] : ([new HttpAgent(pool), httpRequest] as const);
+  const [agent, send] =
+    base.protocol === "https:"
+      ? [new HttpsAgent({ ...pool, ...(root === null ? {} : { ca: root }) }), httpsRequest]
+      : ([new HttpAgent(pool), httpRequest] as const);
   let running = 0;
 
   function relay(request: IncomingMessage, response: ServerResponse): void {

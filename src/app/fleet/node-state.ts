@@ -18,6 +18,14 @@ export const planeKeyFile = (dataDir: string, plane: PlaneRole): string => join(
 
 export const busRootFile = (dataDir: string): string => join(dataDir, "bus-ca.pem");
 
+const controlRootFile = (dataDir: string): string => join(dataDir, "control-ca.pem");
+
+/** PEM of the authority of control's API, given to `selvedge join`; null: those that the system trusts. */
+export const readControlRoot = (dataDir: string): string | null => {
+  const path = controlRootFile(dataDir);
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+};
+
 /** Null in a directory that has not joined. Throws an Error if the file is damaged. */
 export function readNodeState(dataDir: string): NodeState | null {
   const path = stateFile(dataDir);
@@ -33,12 +41,13 @@ export function readNodeState(dataDir: string): NodeState | null {
 export function writeNodeState(
   dataDir: string,
   { keys, local_root, ...state }: JoinAnswer,
-  own: Pick<NodeState, "seed" | "control_url">,
+  { control_root, ...own }: Pick<NodeState, "seed" | "control_url"> & { readonly control_root: string | null },
 ): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   for (const plane of state.planes) writePrivately(planeKeyFile(dataDir, plane), JSON.stringify(keys[plane]));
   writePrivately(join(dataDir, "ca.pem"), local_root);
   if (state.bus.root !== "") writePrivately(busRootFile(dataDir), state.bus.root);
+  if (control_root !== null) writePrivately(controlRootFile(dataDir), control_root);
   writePrivately(stateFile(dataDir), `${JSON.stringify({ ...state, ...own } satisfies NodeState, null, 2)}\n`);
 }
 

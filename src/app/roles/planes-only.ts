@@ -6,7 +6,7 @@ import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { unchangingSource } from "#snapshot/unchanging-source.ts";
-import { isLoopbackHost, refuseUnsafeBinds } from "#app/config/bind-safety.ts";
+import { isLoopbackUrl, refuseUnsafeBinds } from "#app/config/bind-safety.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
 import type { PlaneRole } from "#app/config/roles.ts";
 import { readTls } from "#app/config/tls-files.ts";
@@ -34,7 +34,7 @@ import { openSharedCounting } from "#app/operations/shared-counting.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { openImageRelay } from "#app/fleet/image-relay.ts";
-import { type NodeState, planeKeyFile, readNodeState } from "#app/fleet/node-state.ts";
+import { type NodeState, planeKeyFile, readControlRoot, readNodeState } from "#app/fleet/node-state.ts";
 import { startPlanes } from "./planes.ts";
 import { createLeaving } from "./leaving.ts";
 import type { Running } from "./running.ts";
@@ -53,9 +53,11 @@ async function openImages({ control_url = "" }: NodeState, { config, log, operat
   if (!config.roles.includes("edge")) return 0;
   const control = config.images.control || control_url;
   if (control === "") log.warn({}, "images are not delivered here: this machine joined with an earlier release, so set images.control");
-  if (control.startsWith("http:") && !isLoopbackHost(new URL(control).hostname))
+  if (control.startsWith("http:") && !isLoopbackUrl(control))
     throw new Error("images.control must begin with https://, because images that need a signature would cross a network in clear text");
-  return control === "" ? 0 : openImageRelay({ control, log: logOf(log, "nodes"), operatorPorts }, closing);
+  // The authority is that of the server at which the machine joined.
+  const root = control === control_url ? readControlRoot(config.data) : null;
+  return control === "" ? 0 : openImageRelay({ control, root, log: logOf(log, "nodes"), operatorPorts }, closing);
 }
 
 /** A process with planes only: no database, no API, no jobs. The operations listener shows its health. */

@@ -1,7 +1,10 @@
+import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createUser } from "@nats-io/nkeys";
+import { Agent, fetch, type Response } from "undici";
+import { readRegularFile } from "#kernel/process/regular-file.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import { isLoopbackUrl } from "#app/config/bind-safety.ts";
 import { giveToOwner } from "#app/control/give-to-owner.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import type { JoinAnswer } from "#app/fleet/join-answer.ts";
@@ -9,14 +12,20 @@ import { readNodeState, writeNodeState } from "#app/fleet/node-state.ts";
 import { JOIN_PATH } from "#app/operations/joining.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "#app/cli/config-input.ts";
-import { CliError, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+import { CliError, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
 const TIMEOUT_MS = 30_000;
 
+export interface JoinOptions {
+  /** PEM file of the authority that issued the certificate of control's API. */
+  readonly ca?: string;
+}
+
 /** Joins with a token. The private key of the node's bus user is created here and never leaves this machine. */
-export async function join(text: string, token: string, flags: readonly string[]): Promise<ExitCode> {
+export async function join(text: string, token: string, { ca }: JoinOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const url = controlUrl(text);
+  const root = ca === undefined ? null : readRoot(ca);
   const lock = locked(data);
   try {
     const before = readNodeState(data);
@@ -24,9 +33,11 @@ export async function join(text: string, token: string, flags: readonly string[]
     if (existsSync(planeFiles(data).sealKey))
       throw new CliError(`${data} is that of a server with control; choose another directory with --data`);
     const user = createUser();
-    const answer = await ask(url, { token, public_key: user.getPublicKey() });
-    writeNodeState(data, answer, { seed: Buffer.from(user.getSeed()).toString(), control_url: url.origin });
+    const answer = await ask(url, root, { token, public_key: user.getPublicKey() });
+    const seed = Buffer.from(user.getSeed()).toString();
+    writeNodeState(data, answer, { seed, control_url: url.origin, control_root: root });
     giveToOwner(data);
+    if (isLoopbackUrl(answer.bus.url) && !isLoopbackUrl(url.href)) complain([loopbackBus(answer.bus.url)]);
     print(json, { name: answer.name, planes: answer.planes, data }, [
       `joined as ${answer.name} (${answer.planes.join(", ")}); run it with: selvedge start --data ${data}`,
     ]);
@@ -40,9 +51,24 @@ function controlUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol))
     throw new CliError(`${JSON.stringify(text)} is not the URL of a server, such as https://control.example.net:8780`, EXIT.usage);
-  if (url.protocol === "http:" && !isLoopbackHost(url.hostname))
+  if (url.protocol === "http:" && !isLoopbackUrl(url.href))
     throw new CliError("keys must not cross a network in clear text: use https:// for a server on another machine", EXIT.usage);
   return new URL(JOIN_PATH, url);
+}
+
+/** A configuration of control for one machine names the bus as only that machine can reach it. */
+const loopbackBus = (bus: string): string =>
+  `warning: control says that the bus is at ${bus}, which on this machine is this machine itself. Set bus.url in the configuration of this node, and bus.node_url at control for nodes that join later`;
+
+function readRoot(path: string): string {
+  try {
+    const pem = readRegularFile(path).toString();
+    // Throws if there is no certificate in it.
+    new X509Certificate(pem);
+    return pem;
+  } catch (error) {
+    throw new CliError(`--ca ${path} is not a PEM file with the certificate of an authority: ${(error as Error).message}`, EXIT.usage);
+  }
 }
 
 function locked(data: string): ReturnType<typeof lockDataDirectory> {
@@ -53,20 +79,42 @@ function locked(data: string): ReturnType<typeof lockDataDirectory> {
   }
 }
 
-async function ask(url: URL, body: object): Promise<JoinAnswer> {
-  let response: Response;
+/** Codes of OpenSSL for certificates of an authority that is not trusted. */
+const UNTRUSTED: ReadonlySet<string | undefined> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+async function ask(url: URL, root: string | null, body: object): Promise<JoinAnswer> {
+  const dispatcher = new Agent({ connect: root === null ? {} : { ca: root } });
   try {
-    response = await fetch(url, {
-      method: "POST",
+    return await answerOf(url, await send(url, root, body, dispatcher));
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function send(url: URL, root: string | null, body: object, dispatcher: Agent): Promise<Response> {
+  try {
+    return await fetch(url, {
+      ...{ method: "POST", redirect: "error", dispatcher },
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
-      redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch (error) {
-    const { cause } = error as Error;
-    throw new CliError(`cannot reach control at ${url.origin}: ${cause instanceof Error ? cause.message : (error as Error).message}`);
+    const { cause } = error as { readonly cause?: Partial<NodeJS.ErrnoException> };
+    const reason = cause?.message ?? (error as Error).message;
+    const remedy = root === null ? "give the PEM file of its authority with --ca" : "the authority in the file of --ca did not issue it";
+    const advice = UNTRUSTED.has(cause?.code) ? `. This machine does not trust the certificate: ${remedy}` : "";
+    throw new CliError(`cannot reach control at ${url.origin}: ${reason}${advice}`);
   }
+}
+
+async function answerOf(url: URL, response: Response): Promise<JoinAnswer> {
   if (response.ok) return (await response.json()) as JoinAnswer;
   await response.body?.cancel();
   throw new CliError(

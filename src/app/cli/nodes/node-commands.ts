@@ -64,8 +64,9 @@ export function addJoin(parent: Command, finish: Finish): void {
     .argument("<url>", "URL of a server with the role control, such as https://control.example.net:8780; plain HTTP on this machine only")
     .argument("<token>", "the token that selvedge node token printed")
     .description("Make the data directory that of a node: selvedge start then runs the node's planes, without database and API.");
+  join.option("--ca <file>", "PEM file of the authority that issued the certificate of that server, if the system does not trust it");
   const flags = addConfigFlags(join, ["data", "json"]);
-  join.action(async (url: string, token: string) => finish(await (await import("./join.ts")).join(url, token, flags)));
+  join.action(async (url: string, token: string, options) => finish(await (await import("./join.ts")).join(url, token, options, flags)));
 }
 
 /** `selvedge bus config`. */

@@ -2,8 +2,9 @@ import { createNodes } from "#control/nodes/nodes.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { NODE_PLANES, type NodePlane, type NodeRing } from "#model/access/node.ts";
 import { loadConfig } from "#app/config/config.ts";
+import { isLoopbackUrl } from "#app/config/bind-safety.ts";
 import { configInput } from "#app/cli/config-input.ts";
-import { CliError, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+import { CliError, complain, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 import { withTokens } from "#app/cli/token-store.ts";
 
 export interface NodeTokenOptions {
@@ -30,9 +31,14 @@ export async function nodeToken(
       token,
       `for the node ${name} (${chosen.join(", ")}), once, until ${expires_on}; on its machine: selvedge join URL TOKEN`,
     ]);
+    const bus = config.bus.node_url || config.bus.url;
+    if (bus !== "" && isLoopbackUrl(bus)) complain([loopbackBus(bus)]);
     return EXIT.ok;
   });
 }
+
+const loopbackBus = (bus: string): string =>
+  `warning: the node will look for the bus at ${bus}, which only this machine reaches. For a node on another machine, set bus.node_url and restart the server before the node joins`;
 
 /** `none`, or without the option: no address. */
 export const addressList = (text = "none"): readonly string[] => (text === "none" ? [] : text.split(",").map((address) => address.trim()));

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { accountHash } from "#kernel/net/image-urls.ts";
+import { succeed } from "../support/api.ts";
+import { eventually } from "../support/eventually.ts";
+import { fleetCommand, fleetDirectory, type FleetWorld, startFleet } from "../support/fleet.ts";
+import { toolOrSkip } from "../support/tools.ts";
+
+const execute = promisify(execFile);
+const skip = toolOrSkip("nats-server") || toolOrSkip("postgres") || toolOrSkip("openssl");
+const SELVEDGE = "bin/selvedge.js";
+
+/** A port with TLS before control, whose certificate a private authority issued. 0.0.0.0 is this machine, but not an address of loopback. */
+async function startFront(t: TestContext, world: FleetWorld, directory: string): Promise<{ readonly ca: string; readonly origin: string }> {
+  const [ca, key] = [join(directory, "front-ca.pem"), join(directory, "front-key.pem")];
+  const make = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=front"];
+  execFileSync("openssl", [...make, "-addext", "subjectAltName=IP:0.0.0.0", "-keyout", key, "-out", ca], { stdio: "pipe" });
+  const front = createServer({ cert: readFileSync(ca), key: readFileSync(key) }, (asked, answer) => {
+    const headers = { ...asked.headers, host: "127.0.0.1" };
+    const passed = request(new URL(asked.url ?? "", world.origin), { method: asked.method, headers });
+    passed.on("response", (found) => found.pipe(answer.writeHead(found.statusCode ?? 0, found.headers)));
+    passed.on("error", () => answer.destroy());
+    asked.pipe(passed);
+  }).listen(0, "127.0.0.1");
+  await once(front, "listening");
+  t.after(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return { ca, origin: `https://0.0.0.0:${(front.address() as AddressInfo).port}` };
+}
+
+async function tokenOf({ env }: FleetWorld, name: string): Promise<string> {
+  const { token } = await fleetCommand(env, "node", "token", "--name", name, "--planes", "edge");
+  return token;
+}
+
+const busOf = (dataDir: string): string => JSON.parse(readFileSync(join(dataDir, "node.json"), "utf8")).bus.url;
+
+test(
+  "a machine joins at a control with a private authority, and hears if it got an address of loopback for the bus",
+  { skip },
+  async (t) => {
+    const world = await startFleet(t);
+    const directory = fleetDirectory(t, "front");
+    const { ca, origin } = await startFront(t, world, directory);
+    const joinAs = (dataDir: string, token: string, ...more: readonly string[]) =>
+      execute(process.execPath, [SELVEDGE, "join", origin, token, "--data", dataDir, ...more]);
+
+    const token = await tokenOf(world, "fra-1");
+    const dataDir = fleetDirectory(t, "fra-1");
+    await assert.rejects(joinAs(dataDir, token), /does not trust the certificate: give the PEM file of its authority with --ca/);
+    const other = join(world.controlDir, "ca.pem");
+    await assert.rejects(joinAs(dataDir, token, "--ca", other), /the authority in the file of --ca did not issue it/);
+    writeFileSync(join(directory, "text"), "no certificate");
+    await assert.rejects(joinAs(dataDir, token, "--ca", join(directory, "text")), /--ca .*text is not a PEM file/);
+    await assert.rejects(joinAs(dataDir, token, "--ca", join(directory, "missing")), /--ca .*missing is not a PEM file/);
+    // None of these has used the token.
+    const { stderr } = await joinAs(dataDir, token, "--ca", ca);
+    assert.match(stderr, /the bus is at nats:\/\/127\.0\.0\.1:\d+, which on this machine is this machine itself\. Set bus\.url/);
+
+    // The node uses the authority afterwards, too: control answers requests for images.
+    const node = await world.start(dataDir);
+    const zone = await succeed(world.call("POST", "/zones", { name: "joined.test", account: { id: world.account } }));
+    await succeed(world.call("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true }));
+    const path = `/cdn-cgi/imagedelivery/${accountHash(world.account)}/none/public`;
+    await eventually(async () => (await statusOf(new URL(path, node.ready.http))) === 404);
+
+    // `node token` says so before the token is used up.
+    const made = execute(process.execPath, [SELVEDGE, "node", "token", "--name", "fra-2", "--planes", "edge"], {
+      env: { ...process.env, ...world.env, SELVEDGE_BUS_URL: world.nats.url },
+    });
+    assert.match((await made).stderr, /the node will look for the bus at nats:\/\/127\.0\.0\.1:\d+, which only this machine reaches/);
+
+    const elsewhere = "tls://bus.example.net:4222";
+    await world.restartControl(undefined, { SELVEDGE_BUS_NODE_URL: elsewhere });
+    const far = fleetDirectory(t, "fra-3");
+    const quiet = await joinAs(far, await tokenOf(world, "fra-3"), "--ca", ca);
+    assert.deepEqual([busOf(far), quiet.stderr], [elsewhere, ""]);
+
+    // Plain HTTP is accepted on this machine, by each of its addresses.
+    for (const host of ["[::1]", "127.0.0.2", "localhost"])
+      await assert.rejects(
+        execute(process.execPath, [SELVEDGE, "join", `http://${host}:1`, token, "--data", fleetDirectory(t, "near")]),
+        /cannot reach control/,
+      );
+  },
+);
+
+async function statusOf(url: URL): Promise<number> {
+  const asked = request(url, { headers: { host: "www.joined.test" }, agent: false });
+  asked.end();
+  const [answer] = await once(asked, "response");
+  answer.resume();
+  return answer.statusCode;
+}
