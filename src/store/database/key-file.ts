@@ -18,7 +18,10 @@ export interface KeyFileConfig {
 export function openKeyFile({ path, databaseExists }: KeyFileConfig): Buffer {
   const key = readKey(path);
   if (key) return key;
-  if (databaseExists) throw new Error(`${path} is missing and the database needs it: restore the file from a backup`);
+  if (databaseExists)
+    throw new Error(
+      `${path} is missing and the database needs it: restore the file from a backup, or copy it from another server that uses this database`,
+    );
   createKey(path);
   return readKey(path)!;
 }

@@ -63,7 +63,7 @@ const loopbackBus = (bus: string): string =>
 function readRoot(path: string): string {
   try {
     const pem = readRegularFile(path).toString();
-    // Throws if there is no certificate in it.
+    // Throws if it contains no certificate.
     new X509Certificate(pem);
     return pem;
   } catch (error) {
