@@ -123,16 +123,20 @@ test("a tunnel shows its connections to an edge on a node, and is down without t
   const status = async (): Promise<string> => (await succeed(call("GET", `${tunnels}/${tunnel.id}`))).status;
   assert.equal(await status(), "inactive");
 
-  const { host } = new URL(node.ready.https);
-  const connector = spawn(process.execPath, ["bin/selvedge.js", "tunnel", "run", token, "--edge", host], {
+  const other = await world.start(await world.join("fra-1", "edge"));
+  const hosts = [node, other].map(({ ready }) => new URL(ready.https).host);
+  const edges = hosts.flatMap((host) => ["--edge", host]);
+  const connector = spawn(process.execPath, ["bin/selvedge.js", "tunnel", "run", token, ...edges], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.after(() => connector.kill("SIGKILL"));
   const ended = once(connector, "exit").then(([code]) => Promise.reject(new Error(`the connector ended with ${code}`)));
   await Promise.race([once(createInterface({ input: connector.stdout }), "line"), ended]);
   ended.catch(() => undefined);
-  assert.equal(await visit(node.ready.http, "app.office.test", "/"), 200);
+  // Each edge has connections of the one connector.
+  for (const { ready } of [node, other]) await eventually(async () => (await visit(ready.http, "app.office.test", "/")) === 200);
   await eventually(async () => (await status()) === "healthy");
+  assert.equal((await succeed(call("GET", `${tunnels}/${tunnel.id}/connections`))).length, 1);
   await world.restartControl();
   await eventually(async () => (await status()) === "healthy");
 
@@ -155,5 +159,7 @@ test("a tunnel shows its connections to an edge on a node, and is down without t
   assert.ok(flood.includes('{"error":"too many messages"}'));
 
   await node.kill();
+  assert.equal(await visit(other.ready.http, "app.office.test", "/"), 200);
+  await other.kill();
   await eventually(async () => (await status()) === "down");
 });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { X509Certificate } from "node:crypto";
+import { randomUUID, X509Certificate } from "node:crypto";
 import { systemClock } from "#kernel/clock.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
 import type { Op, TunnelEntry } from "#snapshot/entries.ts";
@@ -59,7 +59,15 @@ export async function startTunnelledEdge(config: Parameters<typeof startSecureEd
     token,
     connect: (ingress, more = {}) => {
       const connector = createConnector({
-        ...{ token: token(), edge: { host: "127.0.0.1", port: edge.https }, ingress, connections: 2, clock: systemClock, log: SILENT },
+        ...{
+          token: token(),
+          id: randomUUID(),
+          edge: { host: "127.0.0.1", port: edge.https },
+          ingress,
+          connections: 2,
+          clock: systemClock,
+          log: SILENT,
+        },
         socketCalls,
         ...more,
       });

@@ -1,5 +1,4 @@
 import { createMessageTurns } from "#kernel/process/message-turns.ts";
-import { randomUUID } from "node:crypto";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { createTimers } from "#kernel/timers.ts";
@@ -29,6 +28,8 @@ export interface Connector {
 
 export interface ConnectorDeps {
   readonly token: TunnelToken;
+  /** Names the process that runs it, also if it has a connector for each of several edges. */
+  readonly id: string;
   /** Where to dial, if it is not what the token says. */
   readonly edge: { readonly host: string; readonly port: number } | null;
   /** Rules of the command line; null: those of the API. */
@@ -85,7 +86,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
     hello: JSON.stringify({
       ...{ a: token.account, t: token.tunnel, s: token.secret },
       connector: {
-        ...{ id: randomUUID(), version: packageVersion(), arch: `${process.platform}_${process.arch}`, features: ["tcp"] },
+        ...{ id: deps.id, version: packageVersion(), arch: `${process.platform}_${process.arch}`, features: ["tcp"] },
         run_at: new Date(clock.nowMs()).toISOString(),
       },
     }),

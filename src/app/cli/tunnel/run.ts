@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { systemClock } from "#kernel/clock.ts";
 import { compileIngress, IngressError } from "#model/tunnels/ingress-rules.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
@@ -9,7 +10,8 @@ import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
 export interface TunnelRunOptions {
   readonly url?: string;
-  readonly edge?: string;
+  /** Each has connections. */
+  readonly edge: readonly string[];
   readonly connections: string;
   readonly drain: string;
   readonly logLevel: string;
@@ -20,23 +22,33 @@ export async function runTunnel(text: string | undefined, options: TunnelRunOpti
   const token = readTunnelToken(text ?? process.env["SELVEDGE_TUNNEL_TOKEN"] ?? "");
   if (token === undefined)
     throw new CliError("the token is not valid: use the one that GET /accounts/ID/cfd_tunnel/ID/token shows", EXIT.usage);
-  const edge = options.edge === undefined ? null : readEndpoint(options.edge);
-  if (edge === undefined) throw new CliError(`--edge ${options.edge} is not HOST or HOST:PORT`, EXIT.usage);
-  if (edge === null && token.host === "") throw new CliError("the token does not say where the edge is: add --edge HOST:PORT", EXIT.usage);
-  const connector = createConnector({
-    ...{ token, edge, ingress: options.url === undefined ? null : ingressTo(options.url), clock: systemClock },
+  const edges = options.edge.length === 0 ? [null] : options.edge.map(endpointIn);
+  if (edges[0] === null && token.host === "")
+    throw new CliError("the token does not say where the edge is: add --edge HOST:PORT", EXIT.usage);
+  const deps = {
+    ...{ token, id: randomUUID(), ingress: options.url === undefined ? null : ingressTo(options.url), clock: systemClock },
     connections: numberIn(options.connections, "--connections", 1, 64),
     log: createLog({ level: options.logLevel, levels: {} }),
     socketCalls: await loadSocketCalls(),
-  });
+  };
+  const connectors = edges.map((edge) => createConnector({ ...deps, edge }));
   const end = Promise.withResolvers<null>();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end.resolve(null));
-  void connector.serving.then(() => process.stdout.write(`${JSON.stringify({ event: "connected", tunnel: token.tunnel })}\n`));
-  const refusal = await Promise.race([connector.refused, end.promise]);
-  await connector.stop(numberIn(options.drain, "--drain", 0, 3600) * 1000);
+  void Promise.any(connectors.map(({ serving }) => serving)).then(() =>
+    process.stdout.write(`${JSON.stringify({ event: "connected", tunnel: token.tunnel })}\n`),
+  );
+  const refusal = await Promise.race([...connectors.map(({ refused }) => refused), end.promise]);
+  const drainMs = numberIn(options.drain, "--drain", 0, 3600) * 1000;
+  await Promise.all(connectors.map((connector) => connector.stop(drainMs)));
   if (refusal === null) return EXIT.ok;
   complain([`the edge refused the connection: ${refusal}`]);
   return EXIT.failed;
+}
+
+function endpointIn(text: string): NonNullable<ReturnType<typeof readEndpoint>> {
+  const endpoint = readEndpoint(text);
+  if (endpoint === undefined) throw new CliError(`--edge ${text} is not HOST or HOST:PORT`, EXIT.usage);
+  return endpoint;
 }
 
 function ingressTo(url: string): IngressConfig {
