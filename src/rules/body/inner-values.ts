@@ -1,4 +1,4 @@
-import { gunzipSync, inflateSync } from "node:zlib";
+import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { charge } from "#rules/budget.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
 import { readJson } from "./json.ts";
@@ -35,12 +35,13 @@ function encodedLines(value: string): readonly string[] {
     const [, type = "", text = ""] = DATA_URL.exec(value) ?? [];
     return [type.toLowerCase().endsWith(";base64") ? contentOf(decodePercent(text)) : decodePercent(text)];
   }
-  return TOKEN.test(value) ? value.split(".", 2).map(lineOf) : [];
+  return TOKEN.test(value) ? value.split(".", TOKEN_PARTS).map(lineOf) : [];
 }
 
 const HEX = /^(?:0x)?([0-9a-f]{16,})$/i;
-/** A token of JSON Web Signature (RFC 7519): its header and its claims are objects in base64. */
-const TOKEN = /^ey[\w-]{8,}\.ey[\w-]{4,}(?:\.[\w-]*){1,3}$/;
+/** Parts in base64, of which tokens of JSON Web Signature (RFC 7519) begin with two objects: what a header says is looked up, too. */
+const TOKEN = /^[\w-]{8,}(?:\.[\w-]*){2,4}$/;
+const TOKEN_PARTS = 2;
 const DATA_URL = /^data:([^,]{0,120}),(.*)$/s;
 /** RFC 2047 §2. */
 const ENCODED_WORD = /=\?[\w-]{1,40}\?([bq])\?([^?\s]{1,1000})\?=/gi;
@@ -80,29 +81,49 @@ const BASE64 = /^[\w+/-]{16,}={0,2}$/;
 const ENCODED_BYTES_MAX = 16_384;
 const UNPACKED_BYTES_MAX = 65_536;
 
-/** The text of a value in base64; empty if it is binary or has several lines, as files have. */
-const lineOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")));
+/** The text of a value in base64; empty if it is binary or has several lines, as files have, except for documents that programs parse. */
+function lineOf(value: string): string {
+  const bytes = unpacked(Buffer.from(value, "base64"));
+  const text = printable(bytes, LINES);
+  return LINE.test(text) || PARSED.test(text.slice(0, PARSED_BYTES_MAX)) ? text : "";
+}
+
+const LINE = /^[\x20-\x7e]+$/;
+const LINES = /^[\t\r\n -~\x80-\xff]+$/;
+/** Messages of SAML, and documents with declarations. */
+const PARSED = /<!entity|<!doctype \w+ ?(?:\[|system)|urn:oasis:names:tc:saml/i;
+const PARSED_BYTES_MAX = 4096;
 
 /** The content of a `data:` URL, which may have several lines. */
-const contentOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")), /^[\t\r\n -~\x80-\xff]+$/);
+const contentOf = (value: string): string => printable(unpacked(Buffer.from(value, "base64")), LINES);
 
-function printable(bytes: Buffer, plain = /^[\x20-\x7e]+$/): string {
+function printable(bytes: Buffer, plain = LINE): string {
   charge(bytes.length * BYTE_STEPS);
   const text = bytes.toString("latin1");
   return plain.test(text) ? text : "";
 }
 
-/** Packed by gzip or deflate, as long values are. */
+/** Packed by gzip or deflate, as long values are; the binding of SAML to URLs leaves the head of deflate out. */
 function unpacked(bytes: Buffer): Buffer {
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  if (!isGzip && !(bytes[0] === 0x78 && /^[\x01\x5e\x9c\xda]/.test(bytes.toString("latin1", 1, 2)))) return bytes;
+  const unpack = unpackerOf(bytes);
+  if (unpack === null) return bytes;
   charge(UNPACKED_BYTES_MAX);
   try {
-    return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
+    return unpack(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
   } catch {
     return bytes;
   }
 }
+
+function unpackerOf(bytes: Buffer): typeof gunzipSync | null {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync;
+  const begin = bytes.toString("latin1", 0, BEGIN_BYTES);
+  if (/^\x78[\x01\x5e\x9c\xda]/.test(begin)) return inflateSync;
+  // The type 3 of a block is not defined.
+  return LINES.test(begin) || ((bytes[0] ?? 0) & 6) === 6 ? null : inflateRawSync;
+}
+
+const BEGIN_BYTES = 32;
 
 /** Formats that put texts between lengths and numbers. */
 const PACKED = /protobuf|grpc|msgpack|messagepack|cbor|bson|thrift|avro|x-amf|flatbuffers/;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deflateSync } from "node:zlib";
+import { deflateRawSync, deflateSync } from "node:zlib";
 import { MANAGED_RULESET_ID } from "./request-rulesets.ts";
 import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
 
@@ -18,8 +18,8 @@ const file = (type: string, filename: string, text: string): RequestChanges => (
   headers: MULTIPART,
   body: `--X\r\nContent-Disposition: form-data; name="a"; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n--X--\r\n`,
 });
-const token = (claims: object): string =>
-  [{ alg: "HS256", typ: "JWT" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".") + ".c2lnbmF0dXJl";
+const token = (claims: object, header: object = { alg: "HS256", typ: "JWT" }, before = ""): string =>
+  [header, claims].map((part) => Buffer.from(before + JSON.stringify(part)).toString("base64url")).join(".") + ".c2lnbmF0dXJl";
 const packed = (type: string, text: string): RequestChanges => ({
   headers: { "content-type": [type] },
   body: `\x08\x96\x01\x12${String.fromCharCode(text.length)}${text}\x18\x01\0\xff\xfe`,
@@ -46,6 +46,15 @@ const INSIDE: Readonly<Record<string, (text: string) => RequestChanges>> = {
   "the claims of a token in a cookie": (text) => ({ headers: { Cookie: [`session=${token({ note: text })}`] } }),
   "a name of Basic authentication": (text) => ({ headers: { Authorization: [`Basic ${base64(`${text}:secret`)}`] } }),
   "a password of Basic authentication": (text) => ({ headers: { Authorization: [`basic ${base64(`anna:${text}`)}`] } }),
+  "the header of a token": (text) => ({ headers: { Authorization: [`Bearer ${token({ sub: "1" }, { alg: "HS256", kid: text })}`] } }),
+  "the header of a token without claims": (text) => ({ query: `t=${token({}, { kid: text }, " ")}` }),
+  "a name of Digest authentication": (text) => ({ headers: { Authorization: [`Digest username="${text}", realm="a", uri="/x"`] } }),
+  "a key": (text) => ({ headers: { Authorization: [`Token ${text}`] } }),
+  "a key without a scheme": (text) => ({ headers: { Authorization: [text] } }),
+  "base64 in XML": (text) => ({ headers: { "content-type": ["text/xml"] }, body: `<value><base64>${base64(text)}</base64></value>` }),
+  "deflate without its head, in base64": (text) => ({
+    query: `f=${encodeURIComponent(deflateRawSync(text.padEnd(80)).toString("base64"))}`,
+  }),
   "a data: URL": (text) => ({ headers: JSON_TYPE, body: JSON.stringify({ a: `data:text/plain;base64,${base64(text)}` }) }),
   "a long line in base64": (text) => ({ headers: JSON_TYPE, body: JSON.stringify({ a: base64(text.padEnd(3000)) }) }),
   "deflate in base64": (text) => ({ query: `f=${encodeURIComponent(deflateSync(text.padEnd(80)).toString("base64"))}` }),
@@ -76,6 +85,36 @@ for (const [name, of] of Object.entries(INSIDE))
     assert.ok(isBlocked(of(SQL)), "SQL");
     assert.ok(!isBlocked(of("Conor O'Brien; see 1 or 2 of the rooms")), "an honest text");
   });
+
+test("a document with external entities is found in a message of SAML, in one line or several, packed or not", () => {
+  for (const gap of [" ", "\n"])
+    for (const pack of [(text: string) => Buffer.from(text), deflateRawSync, deflateSync]) {
+      const document = `<?xml version="1.0"?>${gap}<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]>${gap}<r>&x;</r>`;
+      assert.ok(isBlocked({ query: `SAMLRequest=${encodeURIComponent(pack(document).toString("base64"))}&RelayState=/` }));
+    }
+  const message =
+    '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1"\n Version="2.0"><a>x</a></samlp:AuthnRequest>';
+  assert.ok(!isBlocked({ query: `SAMLRequest=${encodeURIComponent(deflateRawSync(message).toString("base64"))}` }));
+});
+
+test("credentials of ordinary schemes are not blocked", () => {
+  for (const text of [
+    "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260101/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=5d672d79",
+    'Digest username="Mufasa O\'Brien", realm="http-auth@example.org", uri="/dir/index.html?a=1&b=2", algorithm=MD5, nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", nc=00000001, qop=auth',
+    'OAuth realm="https://photos.example.net/", oauth_signature_method="HMAC-SHA1", oauth_signature="bYT5CMsGcbgUdFHObYMEfcx6bsw%3D"',
+    "Negotiate YIIJvwYGKwYBBQUCoIIJszCCCa+gMDAuBgkqhkiC9xIBAgIGCSqGSIb3EgECAg==",
+    'Signature keyId="https://a.example/users/1#main-key",algorithm="rsa-sha256",headers="(request-target) host date",signature="Y2FiYWIxNGRiZDk4ZA=="',
+    'GoogleLogin auth=abc.def; path="/"',
+    "ApiKey key-id:s3cr3t+/=",
+    'hawk id="dh37fgj492je", ts="1353832234", nonce="j4h3g2", ext="some-app-ext-data", mac="6R4rV5iE+NPoym+WwjeHzjAGXUtLNIxmo1vpMofpLAE="',
+  ])
+    assert.ok(!isBlocked({ headers: { Authorization: [text] } }), text);
+});
+
+test("an inclusion of another document is found whatever its prefix", () => {
+  const body = '<r xmlns:foo="http://www.w3.org/2001/XInclude"><foo:include parse="text" href="settings.xml"/></r>';
+  assert.ok(isBlocked({ headers: { "content-type": ["application/xml"] }, body }));
+});
 
 test("texts of files are not searched, sent as a part, in base64 or as a body", () => {
   const script = "#!/bin/sh\ncat /etc/shadow\n<script>alert(1)</script>\n";

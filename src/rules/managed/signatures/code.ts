@@ -464,9 +464,9 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "xml-entity",
     title: "XML: external entities and documents",
-    pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|<xsl:`,
+    pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|w3\.org/2001/xinclude|<xsl:`,
     unless: isPublicType,
-    needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "<xsl:"],
+    needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "2001/xinclude", "<xsl:"],
     hits: ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<!ENTITY % p SYSTEM "http://x">', '<xi:include href="x"/>'],
     misses: [
       "<!doctype html>",
@@ -479,10 +479,10 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "xml-entity-file",
     title: "XML: external entities in an uploaded file",
-    pattern: String.raw`<!(?:entity|notation) [^<>]{1,100}(?:system|public) ?["']|<!doctype [^<>\[]{1,60} (?:system ?["']|public ?["'][^"']{0,60}["'] ?["'])(?:https?://|file:|ftp:|php:|expect:|jar:|netdoc:|gopher:|/|\\)|<!entity [a-z0-9_]{1,20} ?["'](?:&[a-z0-9_]{1,20};){2}|xmlns:php ?=|php:function|document ?\( ?["'](?:/|file:|http)|<xi:include`,
+    pattern: String.raw`<!(?:entity|notation) [^<>]{1,100}(?:system|public) ?["']|<!doctype [^<>\[]{1,60} (?:system ?["']|public ?["'][^"']{0,60}["'] ?["'])(?:https?://|file:|ftp:|php:|expect:|jar:|netdoc:|gopher:|/|\\)|<!entity [a-z0-9_]{1,20} ?["'](?:&[a-z0-9_]{1,20};){2}|xmlns:php ?=|php:function|document ?\( ?["'](?:/|file:|http)|<xi:include|w3\.org/2001/xinclude`,
     targets: UPLOADS,
     unless: isPublicType,
-    needs: ["<!entity", "<!notation", "<!doctype", "xmlns:php", "php:function", "document", "<xi:include"],
+    needs: ["<!entity", "<!notation", "<!doctype", "xmlns:php", "php:function", "document", "<xi:include", "2001/xinclude"],
     hits: [
       '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
       '<!ENTITY lol2 "&lol;&lol;&lol;">',

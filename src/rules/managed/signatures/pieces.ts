@@ -49,7 +49,11 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   for (const { types, dispositions, encodings } of reading.parts)
     for (const text of [...types, ...encodings, ...dispositions])
       if (STRANGE.test(text)) value(text, HEADERS, "http.request.body.multipart", "");
-  for (const text of [...reading.texts, ...reading.pieces]) value(text, BODY, "http.request.body.raw", "");
+  const takeText = (text: string): void => value(text, BODY, "http.request.body.raw", "");
+  for (const text of [...reading.texts, ...reading.pieces]) {
+    takeText(text);
+    if (reading.kind === "xml") eachInner(text, takeText);
+  }
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
@@ -179,7 +183,7 @@ const SERIALISED = /^(?:ro0a|aced|h4si|tzo|ytox|gas|ga[jn]|y29z|y3b|bah)[\w-]{8}
 const SEGMENTS_MAX = 64;
 const UNUSUAL_SEGMENT = /[^\w.~@:-]/;
 
-/** The name and password of Basic authentication, and the claims of a token. */
+/** The name and password of Basic authentication, the claims of a token, the parameters of other schemes, and keys. */
 function takeCredentials(text: string, value: TakeValue): void {
   const take = (piece: string): void => value(piece, HEADERS | ARGUMENTS, "http.request.headers", "authorization");
   const space = indexOrEnd(text, " ");
@@ -190,6 +194,18 @@ function takeCredentials(text: string, value: TakeValue): void {
     const colon = plain.indexOf(":");
     take(colon === -1 ? plain : plain.slice(0, colon));
     if (colon !== -1) take(plain.slice(colon + 1));
-  } else eachInner(credentials, take);
+  } else {
+    eachInner(credentials, take);
+    for (const quoted of credentials.split('"', QUOTES_MAX).filter((_, i) => i % 2 === 1)) take(quoted);
+    if (!isOrdinary(credentials)) take(credentials);
+    // Some clients leave out the scheme.
+    if (!/^[\w-]*$/.test(scheme)) take(text);
+  }
   if (STRANGE.test(text)) value(text, HEADERS, "http.request.headers", "authorization");
 }
+
+const QUOTES_MAX = 64;
+
+/** A key or token, or parameters (RFC 9110 §11.2). */
+const isOrdinary = (text: string): boolean =>
+  text.split(/, ?/).every((part) => /^[\w.~+/-]*=*$|^[\w*-]{1,40} ?= ?(?:"[^"]*"|[^\s"'()<>]*)$/.test(part));
