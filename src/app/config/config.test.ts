@@ -128,6 +128,16 @@ test("providers of all sources are combined, and the last definition of a name w
   assert.equal(problemsOf({ argv: ["--provider", "openai=ftp://127.0.0.1"] }).length, 1);
 });
 
+test("an error about names with values says how a file writes them", () => {
+  const keys = ["log.levels", "gateway.providers", "certificates.directories", "certificates.bindings"];
+  for (const key of keys)
+    for (const written of ['"edge=warn"', '["edge=warn"]']) {
+      const [problem] = problemsOf({ file: `${key} = ${written}\n` });
+      assert.ok(problem?.endsWith(`. In a file it is a table: NAME = "VALUE" below [${key}]`), problem);
+    }
+  assert.doesNotMatch(problemsOf({ argv: ["--provider", "openai"] }).join(), /table/);
+});
+
 test("errors in the file name file and line", () => {
   assert.deepEqual(problemsOf({ file: '# comment\n[api]\nhost = "127.0.0.1"\nport = "many"\n' }), [
     'selvedge.toml:4: api.port must be a port number from 0 (any free port) to 65535, not "many"',

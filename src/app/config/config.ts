@@ -146,8 +146,14 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
   // One value is what somebody has typed, also where a list is possible.
   const typed: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const was = type.secret ? "" : `, not ${JSON.stringify(typed)}`;
-  const subject = origin.startsWith("--") || origin.startsWith("SELVEDGE_") ? origin : `${origin}: ${key}`;
-  problems.push(`${subject} must be ${type.expects}${bounds}${was}`);
+  const isInFile = !origin.startsWith("--") && !origin.startsWith("SELVEDGE_");
+  const subject = isInFile ? `${origin}: ${key}` : origin;
+  // NAME=VALUE is how flags and variables are written.
+  const form =
+    isInFile && type.merge !== undefined && (typeof value !== "object" || Array.isArray(value))
+      ? `. In a file it is a table: NAME = "VALUE" below [${key}]`
+      : "";
+  problems.push(`${subject} must be ${type.expects}${bounds}${was}${form}`);
   return undefined;
 }
 
