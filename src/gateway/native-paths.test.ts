@@ -48,6 +48,25 @@ const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: str
       { "api-key": "provider-key" },
     ],
     ["/acme/openai/v1/chat/completions", "https://acme.openai.azure.com/openai/v1/chat/completions", { "api-key": "provider-key" }],
+    ["/acme/v1/responses", "https://acme.openai.azure.com/openai/v1/responses", { "api-key": "provider-key" }],
+    ["/acme/models", "https://acme.openai.azure.com/openai/models", { "api-key": "provider-key" }],
+    ["/acme/openai/models", "https://acme.openai.azure.com/openai/models", { "api-key": "provider-key" }],
+    ...["/acme", "/acme/openai"].map(
+      (base) =>
+        [
+          `${base}/deployments/gpt-4o/chat/completions`,
+          "https://acme.openai.azure.com/openai/deployments/gpt-4o/chat/completions",
+          { "api-key": "provider-key" },
+        ] as const,
+    ),
+    ...["/acme/mine", "/acme/deployments/mine", "/acme/openai/deployments/mine"].map(
+      (base) =>
+        [
+          `${base}/deployments/gpt-4o/chat/completions`,
+          "https://acme.openai.azure.com/openai/deployments/mine/chat/completions",
+          { "api-key": "provider-key" },
+        ] as const,
+    ),
   ],
   "aws-bedrock": [
     [
@@ -64,7 +83,10 @@ const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: str
     ["/chat/completions", "https://api.groq.com/openai/v1/chat/completions", BEARER],
     ["/openai/v1/chat/completions", "https://api.groq.com/openai/v1/chat/completions", BEARER],
   ],
-  cohere: [["/v2/chat", "https://api.cohere.com/v2/chat", BEARER]],
+  cohere: [
+    ["/v2/chat", "https://api.cohere.com/v2/chat", BEARER],
+    ["/v2/v2/chat", "https://api.cohere.com/v2/chat", BEARER],
+  ],
   deepseek: [["/chat/completions", "https://api.deepseek.com/chat/completions", BEARER]],
   "perplexity-ai": [["/chat/completions", "https://api.perplexity.ai/chat/completions", BEARER]],
   openrouter: [
@@ -116,7 +138,8 @@ test("a path that repeats part of the provider's base path is not doubled", () =
     const { origin, pathname } = new URL(baseAddress);
     if (place !== undefined || pathname === "/") continue;
     const segments = pathname.split("/").slice(1);
-    for (const prefix of [pathname, `/${segments.at(-1)}`, ""]) {
+    const version = `/${segments.at(-1)}`;
+    for (const prefix of [pathname, version, "", version + version, pathname + pathname, version + pathname, pathname + version]) {
       const upstream = upstreams.find("", name);
       const found = upstream && requestAddressOf(upstream, `${prefix}/chat/completions`);
       assert.equal(found && found.origin + found.path, `${origin}${pathname}/chat/completions`, name);

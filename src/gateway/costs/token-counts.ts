@@ -35,9 +35,8 @@ export function countTexts({ request, answer }: CountedTexts, countPiece: CountP
     const tokens = (counted.match(PIECES) ?? []).reduce((sum, piece) => sum + countPiece(piece, AS_TEXT), 0);
     return Math.ceil((tokens * text.length) / counted.length);
   };
-  const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return {
-    tokensIn: request === null ? null : count(plainText(parsedJson(bufferOf(request).toString("utf8")), isFile)),
+    tokensIn: request === null ? null : count(requestText(bufferOf(request))),
     tokensOut: answer === null ? null : count(answerText([bufferOf(answer)])),
   };
 }
@@ -48,21 +47,25 @@ const BASE64 = /^[A-Za-z0-9+/=_\\-]*$/;
 const FILE_CHARACTERS_MIN = 1024;
 const isFile = (text: string): boolean => FILE_ADDRESS.test(text) || (text.length >= FILE_CHARACTERS_MIN && BASE64.test(text));
 
+/** Parsing a longer request would delay all others; beside its text, what its JSON adds counts little. */
+const PARSED_BYTES_MAX = 64 * 1024;
+
 /** Estimates from lengths, without the tokenizer: of a request without embedded files, and of the text of a short answer. */
 export const countLengths = ({ request, answer }: CountedTexts): TokenCounts => ({
-  tokensIn:
-    request === null
-      ? null
-      : Math.ceil(lengthWithoutFiles(Buffer.from(request.buffer, request.byteOffset, request.length)) / BYTES_A_TOKEN),
+  tokensIn: request === null ? null : Math.ceil(textLength(bufferOf(request)) / BYTES_A_TOKEN),
   tokensOut: answer === null ? null : Math.ceil(answerText([Buffer.from(answer)]).length / BYTES_A_TOKEN),
 });
 
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
+const textLength = (request: Buffer): number =>
+  request.length <= PARSED_BYTES_MAX ? requestText(request).length : lengthWithoutFiles(request);
+
+const requestText = (request: Buffer): string => plainText(parsedJson(request.toString("utf8")), isFile);
+
 const QUOTE = 0x22;
 
-/**
- * Searches from quote to quote, because parsing a large request would delay all others; of a long string it looks at both
- * ends.
- */
+/** Searches from quote to quote without parsing; of a long string it looks at both ends. */
 function lengthWithoutFiles(request: Buffer): number {
   let length = request.length;
   for (let from = 0, at; (at = request.indexOf(QUOTE, from)) >= 0; from = at + 1) {

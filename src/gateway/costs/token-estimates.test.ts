@@ -58,6 +58,20 @@ test("special token names and endless words are counted as ordinary text", async
   );
 });
 
+test("the JSON around a short prompt does not count as text before the tokenizer is loaded", () => {
+  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } }];
+  for (const body of [
+    { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "hi" }] },
+    { messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }] },
+    { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+    { requests: [{ content: { parts: [{ text: "hi" }] }, model: "models/gemini-embedding-001" }] },
+    { model: "text-embedding-3-small", input: "hi" },
+  ])
+    assert.equal(countLengths({ request: Buffer.from(JSON.stringify(body)), answer: null }).tokensIn, 1, JSON.stringify(body));
+  const told = countLengths({ request: Buffer.from(JSON.stringify({ tools, messages: [] })), answer: null }).tokensIn ?? 0;
+  assert.ok(told > 0, "descriptions of tools are paid for");
+});
+
 test("files in a request do not count as text, with the tokenizer and before it is loaded", () => {
   const picture = Buffer.alloc(300_000, 0xa7).toString("base64");
   const parts = [

@@ -86,7 +86,8 @@ function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: str
   const place = isAlike ? requestAddressOf(upstream, own.rest) : undefined;
   if (place === undefined) return "aig_invalid_provider";
   const bytes = Buffer.from(JSON.stringify({ ...chat, model: own.model }));
-  const told = provider.compat === undefined ? upstream : { ...upstream, provider: { ...provider, usage: OPENAI_USAGE } };
+  const usage = provider.compat === undefined ? provider.usage : OPENAI_USAGE;
+  const told = { ...upstream, provider: { ...provider, usage, isAlwaysTelling: false } };
   const headers = withKey(rules.toProvider(request.headers), keyHeaderOf(provider.name), {});
   return stepOf({ index, upstream: told, place, ...own, method: request.method, options, headers, body: { kind: "whole", bytes } });
 }

@@ -68,6 +68,7 @@ function watched(
   // Undefined if the client itself asks for usage, or does not ask for a stream.
   const asking = kind.hasUsageOption && body.kind === "whole" ? requestUsage(body.bytes) : undefined;
   if (asking === undefined) return { body, transforms: [watching(kind), watchingJson] };
+  if (provider.isAlwaysTelling === true) return { body, transforms: [watching(kind), watchingJson] };
   if (provider.isAskedForUsage !== true) return { body, transforms: [watching(kind), stripUnasked, watchingJson] };
   return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip, watchingJson] };
 }

@@ -13,6 +13,7 @@ import {
   VERTEX_USAGE,
   XAI_USAGE,
 } from "#gateway/usage/usage-formats.ts";
+import { AZURE_MODEL, azurePath } from "./azure-path.ts";
 
 /** The address of one request at a provider with an address per region or customer. */
 export interface RequestAddress {
@@ -51,6 +52,8 @@ export interface Provider {
   readonly modelInPath?: RegExp;
   /** Reports token counts of a streamed chat completion only if asked: `stream_options.include_usage`. */
   readonly isAskedForUsage?: boolean;
+  /** Its clients expect the event with the token counts at the end of a stream, whether they ask for it or not. */
+  readonly isAlwaysTelling?: boolean;
   /** The signature covers the body, so the whole body is needed before the request is sent. */
   readonly isSigned?: boolean;
   /** Added by a customer: the gateway connects only to permitted addresses. */
@@ -99,8 +102,6 @@ const plain = (name: string, baseAddress: string): Provider => ({
 
 /** The latest version that has every field of a chat completion, for requests that name none. */
 const AZURE_VERSION = "2025-04-01-preview";
-const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
-const AZURE_OWN = /^\/(?:deployments|v1)\//;
 const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
 /** Express mode: a key identifies a project, and one address serves all locations. */
 const VERTEX_EXPRESS_PATH = /^(?:\/v1(?:beta1)?)?\/publishers\/[^/]+\/models\//;
@@ -158,12 +159,10 @@ const ROWS: readonly Provider[] = [
     usage: OPENAI_USAGE,
     isAskedForUsage: true,
     // The provider's own clients write `/{resource}/openai/deployments/{deployment}/…` or `/{resource}/openai/v1/…`.
-    modelInPath: /^\/[^/]+\/(?:openai\/deployments\/)?(?!openai\/v1\/)([^/]+)/,
+    modelInPath: AZURE_MODEL,
     place: (rest) => {
-      const [, resource, deployment, below = ""] = AZURE_PATH.exec(rest) ?? [];
-      if (resource === undefined || deployment === undefined) return undefined;
-      const path = deployment === "openai" && AZURE_OWN.test(below) ? `/openai${below}` : `/openai/deployments/${deployment}${below}`;
-      return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path };
+      const found = azurePath(rest);
+      return found && { origin: `https://${found.resource}.openai.azure.com`, path: found.path };
     },
     pathForm: "/{resource}/{deployment}/…",
     compat: ({ model, rest, query }) => {
@@ -199,7 +198,7 @@ const ROWS: readonly Provider[] = [
   },
   alike("deepseek", "https://api.deepseek.com"),
   { ...telling("perplexity-ai", "https://api.perplexity.ai"), usage: PERPLEXITY_USAGE },
-  { ...alike("openrouter", "https://openrouter.ai/api/v1"), usage: OPENROUTER_USAGE },
+  { ...telling("openrouter", "https://openrouter.ai/api/v1"), usage: OPENROUTER_USAGE, isAlwaysTelling: true },
   { ...alike("grok", "https://api.x.ai/v1"), usage: XAI_USAGE },
   { ...alike("xai", "https://api.x.ai/v1"), usage: XAI_USAGE },
   alike("cerebras", "https://api.cerebras.ai/v1"),
@@ -280,16 +279,23 @@ export function requestAddressOf(upstream: Upstream, rest: string): RequestAddre
   return place === undefined || !isReplaced ? place : { origin, path: basePath + place.path };
 }
 
-/** The path below the version: `/chat/completions`, `/v1/chat/completions` and `/openai/v1/chat/completions` give the first. */
-export function pathBelowVersion(provider: Provider, rest: string): string {
-  const { basePrefix } = provider;
-  if (basePrefix !== undefined && rest.startsWith(`${basePrefix}/`)) return rest.slice(basePrefix.length);
-  const version = `/${provider.versionSegment}`;
-  return rest.startsWith(`${version}/`) ? rest.slice(version.length) : rest;
+/**
+ * The path below the version: `/chat/completions`, `/v1/chat/completions` and `/openai/v1/chat/completions` give the first,
+ * and so does a path that repeats these parts, since a base URL may have them as well as what the client appends.
+ */
+export function pathBelowVersion({ basePrefix, versionSegment }: Provider, rest: string): string {
+  const prefixes = basePrefix === undefined ? [`/${versionSegment}`] : [basePrefix, `/${versionSegment}`];
+  for (let below = rest; ;) {
+    const prefix = prefixes.find((known) => below.startsWith(`${known}/`));
+    if (prefix === undefined) return below;
+    below = below.slice(prefix.length);
+  }
 }
 
-/** The path at the provider. A version that the base address already has is not repeated. */
-export function upstreamPath(upstream: Upstream, rest: string): string {
-  const hasVersion = upstream.basePath.endsWith(`/${upstream.provider.versionSegment}`);
-  return upstream.basePath + (hasVersion ? pathBelowVersion(upstream.provider, rest) : rest) || "/";
+/** The path at the provider. A version that the base address or the path already has is not repeated. */
+export function upstreamPath({ basePath, provider }: Upstream, rest: string): string {
+  const version = `/${provider.versionSegment}`;
+  if (basePath.endsWith(version)) return basePath + pathBelowVersion(provider, rest) || "/";
+  const isRepeated = rest.startsWith(`${version}${version}/`);
+  return basePath + (isRepeated ? version + pathBelowVersion(provider, rest) : rest) || "/";
 }
