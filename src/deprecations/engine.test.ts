@@ -124,6 +124,7 @@ test("an endpoint alias uses its legacy format until its date, and is gone on it
   assert.deepEqual(before.body({ value: "on", id: "cname_flattening" }), { flatten_all_cnames: true });
   assert.deepEqual(before.body({ value: "apex" }), { flatten_all_cnames: false });
   assert.deepEqual(before.body({ value: "flatten_at_root" }), { flatten_all_cnames: false });
+  assert.deepEqual(before.body({ value: "flatten_none" }), { flatten_all_cnames: false });
   assert.deepEqual(before.body({ value: "flatten_all" }), { flatten_all_cnames: true });
   assert.deepEqual(before.result({ flatten_all_cnames: false, ns_ttl: 300 }, FACTS), {
     id: "cname_flattening",

@@ -159,6 +159,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
             ["off", false],
             ["flatten_all", true],
             ["flatten_at_root", false],
+            ["flatten_none", false],
           ],
         },
       ],

@@ -23,7 +23,8 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
     minify: [css, html, js].includes("on") ? { css: css === "on", html: html === "on", js: js === "on" } : null,
   }),
   mobile_redirect: ({ status, mobile_subdomain, strip_uri }) => ({
-    mobile_redirect: status === "on" && mobile_subdomain !== null ? { subdomain: mobile_subdomain, strip_uri } : null,
+    mobile_redirect:
+      status === "on" && mobile_subdomain !== null && mobile_subdomain !== "" ? { subdomain: mobile_subdomain, strip_uri } : null,
   }),
   page_shield: ({ enabled, use_connection_url_path }) => ({
     page_shield: enabled ? { connection_paths: use_connection_url_path } : null,

@@ -95,7 +95,7 @@ const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
 });
 
 function checkTogether({ min_tls_version: min, tls_1_3: newest, mobile_redirect: mobile }: StoredZoneSettings): void {
-  if (mobile?.value.status === "on" && mobile.value.mobile_subdomain === null)
+  if (mobile?.value.status === "on" && (mobile.value.mobile_subdomain ?? "") === "")
     throw new PlatformError("zone_setting_invalid", { message: "mobile_redirect needs a mobile_subdomain, such as m, to be on." });
   if (min?.value === "1.3" && newest?.value === "off")
     throw new PlatformError("zone_setting_invalid", {

@@ -164,6 +164,18 @@ storeTest("a block of settings is accepted whole; messages and notes say which v
   });
 });
 
+storeTest(
+  "a block of a zone without a mobile site has an empty subdomain, and one without flattening its older name",
+  async ({ store }) => {
+    const { edit, told } = await world(store);
+    const off = { status: "off", mobile_subdomain: "", strip_uri: false } as const;
+    const call = await edit({ mobile_redirect: off, cname_flattening: "flatten_none" });
+    assert.deepEqual(call.shown, [off, "apex"]);
+    assert.deepEqual(await told(call), [["zone", undefined]], "planes have the defaults");
+    await assert.rejects(edit({ mobile_redirect: { ...off, status: "on" } }), /needs a mobile_subdomain/);
+  },
+);
+
 storeTest("omitted parts of security_header keep their values", async ({ store }) => {
   const { edit } = await world(store);
   await edit({ security_header: { strict_transport_security: { enabled: true, max_age: 86_400 } } });

@@ -30,7 +30,10 @@ const MobileRedirect = Type.Object(
   {
     status: OnOff,
     mobile_subdomain: Type.Union([
-      Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", description: "One label, such as m, of a name that exists." }),
+      Type.String({
+        pattern: "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$",
+        description: "One label, such as m, of a name that exists. Empty: none, as null.",
+      }),
       Type.Null(),
     ]),
     strip_uri: Type.Boolean({ description: "Send them to / instead of the same path." }),
@@ -127,7 +130,7 @@ export const ENDED_SETTING_IDS: readonly string[] = ["brotli", "minify", "mobile
 
 /** An older name for a DNS setting, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";
-export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root"]);
+export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root", "flatten_none"]);
 
 const SCHEMAS: ReadonlyMap<string, TSchema> = new Map([
   ...[EDITABLE_SETTINGS, INERT_SETTINGS].flatMap((table) =>

@@ -49,6 +49,50 @@ test("a hit is the value without its name", () => {
     assert.deepEqual(valuesIn(id, text), [value], text);
 });
 
+test("a long value is found whole or not at all, so that every rule has the same hash of it", () => {
+  const part = (length: number): string =>
+    Buffer.from(KEY.repeat(Math.ceil(length / KEY.length)).slice(0, length))
+      .toString("base64url")
+      .slice(0, length);
+  for (const lengths of [
+    [36, 60, 43],
+    [36, 200, 43],
+    [60, 300, 342],
+    [36, 900, 86],
+    [400, 1000, 700],
+    [20, 3000, 43],
+  ])
+    for (const separator of [".", "-", "~"]) {
+      const value = lengths.map(part).join(separator);
+      for (const text of [`{"access_token":"${value}"}`, `apiKey = "${value}"`, `Authorization: Bearer ${value}`])
+        for (const { detector, hits } of scanText(compiled, text).findings)
+          for (const hit of hits) assert.equal(hit.text, value, `${detector.id} in ${text.slice(0, 60)} (${value.length})`);
+    }
+});
+
+test("a token of everybody is published in whatever member or header it is", () => {
+  const claims = Buffer.from('{"iss":"supabase","role":"anon","iat":1641769200,"exp":1799535600}').toString("base64url");
+  const token = `eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.${claims}.dc_X5iR_VP_qT0zsiyj_I_OZ2T9FtRU2BBNWN8Bu4GE`;
+  for (const text of [
+    `{"apikey":"${token}"}`,
+    `{"access_token":"${token}"}`,
+    `const options = {apiKey:"${token}"}`,
+    `secret_key: "${token}"`,
+    `headers: {"Authorization": "Bearer ${token}", "apikey": "${token}"}`,
+  ]) {
+    const { findings } = scanText(compiled, text);
+    assert.deepEqual(
+      findings.filter(({ detector }) => detector.enabled).map(({ detector }) => detector.id),
+      [],
+      text,
+    );
+    assert.ok(
+      findings.some(({ detector }) => detector.id === "secret.jwt_published"),
+      text,
+    );
+  }
+});
+
 test("a hit has its true path, with the key shown", () => {
   assert.equal(pathIn("secret.aws_secret_access_key", { aws: { secretAccessKey: AWS } }), "$.aws.secretAccessKey");
   assert.equal(pathIn("secret.generic_key", { a: [{ clientSecret: KEY }] }), "$.a[0].clientSecret");

@@ -21,7 +21,8 @@ const isNear = (pattern: RegExp, { before, behind }: SurroundingText): boolean =
 const ADDRESS_OF_MAPS =
   /(?:maps\.google(?:apis)?\.com|google\.com\\?\/maps|(?:firebase[a-z]{0,24}|firestore|fcmregistrations|identitytoolkit|securetoken)\.googleapis\.com)[^\s"'<>]{0,200}(?:[?&;]|\\u0026)(?:key|api_?key)=$/i;
 const NAME_OF_MAPS = new RegExp(`(?:maps?|firebase|fcm|places|geocod)[\\w.-]{0,32}${ASSIGNED}`, "i");
-const NEAR_MAPS = /google[ ._-]?maps|gmaps|authDomain|messagingSenderId|firebaseapp\.com|firebasestorage|firebaseio\.com|firebaseConfig/i;
+const NEAR_MAPS =
+  /google[ ._-]?maps|gmaps|authDomain|messagingSenderId|firebaseapp\.com|firebasestorage|firebaseio\.com|firebaseConfig|initializeApp\(|["']firebase["']\s{0,4}:/i;
 
 const isOfMaps = (surroundings: SurroundingText): boolean =>
   ADDRESS_OF_MAPS.test(surroundings.before) || NAME_OF_MAPS.test(surroundings.before) || isNear(NEAR_MAPS, surroundings);
@@ -54,6 +55,7 @@ const NAME_OF_ADMIN = new RegExp(`(?:admin|write)[\\w.-]{0,32}${ASSIGNED}`, "i")
 
 const isPublicKey = (value: string, surroundings: SurroundingText): boolean =>
   PUBLIC_VALUE.test(value) ||
+  isAnonymousJwt(value) ||
   PUBLIC_NAME.test(surroundings.before) ||
   (isNear(NEAR_SEARCH, surroundings) && !NAME_OF_ADMIN.test(surroundings.before)) ||
   (value.startsWith("AIza") && isOfMaps(surroundings)) ||
@@ -75,6 +77,8 @@ const ROWS: readonly PublishedRow[] = [
       `https://www.google.com/maps/embed/v1/place?key=${MAPS_KEY}&q=a`,
       `googleMapsApiKey: "${MAPS_KEY}"`,
       `{apiKey:"${MAPS_KEY}",authDomain:"shop.firebaseapp.com"}`,
+      `firebase.initializeApp({apiKey:"${MAPS_KEY}"})`,
+      `{"firebase":{"apiKey":"${MAPS_KEY}"}}`,
     ],
     misses: [MAPS_KEY, `GEMINI_API_KEY=${MAPS_KEY}`, `https://vision.googleapis.com/v1/images:annotate?key=${MAPS_KEY}`],
   },
@@ -133,6 +137,7 @@ const ROWS: readonly PublishedRow[] = [
       'docsearch({appId:"R2IYF7ETH7",apiKey:"599cec31baffa4868cae4e79f180729b",indexName:"docs"})',
       'NEXT_PUBLIC_API_KEY="Vb7kQ2xR9mLp4ZtY8wN3sHc1"',
       '{"publicApiKey":"Vb7kQ2xR9mLp4ZtY8wN3sHc1"}',
+      `{"apikey":"${JWT}"}`,
       "mapboxgl.accessToken = 'pk.eyJ1IjoiYWJjZGUiLCJhIjoiY2p4In0.Vb7kQ2xR9mLp4ZtY8wN3sH'",
       '{"access_token":"Vb7kQ2xR9mLp4ZtY8wN3sHc1","token_type":"bearer","expires_in":3600}',
     ],

@@ -1,6 +1,6 @@
 import type { Detector, ValueRange } from "#rules/detectors/engine/detector.ts";
 import { valueBehind } from "#rules/detectors/engine/value-range.ts";
-import { isJwt, isPlaceholderSecret, looksRandom } from "#rules/detectors/checks/secret-checks.ts";
+import { isAnonymousJwt, isJwt, isPlaceholderSecret, looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 
 const words = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: true }));
 const beforeAtSign = (texts: readonly string[]): Detector["anchors"] =>
@@ -320,8 +320,8 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["token"],
     anchors: words(["Bearer ", "bearer ", "Basic "]),
-    patterns: [/[Bb]earer [A-Za-z0-9_\-.+/=~]{20,400}(?![A-Za-z0-9_])/y, /Basic [A-Za-z0-9+/]{16,300}={0,2}(?![A-Za-z0-9+/=])/y],
-    accepts: (text) => (text.startsWith("Basic ") ? isBasic(text.slice(6)) : isStrong(text.slice(7))),
+    patterns: [/[Bb]earer [A-Za-z0-9_\-.+/=~]{20,400}(?![A-Za-z0-9_\-.+/=~])/y, /Basic [A-Za-z0-9+/]{16,300}={0,2}(?![A-Za-z0-9+/=])/y],
+    accepts: (text) => (text.startsWith("Basic ") ? isBasic(text.slice(6)) : isStrong(text.slice(7)) && !isAnonymousJwt(text)),
     valueIn: valueBehind(/^\w+ /),
     confidence: "medium",
     enabled: true,
@@ -349,7 +349,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["generic"],
     anchors: anywhere(NAMES_OF_KEYS),
-    patterns: [new RegExp(String.raw`[A-Za-z_-]{6,13}${assigned(String.raw`[A-Za-z0-9_/+.~\-]{20,128}={0,2}`)}`, "y")],
+    patterns: [new RegExp(String.raw`[A-Za-z_-]{6,13}${assigned(String.raw`[A-Za-z0-9_/+.~\-]{20,400}(?![.~\-])={0,2}`)}`, "y")],
     accepts: (text) => isStrong(valueOf(text)),
     valueIn,
     confidence: "medium",
