@@ -11,7 +11,7 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^(?:/openai)?/deployments/(${DEPLOYMENT})/deployments/[^/]+(/.*)$`), "/openai/deployments/$1$2"],
   [/^(?:\/openai)?(\/(?:deployments|v1)\/.*)$/, "/openai$1"],
   [new RegExp(`^/(?!openai/)(${DEPLOYMENT})/deployments/[^/]+(/.*)$`), "/openai/deployments/$1$2"],
-  // What is not an operation of a deployment belongs to the resource: `/openai/models`, `/models`.
+  // Operations that deployments do not have belong to the resource: `/openai/models`, `/models`.
   [/^(\/openai\/(?!(?:chat|completions|embeddings|images|audio|extensions)(?:\/|$)).*)$/, "$1"],
   [/^(\/(?:models|files|batches|responses|assistants|threads|vector_stores))$/, "/openai$1"],
   [new RegExp(`^/(${DEPLOYMENT})(/.*)?$`), "/openai/deployments/$1$2"],
