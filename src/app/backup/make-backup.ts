@@ -19,10 +19,11 @@ import { createGzip } from "node:zlib";
 import type { Clock } from "#kernel/clock.ts";
 import { encryptAge } from "#kernel/crypto/age.ts";
 import type { AgeLock } from "#kernel/crypto/age-keys.ts";
+import { isFull } from "#events/database/full-disk.ts";
 import { BACKUP_PARTS, type BackupPart, CHECKSUMS, MANIFEST, type Manifest } from "./backup-parts.ts";
 import { noteLastBackup } from "./last-backup.ts";
 import { type TarEntry, writeTar } from "./tar-writer.ts";
-import { makeWorkDirectory } from "./work-directory.ts";
+import { makeWorkDirectory, type WorkDirectory } from "./work-directory.ts";
 
 export interface BackupRequest {
   readonly dataDir: string;
@@ -57,9 +58,10 @@ export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
   if (existsSync(file)) throw new Error(`${file} exists already: choose another name, or remove it`);
   if (!existsSync(join(dataDir, "seal.key"))) throw new Error(`nothing to back up in ${dataDir}: no server has been started with it`);
   // In the same directory as the file: the last step is a link, and copies of databases need as much space.
-  const work = makeWorkDirectory(dirname(file));
-  const workDir = work.path;
+  let work: WorkDirectory | null = null;
   try {
+    work = makeWorkDirectory(dirname(file));
+    const workDir = work.path;
     const written = join(workDir, "backup");
     const created_on = new Date(clock.nowMs()).toISOString();
     const parts: string[] = [];
@@ -79,11 +81,15 @@ export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
     noteLastBackup(dataDir, { created_on, file, bytes });
     return { file, bytes, created_on, parts };
   } catch (error) {
+    if (isFull(error)) {
+      const advice = "a backup needs room for itself and for the largest database at the same time";
+      throw new Error(`the disk of ${dirname(file)} is full: ${advice}`, { cause: error });
+    }
     throw (error as NodeJS.ErrnoException).code === "EEXIST"
       ? new Error(`${file} exists already: choose another name, or remove it`)
       : error;
   } finally {
-    work.remove();
+    work?.remove();
   }
 }
 

@@ -19,8 +19,8 @@ export function makeWorkDirectory(parent: string): WorkDirectory {
   removeAbandoned(parent);
   const path = mkdtempSync(join(parent, PREFIX));
   // The kernel releases the lock however the process ends.
-  const lock = lockDataDirectory(path);
   const removeFiles = (): void => rmSync(path, { recursive: true, force: true });
+  const lock = lockOrRemove(path, removeFiles);
   process.once("exit", removeFiles);
   return {
     path,
@@ -30,6 +30,16 @@ export function makeWorkDirectory(parent: string): WorkDirectory {
       removeFiles();
     },
   };
+}
+
+/** Without its lock nobody would delete it later. */
+function lockOrRemove(path: string, removeFiles: () => void): ReturnType<typeof lockDataDirectory> {
+  try {
+    return lockDataDirectory(path);
+  } catch (error) {
+    removeFiles();
+    throw (error as Error).cause ?? error;
+  }
 }
 
 function removeAbandoned(parent: string): void {

@@ -5,14 +5,14 @@ import { type TestContext, test } from "node:test";
 import { buffer } from "node:stream/consumers";
 import { jetstream } from "@nats-io/jetstream";
 import { Objm } from "@nats-io/obj";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { connect, headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { createMemoryLog } from "../../../test/support/memory-log.ts";
 import { type NatsServer, startNats } from "../../../test/support/nats.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
-import { type BusHead, decodeHead, encodeHead, FULL_BUCKET, HEAD } from "./bus-message.ts";
+import { type BusHead, decodeHead, DELTAS, encodeHead, FULL_BUCKET, HEAD, LIVE } from "./bus-message.ts";
 import { startBusPublisher } from "./bus-publisher.ts";
 import { type BusSource, createBusSource } from "./bus-source.ts";
 import { packCopy } from "./copy-lines.ts";
@@ -35,9 +35,10 @@ async function startBus(t: TestContext) {
   t.after(() => nats.stop());
   const log = createMemoryLog();
   for (let i = 0; i < 5; i++) log.commit(opOf(`first-${i}`));
+  const warnings: string[] = [];
   const publisher = await startBusPublisher({
     ...{ connection: await client(t, nats), source: log.source, key, publicKey, isLeading: () => true, clock: systemClock },
-    log: () => {},
+    log: (level, message) => void (level === "warn" && warnings.push(message)),
     sealed: (ops) => ops,
   });
   t.after(() => publisher.stop());
@@ -45,7 +46,7 @@ async function startBus(t: TestContext) {
   const heard: Uint8Array[] = [];
   attacker.subscribe(HEAD, { callback: (_error, message) => void heard.push(message.data) });
   await eventually(() => heard.length > 0);
-  return { nats, log, publisher, attacker, heard };
+  return { nats, log, publisher, attacker, heard, warnings };
 }
 
 async function follow(t: TestContext, nats: NatsServer, clock: Pick<Clock, "monotonicMs"> = systemClock) {
@@ -125,4 +126,23 @@ test("heartbeats without time and without hashes of pieces, of an earlier contro
   });
   assert.deepEqual((await givenOut(source)).ids.length, 5);
   assert.equal(source.head()?.rev, log.at().rev);
+});
+
+test("an old change of control that somebody publishes again in the stream stops no later change", { skip }, async (t) => {
+  const { nats, log, attacker, warnings } = await startBus(t);
+  const live: Msg[] = [];
+  attacker.subscribe(LIVE, { callback: (_error, message) => void live.push(message) });
+  await attacker.flush();
+  for (let i = 0; i < 4; i++) log.commit(opOf(`more-${i}`));
+  await eventually(() => live.length === 4);
+  const { source } = await follow(t, nats);
+  await eventually(() => source.head()?.rev === log.at().rev);
+  for (const { data, headers: sent } of [live[0]!, live[3]!]) {
+    const fields = headers();
+    for (const name of sent!.keys().filter((one) => one.startsWith("Sv-"))) fields.set(name, sent!.get(name));
+    await jetstream(attacker).publish(DELTAS, data, { headers: fields });
+    const rev = log.commit(opOf("after"));
+    await eventually(() => (source.head()?.rev === rev && source.head()?.full !== null) || warnings.length > 10);
+    assert.equal(source.head()?.rev, rev, warnings.join("; "));
+  }
 });

@@ -126,7 +126,9 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
   const takeOver = async (): Promise<void> => {
     const { state } = await jsm.streams.info(CHANGES).catch(() => jsm.streams.add(STREAM));
     const [first, last] = state.messages === 0 ? [null, null] : await Promise.all([placeAt(state.first_seq), placeAt(state.last_seq)]);
-    const isContinued = last !== null && first !== null && (await source.since(last)) !== null;
+    // A message for each revision: one of control's own that somebody has published again is too many.
+    const isWhole = last !== null && first !== null && last.rev - first.rev === state.last_seq - state.first_seq;
+    const isContinued = isWhole && (await source.since(last)) !== null;
     if (isContinued) {
       const { history, rev, hash } = last;
       copies = await copiesOf(await openCopies(js), history, deps.publicKey);
