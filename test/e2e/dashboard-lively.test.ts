@@ -170,8 +170,11 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await form.getByLabel("Name").fill("Wages are for Germany");
     await form.getByLabel("Value of condition 1").fill("/wages");
     await form.getByRole("button", { name: "Add a condition" }).click();
+    await form.getByLabel("Comparison of condition 2").selectOption("not in");
+    await form.getByLabel("Value of condition 2").fill("DE AT");
+    await form.getByText("Germany, Austria").waitFor();
     await form.getByLabel("Comparison of condition 2").selectOption("ne");
-    await form.getByLabel("Value of condition 2").fill("DE");
+    await form.getByLabel("Value of condition 2").selectOption({ label: "Germany" });
     await form.getByLabel("How the expression is made").selectOption("write");
     const editor = form.getByRole("textbox", { name: "Expression" });
     const write = async (expression: string): Promise<void> => {

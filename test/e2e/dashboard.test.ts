@@ -29,9 +29,12 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
 
   test("the first visitor creates the first user with the token from the terminal and is signed in", async () => {
     await page.goto(origin());
-    await page.getByLabel("Token from the terminal").fill(server.ready.token ?? "");
+    await page.getByLabel("Token from the terminal").fill("the-token-of-another-server");
     await page.getByLabel("Your e-mail").fill("ada@example.com");
     await page.locator("input[name=password]").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create the first user" }).click();
+    await page.getByText("The server does not know this token.").waitFor();
+    await page.getByLabel("Token from the terminal").fill(server.ready.token ?? "");
     await page.getByRole("button", { name: "Create the first user" }).click();
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     const kept = await page.evaluate<string>("location.href + JSON.stringify(localStorage) + document.cookie");
@@ -45,6 +48,9 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByLabel("Domain").fill("shop.example");
     await page.getByRole("button", { name: "Add the zone" }).click();
     await page.getByRole("heading", { name: "shop.example", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Add its records" }).click();
+    await page.getByRole("link", { name: "import the zone file" }).click();
+    await page.getByRole("heading", { name: "Import and export", level: 1 }).waitFor();
     const call = apiCaller(server.ready);
     const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
     const add = (body: object): Promise<unknown> => succeed(call("POST", `/zones/${zone.id}/dns_records`, body));

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isCountry } from "#kernel/net/countries.ts";
 import { compileExpression } from "#rules/expression/expression.ts";
 import { builtOf, type Built, expressionOf, FIELDS, OPERATORS } from "../../dashboard/src/pages/security/expression/expression-parts.ts";
 import { clausesOf, joined, quoted } from "../../dashboard/src/pages/security/expression/expression-text.ts";
+import { COUNTRIES, countryName } from "../../dashboard/src/api/countries.ts";
 import { changesBetween, overrideFor, withOverride } from "../../dashboard/src/pages/security/overrides.ts";
 import { fc } from "../support/property.ts";
 
@@ -11,6 +13,7 @@ const text = fc.string({ maxLength: 20, unit: fc.constantFrom("a", "/", '"', "\\
 const word = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom("a", "B", "/", '"', "\\", "9") });
 const VALUES = {
   text,
+  country: fc.constantFrom("DE", "T1"),
   address: fc.constantFrom("192.0.2.1", "2001:db8::1"),
   number: fc.nat(100_000).map(String),
   switch: fc.constant(""),
@@ -37,6 +40,18 @@ test("the builder writes a valid expression and shows it again as it was built",
       if (!made.clauses.some(({ operator }) => operator === "wildcard")) compileExpression(expression, "http_request_firewall_custom");
     }),
   );
+});
+
+test("the builder offers every country that a request can have, by name", () => {
+  const letters = Array.from({ length: 26 }, (_, n) => String.fromCharCode(65 + n));
+  const codes = [...letters.flatMap((a) => letters.map((b) => a + b)), "T1"].filter(isCountry);
+  assert.deepEqual(COUNTRIES.map(([code]) => code).toSorted(), codes.toSorted());
+  assert.deepEqual(
+    COUNTRIES.filter(([code, name]) => code === name),
+    [],
+  );
+  assert.equal(countryName("DE"), "Germany");
+  for (const text of ["", "Germ", "de", "ZZZ", "<b>"]) assert.equal(countryName(text), text);
 });
 
 test("an expression that the builder cannot show stays unchanged", () => {

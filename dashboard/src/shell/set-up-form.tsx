@@ -7,6 +7,8 @@ import { browserLabel } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import css from "./signed-out.module.css";
 
+const INVALID_TOKEN = 9109;
+
 /** First run: the holder of the token that the first start printed becomes the first user. */
 export function SetUpForm() {
   const client = useQueryClient();
@@ -23,7 +25,8 @@ export function SetUpForm() {
   };
   if (!hasToken) return <SignInForm way="token" />;
   const faults = setUp.error instanceof ApiError ? setUp.error.byField() : {};
-  const isBesideField = faults["email"] !== undefined || faults["password"] !== undefined;
+  const isTokenWrong = setUp.error instanceof ApiError && setUp.error.code === INVALID_TOKEN;
+  const isBesideField = isTokenWrong || faults["email"] !== undefined || faults["password"] !== undefined;
   return (
     <form className={css["form"]} onSubmit={submit}>
       <div>
@@ -42,6 +45,7 @@ export function SetUpForm() {
         autoComplete="off"
         required
         autoFocus
+        error={isTokenWrong && "The server does not know this token."}
       />
       <TextInput label="Your e-mail" name="email" type="email" autoComplete="username" required error={faults["email"]?.message} />
       <PasswordInput

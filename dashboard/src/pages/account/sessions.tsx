@@ -32,7 +32,7 @@ export function SessionsPage() {
                 width: "auto",
                 cell: ({ label, current }) => (
                   <>
-                    {label || "A program"} {current && <Badge tone="accent">this one</Badge>}
+                    {label || "Unnamed browser or program"} {current && <Badge tone="accent">this one</Badge>}
                   </>
                 ),
               },

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import type { Zone } from "#model/zones/zone.ts";
@@ -10,6 +11,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { shownName } from "../../api/names.ts";
 import { Empty, PageHead } from "../../parts/page.tsx";
 import { count } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { BulkEdit } from "./bulk-edit.tsx";
 import { RecordFilters } from "./record-filters.tsx";
@@ -137,7 +139,13 @@ function Records({ zone }: { readonly zone: Zone }) {
                   Remove all filters
                 </Button>
               ) : (
-                <p>Add the first one, or import the zone file of the name servers that you use now.</p>
+                <p>
+                  Add the first one, or{" "}
+                  <Link className={tools["link"]} to="/zones/$zone/dns/import" params={{ zone: zone.name }}>
+                    import the zone file
+                  </Link>{" "}
+                  of the name servers that you use now.
+                </p>
               )}
             </Empty>
           }

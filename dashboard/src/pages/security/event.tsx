@@ -8,6 +8,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import { api } from "../../api/client.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
+import { countryName } from "../../api/countries.ts";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Facts, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -98,7 +99,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
                   </span>,
                 ],
                 ["User agent", event.user_agent || "none"],
-                ["From", `${event.client_ip}${event.country === "" ? "" : `, ${event.country}`}`],
+                ["From", `${event.client_ip}${event.country === "" ? "" : `, ${countryName(event.country)}`}`],
                 ["Answer", String(event.status)],
                 [
                   "Ray ID",

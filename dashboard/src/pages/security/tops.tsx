@@ -1,6 +1,7 @@
 import { groupsNode, type Scope, useGroups } from "../../api/analytics.ts";
 import type { TimeRange } from "../../api/time-range.ts";
 import { Card, Failed } from "../../parts/page.tsx";
+import { countryName } from "../../api/countries.ts";
 import { count } from "../../parts/time.tsx";
 import css from "./tops.module.css";
 
@@ -50,7 +51,10 @@ export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsPro
             <ol>
               {groups.map(({ count: of, dimensions: { value, label } }) => {
                 const shown =
-                  label || (label === undefined ? String(value).replaceAll("_", " ") : value && unnamedRule(String(value))) || "unknown";
+                  (name === "country" && value !== "" && countryName(String(value))) ||
+                  label ||
+                  (label === undefined ? String(value).replaceAll("_", " ") : value && unnamedRule(String(value))) ||
+                  "unknown";
                 return (
                   <li key={`${value} ${label}`}>
                     <button

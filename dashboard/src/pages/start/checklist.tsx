@@ -36,7 +36,7 @@ export function useSteps(zone: Zone): readonly Step[] {
       hint: `${zone.name_servers.join(" and ")}. The zone is active when the world asks them.`,
       to: "/zones/$zone",
       isDone: zone.status === "active" && (zone.activated_on === zone.created_on ? null : true),
-      unknown: `${zone.name_servers.join(" and ")}. The zone was active at once, so that the server has not looked at its registrar.`,
+      unknown: `${zone.name_servers.join(" and ")}. The zone was active at once, so the server has not asked which name servers the domain has.`,
     },
     {
       title: "Send its traffic through the edge",

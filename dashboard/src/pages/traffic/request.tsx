@@ -3,6 +3,7 @@ import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
+import { countryName } from "../../api/countries.ts";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Empty, Facts, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { bytes, Time } from "../../parts/time.tsx";
@@ -63,7 +64,7 @@ function RequestOf({ zone }: { readonly zone: Zone }) {
                 >
                   {request.client_ip}
                 </Link>
-                {request.country === "" ? "" : `, ${request.country}`}
+                {request.country === "" ? "" : `, ${countryName(request.country)}`}
               </span>,
             ],
             ["User agent", request.user_agent || "none"],

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { Choice } from "../../../parts/choice.tsx";
+import { COUNTRIES, countryName } from "../../../api/countries.ts";
 import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/page.tsx";
 import tools from "../../../parts/tools.module.css";
@@ -61,17 +62,34 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
               options={OPERATORS[kind]}
               onChange={(operator) => change(at, { operator })}
             />
-            {kind !== "switch" && (
-              <TextInput
-                size="xs"
-                className={css["value"] ?? ""}
-                aria-label={`Value of condition ${at + 1}`}
-                placeholder={FIELDS.find(({ name }) => name === clause.field)?.example ?? ""}
+            {kind === "country" && !clause.operator.endsWith("in") ? (
+              <Choice
+                label={`Value of condition ${at + 1}`}
+                isQuiet
                 value={clause.value}
-                onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
-                spellCheck={false}
-                autoComplete="off"
+                options={countriesWith(clause.value)}
+                onChange={(code) => change(at, { value: code })}
               />
+            ) : (
+              kind !== "switch" && (
+                <TextInput
+                  size="xs"
+                  className={css["value"] ?? ""}
+                  aria-label={`Value of condition ${at + 1}`}
+                  placeholder={FIELDS.find(({ name }) => name === clause.field)?.example ?? ""}
+                  value={clause.value}
+                  onChange={({ currentTarget }) => change(at, { value: currentTarget.value })}
+                  spellCheck={false}
+                  autoComplete="off"
+                />
+              )
+            )}
+            {kind === "country" && clause.operator.endsWith("in") && (
+              <p className={tools["hint"]}>
+                {clause.value.trim() === ""
+                  ? "Codes of countries with a space between them, such as DE FR"
+                  : clause.value.trim().split(/\s+/).map(countryName).join(", ")}
+              </p>
             )}
             <ActionIcon
               variant="subtle"
@@ -105,4 +123,10 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
       </pre>
     </div>
   );
+}
+
+/** The countries to choose from, with the value that the expression has, whatever it is. */
+function countriesWith(value: string): readonly (readonly [string, string])[] {
+  if (value === "") return [["", "Choose a country"], ...COUNTRIES];
+  return COUNTRIES.some(([code]) => code === value) ? COUNTRIES : [[value, value], ...COUNTRIES];
 }

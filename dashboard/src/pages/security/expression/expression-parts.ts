@@ -1,12 +1,12 @@
 import { quoted } from "./expression-text.ts";
 
-export type Kind = "text" | "address" | "number" | "switch";
+export type Kind = "text" | "country" | "address" | "number" | "switch";
 
 /** The fields that the builder offers; other expressions are written in the editor. */
 export const FIELDS: readonly { readonly name: string; readonly title: string; readonly kind: Kind; readonly example: string }[] = [
   { name: "http.request.uri.path", title: "Path", kind: "text", example: "/admin" },
   { name: "http.host", title: "Host", kind: "text", example: "www.shop.example" },
-  { name: "ip.src.country", title: "Country", kind: "text", example: "DE" },
+  { name: "ip.src.country", title: "Country", kind: "country", example: "DE" },
   { name: "ip.src", title: "Address", kind: "address", example: "203.0.113.0/24" },
   { name: "http.request.method", title: "Method", kind: "text", example: "POST" },
   { name: "http.user_agent", title: "User agent", kind: "text", example: "curl" },
@@ -29,6 +29,12 @@ export const OPERATORS: Readonly<Record<Kind, readonly (readonly [string, string
     ["starts_with", "begins with"],
     ["ends_with", "ends with"],
     ["wildcard", "fits, with *"],
+    ["in", "is one of"],
+    ["not in", "is none of"],
+  ],
+  country: [
+    ["eq", "is"],
+    ["ne", "is not"],
     ["in", "is one of"],
     ["not in", "is none of"],
   ],
@@ -64,6 +70,8 @@ export interface Built {
 
 export const kindOf = (field: string): Kind => FIELDS.find(({ name }) => name === field)?.kind ?? "text";
 
+/** Values of these kinds stand in quotes. */
+const QUOTED: ReadonlySet<Kind> = new Set(["text", "country"]);
 const FUNCTIONS: ReadonlySet<string> = new Set(["starts_with", "ends_with"]);
 
 /** The expression of what was built. */
@@ -72,7 +80,7 @@ export const expressionOf = ({ joint, clauses }: Built): string =>
 
 function clauseText({ field, operator, value }: Clause): string {
   const kind = kindOf(field);
-  const literal = (text: string): string => (kind === "text" ? quoted(text) : text);
+  const literal = (text: string): string => (QUOTED.has(kind) ? quoted(text) : text);
   if (kind === "switch") return operator === "off" ? `not ${field}` : field;
   if (FUNCTIONS.has(operator)) return `${operator}(${field}, ${quoted(value)})`;
   const isNot = operator.startsWith("not ");
@@ -123,7 +131,7 @@ function comparisonOf(field: string, isNext: (text: string) => boolean, next: ()
   const operator = next()?.text ?? "";
   if (operator !== "in") {
     const value = next();
-    return value === undefined || value.isQuoted !== (kindOf(field) === "text") ? undefined : { field, operator, value: value.text };
+    return value === undefined || value.isQuoted !== QUOTED.has(kindOf(field)) ? undefined : { field, operator, value: value.text };
   }
   if (next()?.text !== "{") return undefined;
   const values: string[] = [];
