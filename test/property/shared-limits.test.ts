@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { fixedClock } from "#kernel/clock.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
-import { createMetrics } from "#kernel/process/metrics.ts";
+import { createMetrics, type MetricRegistry } from "#kernel/process/metrics.ts";
 import { NO_JOURNAL } from "#gateway/limits/journal.ts";
 import { createSpendLedger, type SpendLedger } from "#gateway/limits/ledger.ts";
 import { overdraftOf } from "#wire/redis/lease.ts";
@@ -23,10 +23,17 @@ const sealer = createSealer(randomBytes(32));
 
 /** How often a node has lost the server, and counted alone. */
 let lost = 0;
+/** Metrics of the last nodes. */
+let metricsOfNodes: readonly MetricRegistry[] = [];
+const counted = (name: string): number =>
+  metricsOfNodes.flatMap((metrics) => metrics.samples()).reduce((sum, sample) => (sample.name === name ? sum + sample.value : sum), 0);
+/** A call without an answer loses what it was for until the window ends, as the loss of the server does. */
+const losses = (): number => lost + counted("selvedge_counters_unanswered_calls_total");
 
 async function nodesAt(t: TestContext, { url }: RedisProcess, count: number): Promise<readonly LeasedLimits[]> {
-  const nodes = Array.from({ length: count }, () =>
-    leasedLimits({ url, ca: "" }, { sealer, subject: "test", clock, metrics: createMetrics(), onDown: () => lost++ }),
+  metricsOfNodes = Array.from({ length: count }, createMetrics);
+  const nodes = metricsOfNodes.map((metrics) =>
+    leasedLimits({ url, ca: "" }, { sealer, subject: "test", clock, metrics, onDown: () => lost++ }),
   );
   t.after(() => nodes.forEach((node) => node.close()));
   await eventually(() => nodes.every((node) => node.isUp()));
@@ -143,7 +150,7 @@ test("bursts of spend over several gateways cannot overrun a limit, and use most
   // One after the other, with the leases of others returned in between. A node that loses the server loses what it held: then again.
   for (let attempt = 0; ; attempt++) {
     const bound = { key: `all ${attempt}`, limit: 100, windowMs, technique: "fixed" as const };
-    const before = lost;
+    const before = losses();
     let spent = 0;
     const spendOne = async (ledger: SpendLedger): Promise<void> => {
       await ledger.ready([bound], { dollars: 2, isUpperBound: true });
@@ -155,7 +162,8 @@ test("bursts of spend over several gateways cannot overrun a limit, and use most
     const state = await readUntil(
       async () => {
         for (const ledger of ledgers) await spendOne(ledger);
-        return { spent, lost: lost - before, room: ledgers.map((ledger) => ledger.hasRoom(bound)) };
+        const room = ledgers.map((ledger) => ledger.hasRoom(bound));
+        return { spent, lost: losses() - before, room, calls: counted("selvedge_counters_calls_total") };
       },
       (seen) => seen.spent >= 98 || seen.lost > 0,
     );
