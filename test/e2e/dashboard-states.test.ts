@@ -267,7 +267,7 @@ describe("states of the dashboard's pages", { skip: chrome === undefined && "chr
     await narrow.getByLabel("API token").fill(value);
     await narrow.keyboard.press("Enter");
     await narrow.getByText(/^\d of 6 done/).click();
-    await narrow.getByText("so that the server has not looked at its registrar").waitFor();
+    await narrow.getByText("so the server has not asked which name servers the domain has").waitFor();
     await narrow.getByText("Whether it is done could not be read.").first().waitFor();
     await narrow.goto(new URL("/zones/shop.example", server.ready.api).href);
     await narrow.getByText("It needs SSL and Certificates Read").waitFor();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { fc } from "../support/property.ts";
 import type { FeedMessage, FeedReply } from "#snapshot/feed.ts";
@@ -36,8 +36,8 @@ function follower(rev: number) {
   };
 }
 
-test("each subscription gets the missing deltas, then every delta once and in order, without polling", async () => {
-  mock.timers.enable({ apis: ["setInterval"] });
+test("each subscription gets the missing deltas, then every delta once and in order, without polling", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (steps, batch) => {
       const source = createTestSource({ batch });

@@ -85,9 +85,8 @@ export async function makeBackup(request: BackupRequest): Promise<BackupMade> {
       const advice = "a backup needs room for itself and for the largest database at the same time";
       throw new Error(`the disk of ${dirname(file)} is full: ${advice}`, { cause: error });
     }
-    throw (error as NodeJS.ErrnoException).code === "EEXIST"
-      ? new Error(`${file} exists already: choose another name, or remove it`)
-      : error;
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    throw code === "EEXIST" && syscall === "link" ? new Error(`${file} exists already: choose another name, or remove it`) : error;
   } finally {
     work?.remove();
   }

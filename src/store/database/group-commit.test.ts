@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+// Tests on both databases get no t; the one that mocks the clock resets it in its finally.
+// oxlint-disable-next-line eslint/no-restricted-imports
 import { mock, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
