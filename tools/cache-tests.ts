@@ -5,12 +5,12 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { apiCaller, succeed } from "../test/support/api.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { startSelvedge } from "../test/support/selvedge.ts";
+import { freePort } from "../test/bench/program.ts";
 
 const [directory, only = ""] = process.argv.slice(2);
 if (directory === undefined) {
@@ -21,15 +21,6 @@ if (directory === undefined) {
 const HOST = "www.caches.test";
 /** The tests' client looks names up as every program does; this one has no place in the DNS. */
 const LOOKUP = `data:text/javascript,import dns from "node:dns";const real=dns.lookup;dns.lookup=(name,options,done)=>real(name.endsWith(".test")?"127.0.0.1":name,options,done)`;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 const runs = (script: string, env: Readonly<Record<string, string>>) =>
   spawn(process.execPath, ["--no-warnings", "--import", LOOKUP, join("test-engine", script)], {

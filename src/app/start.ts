@@ -80,21 +80,18 @@ export async function startServer(
   signals.onRestart(handOver.begin);
   const successor = await Promise.race([handOver.served, asked]);
   if (typeof successor !== "string") {
-    let endSignal: NodeJS.Signals | undefined;
-    asked.then((signal) => (endSignal = signal)).catch(() => undefined);
+    // systemd follows the new process by itself, and sends its signals to every process.
+    const following = process.env["NOTIFY_SOCKET"] === undefined ? follow(successor.pid) : null;
     manager.handedOver();
     log.info({ successor: successor.pid }, "another process has taken over; draining");
-    await Promise.race([running.leaving.stopPlanes(DRAIN_MS, IDLE_MS), asked]);
+    await Promise.race([running.leaving.stopPlanes(DRAIN_MS, IDLE_MS), asked, following?.asked ?? asked]);
     await running.close(0);
     successor.tell({ type: "drained" });
     successor.letGo();
     log.info("stopped");
-    // systemd follows the new process by itself, and sends its signals to every process.
-    if (process.env["NOTIFY_SOCKET"] !== undefined) return;
-    // It was sent to the server, which is the new process already.
-    if (endSignal === "SIGTERM") process.kill(successor.pid, endSignal);
+    following?.drained();
     // Nothing waits for a process that has taken over.
-    if (takeOver === null) await follow(config.data, successor.pid);
+    if (takeOver === null) await following?.ended(config.data);
     return;
   }
   handOver.cancel();

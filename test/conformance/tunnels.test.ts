@@ -349,6 +349,18 @@ test("a wrong secret, another account's tunnel and a deleted tunnel are refused 
   assert.equal((await ask(edge, "/")).status, 530);
 });
 
+test("a connector that was refused for good serves once the edge has heard of its secret", async () => {
+  const [edge, service] = [await edgeOf(), await serviceOf(echo)];
+  const secret = Buffer.alloc(32, 4).toString("base64");
+  const connector = edge.connect(toService(service), { token: edge.token(secret), connections: 1 });
+  assert.equal(await connector.refused, "the token is not valid");
+  assert.equal(connector.isRefused(), true);
+  edge.change({ secret: edge.sealer.seal(secret, `tunnel:${TUNNEL}`) });
+  await connector.serving;
+  assert.equal(connector.isRefused(), false);
+  assert.equal((await ask(edge, "/", { body: "late" })).body.toString(), "late");
+});
+
 test("a new secret ends the connections that have the old one", async () => {
   const [edge, service] = [await edgeOf(), await serviceOf(echo)];
   const connector = edge.connect(toService(service), { connections: 1 });

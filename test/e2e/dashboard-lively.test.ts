@@ -171,6 +171,8 @@ describe("the dashboard of an account with traffic", { skip: chrome === undefine
     await form.getByLabel("Value of condition 1").fill("/wages");
     await form.getByRole("button", { name: "Add a condition" }).click();
     await form.getByLabel("Comparison of condition 2").selectOption("not in");
+    await form.getByLabel("Value of condition 2").fill("DE Austria");
+    await form.getByText("Germany, “Austria” is not the code of a country").waitFor();
     await form.getByLabel("Value of condition 2").fill("DE AT");
     await form.getByText("Germany, Austria").waitFor();
     await form.getByLabel("Comparison of condition 2").selectOption("ne");

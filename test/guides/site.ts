@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import { SMTPServer } from "smtp-server";
 import { LLMock } from "@copilotkit/aimock";
 import { ROOT } from "../../tools/steps.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
+import { freePort } from "../bench/program.ts";
 
 /** Environment of the guides' commands: a server, and ports for servers that pages start. */
 export interface Site {
@@ -42,7 +43,13 @@ const PROVIDERS = ["openai", "anthropic", "groq"];
 const run = promisify(execFile);
 
 export async function openSite(): Promise<OpenSite> {
-  const [originPort, providerPort, receiverPort, opsPort, peerPort] = await freePorts();
+  const [originPort, providerPort, receiverPort, opsPort, peerPort] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+  ]);
   const logs = createHttpServer((req, res) => void req.resume().on("end", () => res.end()));
   await new Promise<void>((resolve) => logs.listen(0, "127.0.0.1", resolve));
   const mail = new SMTPServer({
@@ -120,15 +127,3 @@ async function createToken(dataDir: string, name: string): Promise<{ readonly id
 }
 
 const portOf = (url: string): number => Number(new URL(url).port);
-
-/** Ports that were free a moment ago. */
-async function freePorts(): Promise<readonly [number, number, number, number, number]> {
-  const port = async (): Promise<readonly [number, () => Promise<unknown>]> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return [(server.address() as AddressInfo).port, () => new Promise((resolve) => server.close(resolve))];
-  };
-  const [a, b, c, d, e] = await Promise.all([port(), port(), port(), port(), port()]);
-  await Promise.all([a, b, c, d, e].map(([, close]) => close()));
-  return [a[0], b[0], c[0], d[0], e[0]];
-}

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 import { findTool } from "../../tools/system-tools.ts";
 import { eventually } from "./eventually.ts";
+import { freePort } from "../bench/program.ts";
 
 /** A real nats-server with JetStream, in a temporary directory. */
 export interface NatsServer {
@@ -65,16 +66,6 @@ export async function startNats(
   };
   await server.start();
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 const listens = (port: number): Promise<boolean> =>

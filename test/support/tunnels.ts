@@ -26,7 +26,13 @@ export interface TunnelledEdge extends SecureEdge {
   change(more: Partial<TunnelEntry> | null): void;
   token(secret?: string, tunnel?: string): ConnectorDeps["token"];
   /** A connector in this process; rules of the command line, or null for those of the API. */
-  connect(ingress: IngressConfig | null, more?: Partial<ConnectorDeps>): Connector;
+  connect(
+    ingress: IngressConfig | null,
+    more?: Partial<ConnectorDeps>,
+  ): Connector & {
+    /** The reason of the first refusal for good. */
+    readonly refused: Promise<string>;
+  };
 }
 
 /** An edge on which `www.example.com` leads to a tunnel of its account, and `other.example.com` to another account's. */
@@ -58,6 +64,7 @@ export async function startTunnelledEdge(config: Parameters<typeof startSecureEd
     },
     token,
     connect: (ingress, more = {}) => {
+      const refused = Promise.withResolvers<string>();
       const connector = createConnector({
         ...{
           token: token(),
@@ -68,11 +75,11 @@ export async function startTunnelledEdge(config: Parameters<typeof startSecureEd
           clock: systemClock,
           log: SILENT,
         },
-        socketCalls,
+        ...{ socketCalls, onRefused: refused.resolve },
         ...more,
       });
       connectors.push(connector);
-      return connector;
+      return { ...connector, refused: refused.promise };
     },
     close: async (timeoutMs) => {
       await Promise.all(connectors.map((connector) => connector.stop(0)));

@@ -18,8 +18,8 @@ export function makeWorkDirectory(parent: string): WorkDirectory {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   removeAbandoned(parent);
   const path = mkdtempSync(join(parent, PREFIX));
-  // The kernel releases the lock however the process ends.
   const removeFiles = (): void => rmSync(path, { recursive: true, force: true });
+  // The kernel releases the lock however the process ends.
   const lock = lockOrRemove(path, removeFiles);
   process.once("exit", removeFiles);
   return {
@@ -38,6 +38,7 @@ function lockOrRemove(path: string, removeFiles: () => void): ReturnType<typeof 
     return lockDataDirectory(path);
   } catch (error) {
     removeFiles();
+    // The error of the system, which says whether the disk is full.
     throw (error as Error).cause ?? error;
   }
 }

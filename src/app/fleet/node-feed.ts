@@ -1,6 +1,6 @@
-import { systemClock } from "#kernel/clock.ts";
 import { createPublicKey } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { BUS_FORMAT, NO_REVISION } from "#snapshot/bus/bus-message.ts";
 import { type BusSource, createBusSource } from "#snapshot/bus/bus-source.ts";

@@ -18,8 +18,8 @@ import type { TunnelToken } from "./tunnel-token.ts";
 
 /** Dials out to the edge, and sends the requests that come back to services. */
 export interface Connector {
-  /** Resolves with the reason when the edge has refused the token for good. */
-  readonly refused: Promise<string>;
+  /** Whether the edge has refused the token for good, and has not accepted it since. */
+  isRefused(): boolean;
   /** Resolves when the first connection serves. */
   readonly serving: Promise<void>;
   /** Takes no more requests, lets those under way end within the time, then closes. */
@@ -40,6 +40,8 @@ export interface ConnectorDeps {
   readonly log: Log;
   /** Null: Node.js dials services. */
   readonly socketCalls: SocketCalls | null;
+  /** Called with the reason for each refusal while `isRefused`. The connector dials on, because a machine may be late to learn of the tunnel. */
+  onRefused(reason: string): void;
 }
 
 /** Between two attempts: doubled from the first to the last, with a random part so that not all connectors dial at once. */
@@ -48,7 +50,7 @@ const RETRY_LAST_MS = 30_000;
 /** Connections that are dialled to find a thread without one: the kernel chooses the thread. */
 const SPARE_DIALS = 8;
 const CONNECTIONS_MAX = 64;
-/** A refusal is final after so many in a row: a new secret may still be on its way to the edge. */
+/** The edge refuses for good after so many refusals in a row: a new secret may still be on its way to it. */
 const REFUSALS_MAX = 3;
 
 export function createConnector(deps: ConnectorDeps): Connector {
@@ -58,7 +60,6 @@ export function createConnector(deps: ConnectorDeps): Connector {
   let isDraining = false;
   let rules = compileIngress(deps.ingress ?? {});
   const all = new Set<EdgeConnection>();
-  const refused = Promise.withResolvers<string>();
   const serving = Promise.withResolvers<void>();
   let refusals = 0;
   let failures = 0;
@@ -143,7 +144,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       if (isDraining) return;
       if (refusal !== "") {
         log.error({ reason: refusal }, "the edge refused the connection");
-        if (++refusals >= REFUSALS_MAX) return refused.resolve(refusal);
+        if (++refusals >= REFUSALS_MAX) deps.onRefused(refusal);
       } else log.warn({ code: code || "closed", connections: standing().length }, "a connection to the edge ended; dialling again");
       const waitMs = Math.min(RETRY_FIRST_MS * 2 ** failures++, RETRY_LAST_MS);
       dialLater(waitMs / 2 + Math.random() * (waitMs / 2));
@@ -158,7 +159,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
     },
   };
   const connector: Connector = {
-    refused: refused.promise,
+    isRefused: () => refusals >= REFUSALS_MAX,
     serving: serving.promise,
     stop: async (timeoutMs) => {
       isDraining = true;

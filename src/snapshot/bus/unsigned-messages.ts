@@ -5,7 +5,7 @@ import { NO_REVISION } from "./bus-message.ts";
 export function createUnsignedMessages(log: FeedLog, refused: (reason: string, rev: number) => void): (reason: string) => void {
   const said = new Set<string>();
   return (reason) => {
-    if (!said.has(reason)) log("warn", "messages of the bus are ignored that control did not sign or that are not new", { reason });
+    if (!said.has(reason)) log("warn", "messages of the bus are ignored", { reason });
     said.add(reason);
     refused(reason, NO_REVISION);
   };

@@ -4,7 +4,7 @@ import { compileIngress, IngressError } from "#model/tunnels/ingress-rules.ts";
 import type { IngressConfig } from "#model/tunnels/ingress.ts";
 import { CliError, complain, EXIT, type ExitCode } from "#app/cli/outcome.ts";
 import { createLog } from "#app/log/log.ts";
-import { createConnector } from "#app/tunnel/connector.ts";
+import { type Connector, createConnector } from "#app/tunnel/connector.ts";
 import { readEndpoint, readTunnelToken } from "#app/tunnel/tunnel-token.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
@@ -30,14 +30,18 @@ export async function runTunnel(text: string | undefined, options: TunnelRunOpti
     connections: numberIn(options.connections, "--connections", 1, 64),
     log: createLog({ level: options.logLevel, levels: {} }),
     socketCalls: await loadSocketCalls(),
+    // One edge that refuses may be a machine that is cut off; the others serve.
+    onRefused: (reason: string) => {
+      if (connectors.every((connector) => connector.isRefused())) end.resolve(reason);
+    },
   };
-  const connectors = edges.map((edge) => createConnector({ ...deps, edge }));
-  const end = Promise.withResolvers<null>();
+  const end = Promise.withResolvers<string | null>();
+  const connectors: readonly Connector[] = edges.map((edge) => createConnector({ ...deps, edge }));
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => end.resolve(null));
   void Promise.any(connectors.map(({ serving }) => serving)).then(() =>
     process.stdout.write(`${JSON.stringify({ event: "connected", tunnel: token.tunnel })}\n`),
   );
-  const refusal = await Promise.race([...connectors.map(({ refused }) => refused), end.promise]);
+  const refusal = await end.promise;
   const drainMs = numberIn(options.drain, "--drain", 0, 3600) * 1000;
   await Promise.all(connectors.map((connector) => connector.stop(drainMs)));
   if (refusal === null) return EXIT.ok;

@@ -88,7 +88,7 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
               <p className={tools["hint"]}>
                 {clause.value.trim() === ""
                   ? "Codes of countries with a space between them, such as DE FR"
-                  : clause.value.trim().split(/\s+/).map(countryName).join(", ")}
+                  : clause.value.trim().split(/\s+/).map(nameOrFault).join(", ")}
               </p>
             )}
             <ActionIcon
@@ -124,6 +124,9 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
     </div>
   );
 }
+
+const nameOrFault = (code: string): string =>
+  COUNTRIES.some(([known]) => known === code) ? countryName(code) : `“${code}” is not the code of a country`;
 
 /** The countries to choose from, with the value that the expression has, whatever it is. */
 function countriesWith(value: string): readonly (readonly [string, string])[] {
