@@ -3,9 +3,8 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { primariesFailingAlert, transferredAlert } from "#control/notifications/alerts/alert.ts";
 import { enqueueAlert } from "#control/notifications/policies/enqueue-alert.ts";
-import { AT_ONCE_MAX, CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
+import { AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import { changeUnit, type RecordChanger } from "#control/dns/changes/change-records.ts";
-import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
 import type { PrimaryCopy } from "#model/dns/primary-copy.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile/zone-entry.ts";
@@ -13,6 +12,7 @@ import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import type { TransferPlan } from "./plan-transfer.ts";
+import { transferPieces } from "./transfer-pieces.ts";
 import { expiresAtMs, nextRefreshMs, nextRetryMs } from "./timers.ts";
 import type { SourcePeer, ZoneSource } from "./zone-source.ts";
 
@@ -137,23 +137,6 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       report({ zone: source.zone.name, result: expired ? "expired" : "failed", reasons });
     },
   };
-}
-
-/** Deletions first, so that the zone never contains more records than the primary's two versions. */
-async function* transferPieces({ changes, added }: TransferPlan): AsyncGenerator<RecordChanges> {
-  const parts = { deletes: changes.deletes, rows: changes.rows, prepared: added.prepared() };
-  const empty = (): Record<keyof typeof parts, unknown[]> => ({ deletes: [], rows: [], prepared: [] });
-  let piece = empty();
-  let size = 0;
-  for (const part of ["deletes", "rows", "prepared"] as const)
-    for (const change of parts[part]) {
-      piece[part].push(change);
-      if (++size < CHUNK_CHANGES) continue;
-      yield piece as RecordChanges;
-      piece = empty();
-      size = 0;
-    }
-  if (size > 0) yield piece as RecordChanges;
 }
 
 async function setExpired(unit: Unit, deps: OutcomesDeps, { zone }: ZoneSource, expired: boolean): Promise<void> {

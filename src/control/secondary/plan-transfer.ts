@@ -4,6 +4,7 @@ import { LargeMap } from "#kernel/large-map.ts";
 import { chunksOf } from "#kernel/chunks.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
+import { recordCost } from "#model/dns/record-cost.ts";
 import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 import { recordsByIds, recordsNamed } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
@@ -32,8 +33,14 @@ import { createTransferredSets } from "./transferred-sets.ts";
 /** The changes that make the zone equal to its primary's. */
 export interface TransferPlan {
   readonly apex: PrimaryApex;
-  readonly changes: Required<Pick<RecordChanges, "deletes" | "rows">>;
+  readonly changes: Required<Pick<RecordChanges, "rows">> & { readonly deletes: readonly Removal[] };
   readonly added: AddedRecords;
+}
+
+/** A record that leaves, and its cost (record-cost.ts). */
+export interface Removal {
+  readonly id: string;
+  readonly cost: number;
 }
 
 /** New records. Their stored form takes more memory than all else of them, so it is made where they are written. */
@@ -85,7 +92,8 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
     isNew[at] = 1;
     wanted.set(key, at);
   });
-  const deletes: { id: string }[] = [];
+  const deletes: Removal[] = [];
+  let previous = "";
   const ttls = new LargeMap<number>();
   const proxied = new Set<string>();
   for await (const rows of zoneFileRows(scene.db, scene.zone.id)) {
@@ -96,7 +104,8 @@ export async function planFull(scene: PlanContext, { soa, records }: Extract<Tra
       const position = wanted.get(key);
       const record = position === undefined ? undefined : records[position];
       if (position === undefined || !record) {
-        deletes.push({ id: row.id });
+        deletes.push({ id: row.id, cost: recordCost(row, previous) });
+        previous = row.name;
         continue;
       }
       if (row.ttl !== storedTtl(record.ttl)) ttls.set(row.id, storedTtl(record.ttl));
@@ -144,7 +153,8 @@ export async function planDifferences(
   const servers = nameServersOf(scene);
   let nsTtl = scene.apex.ns_ttl;
 
-  const deletes: { id: string }[] = [];
+  const deletes: Removal[] = [];
+  let previous = "";
   const changed: DnsRecordRow[] = [];
   const added: ResourceRecord[] = [];
   let steps = 0;
@@ -165,8 +175,10 @@ export async function planDifferences(
     } else if (!row && after) {
       sets.add(formatName(after.name).toLowerCase(), after.type, after.rdata.length);
       added.push(after);
-    } else if (row && !after) deletes.push({ id: row.id });
-    else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
+    } else if (row && !after) {
+      deletes.push({ id: row.id, cost: recordCost(row, previous) });
+      previous = row.name;
+    } else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
   }
   if (servers.size === 0) throw new TransferError(WITHOUT_SERVERS);
   return {

@@ -36,9 +36,10 @@ const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "pr
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
   db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
 
-/** Deletes some of the zone's records and returns their ids; an empty array when none are left. */
-export async function deleteSomeOfZone(db: Db, zoneId: string, limit: number): Promise<readonly string[]> {
-  const some = db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).limit(limit);
-  const rows = await db.deleteFrom("dns_records").where("id", "in", some).returning("id").execute();
-  return rows.map(({ id }) => id);
+/** Some of the zone's records; an empty array when none are left. */
+export const someOfZone = (db: Db, zoneId: string, limit: number) =>
+  db.selectFrom("dns_records").select(["id", "name", "content", "rdata"]).where("zone_id", "=", zoneId).limit(limit).execute();
+
+export async function deleteRecords(db: Db, ids: readonly string[]): Promise<void> {
+  await db.deleteFrom("dns_records").where("id", "in", ids).execute();
 }

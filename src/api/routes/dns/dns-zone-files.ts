@@ -28,7 +28,7 @@ const ImportResult = Type.Object({
   total_records_parsed: Type.Integer(),
   /** Lines that were changed or skipped; in a dry run all. */
   report: Type.Optional(Type.Array(ImportLine)),
-  /** For files of more than 2,000 records. */
+  /** For files of more than 500 records. */
   import: Type.Optional(DnsImport),
 });
 

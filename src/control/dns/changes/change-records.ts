@@ -52,7 +52,7 @@ export interface RecordChanger {
   changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
   /**
    * The same in chunks, for changes of many thousand records: other writes wait for one chunk (large-change.ts). Each
-   * record is in one chunk, and none has more than `CHUNK_CHANGES` changes. Returns the version, or null if
+   * record is in one chunk, and chunk-bound.ts limits each. Returns the version, or null if
    * nothing changed.
    */
   changeInPieces(

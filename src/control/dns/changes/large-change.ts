@@ -3,6 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
+import { CHUNK_CHANGES } from "./chunk-bound.ts";
 import { decodeWholeChanges, packChanges, packWholeChanges, type VersionedChange } from "./version-changes.ts";
 import { appendStagedVersion } from "./version-log.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
@@ -28,8 +29,8 @@ import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
 /** Changes of at most so many records are one unit of work; larger ones are written in chunks. */
 export const AT_ONCE_MAX = 500;
-/** Changes per chunk, for which writes of others wait. Two chunks are one part of the version. */
-export const CHUNK_CHANGES = CHANGES_PER_ROW / 2;
+/** The same by their cost (record-cost.ts), where it is known before. */
+export const AT_ONCE_COST = 2_000;
 
 /**
  * Changes of a zone that would block every other write for too long as one unit of work. Rows, changes of the version and

@@ -1,4 +1,5 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { RecordContentRow } from "#control/dns/changes/record-view.ts";
 import { sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
@@ -25,15 +26,19 @@ export async function stillChanged(
   return changes.filter((change) => !sameRecord(current.get(idOf(change)) ?? null, change.before));
 }
 
-/** Changes that undo the given ones, in chunks of `size`: first all removals, then all additions and replacements. */
-export async function* undoChunks(read: () => AsyncIterable<readonly VersionedChange[]>, size: number): AsyncGenerator<RecordChanges> {
+/** Changes that undo the given ones, in chunks: first all removals, then all additions and replacements. */
+export async function* undoChunks(read: () => AsyncIterable<readonly VersionedChange[]>): AsyncGenerator<RecordChanges> {
+  const bound = createChunkBound();
   let waiting: VersionedChange[] = [];
-  for (const goes of [true, false]) {
-    for await (const changes of read()) {
-      for (const change of changes) if ((change.before === null) === goes) waiting.push(change);
-      for (; waiting.length >= size; waiting = waiting.slice(size)) yield backTo(waiting.slice(0, size));
-    }
-  }
+  for (const goes of [true, false])
+    for await (const changes of read())
+      for (const change of changes) {
+        if ((change.before === null) !== goes) continue;
+        waiting.push(change);
+        if (!bound.add(change.before, change.after)) continue;
+        yield backTo(waiting);
+        waiting = [];
+      }
   if (waiting.length > 0) yield backTo(waiting);
 }
 

@@ -7,8 +7,8 @@ import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
 import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoChunks } from "./revert-changes.ts";
-import { AT_ONCE_MAX, CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
-import { chunksOf } from "#kernel/chunks.ts";
+import { boundedChunks } from "#control/dns/changes/chunk-bound.ts";
+import { AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import {
   type DnsVersion,
@@ -73,7 +73,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const read = await changes();
       for await (const some of read())
         for (const change of some) if (change.before !== null && change.after !== null) ignored.add(idOf(change));
-      yield* undoChunks(read, CHUNK_CHANGES);
+      yield* undoChunks(read);
     };
     const done = await changer.changeInPieces(call, zone, pieces(), { ...options, ignored });
     const version = done ?? (await versionRange(store.read, zone.id))?.newest ?? options.refersTo;
@@ -99,7 +99,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       const [, newest] = await findRange(store.read, zone, { from: version });
       const folded = await fold(store.read, zone, version, newest);
       const changed: (readonly VersionedChange[])[] = [];
-      for (const some of chunksOf(folded.values(), CHUNK_CHANGES)) {
+      for (const some of boundedChunks(folded.values(), ({ before, after }) => after ?? before)) {
         changed.push(await stillChanged(store.read, zone, some));
         await setImmediate();
       }

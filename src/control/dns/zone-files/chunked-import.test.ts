@@ -8,6 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../../test/support/control.ts";
 import { dump } from "../../../../test/support/feed.ts";
 import { storeTest } from "../../../../test/support/store.ts";
+import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { createLargeChanges } from "#control/dns/changes/large-change.ts";
 import { createChunkedImport } from "./chunked-import.ts";
 import { type ImportEntry, importChunks, type ImportContext } from "./read-zone-file.ts";
@@ -36,7 +37,7 @@ async function imported(store: Store, options: { readonly clock?: Clock; readonl
     recordsPerZoneMax: () => recordsPerZoneMax,
   });
   const scene: ImportContext = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
-  const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importChunks(file, scene, size);
+  const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importChunks(file, scene, createChunkBound(size));
   const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;
   const versions = async () => (await control.dnsVersions.list(zone, PAGE)).items;
   return { ...fixture, zone, pieces, read, total, versions };
@@ -83,6 +84,46 @@ storeTest("a large file becomes one version, which the planes apply at once or n
   assert.deepEqual([version?.kind, version?.created, before?.kind], ["import", 2499, "create"]);
   await control.dnsVersions.revert(call(), zone, version?.version ?? 0);
   assert.equal(await total(), 1);
+});
+
+storeTest(
+  "records of few but deep names come and go in pieces of few names, through an import, its undo and the zone's deletion",
+  async ({ store }) => {
+    const { control, zone, call } = await imported(store);
+    let from = 0;
+    /** The most names that one unit changes, without those above the zone. */
+    const longest = async (): Promise<number> => {
+      let names = 0;
+      for (const { rev, changes } of (await store.changesSince(from, 10_000)) ?? []) {
+        from = rev;
+        const records = (changes as readonly Op[]).reduce(
+          (sum, op) =>
+            sum +
+            (op.kind === "staged" ? (op.value?.records.length ?? 0) + (op.value?.removed?.length ?? 0) : op.kind === "record" ? 1 : 0),
+          0,
+        );
+        names = Math.max(names, records * 31);
+      }
+      return names;
+    };
+    await longest();
+    const file = Array.from({ length: 100 }, (_, i) => `${"l.".repeat(30)}n${i} 300 A 192.0.2.1\n`).join("");
+    const { import: job } = await control.zoneFiles.import(call(), zone, file, { proxied: false });
+    assert.equal(job?.status, "done", "few records, and too many names for one unit");
+    const done = [await longest()];
+    const [version] = (await control.dnsVersions.list(zone, PAGE)).items;
+    await control.dnsVersions.changes(zone, version!.version, PAGE);
+    await control.zones.delete(call(), zone.id);
+    await control.removals.run(call());
+    done.push(await longest());
+    for (const names of done) assert.ok(names > 0 && names <= 550, `a unit of ${names} names`);
+  },
+);
+
+storeTest("a file of hundreds of records is written in pieces, between which others write", async ({ store }) => {
+  const { control, zone, call } = await imported(store);
+  assert.equal((await control.zoneFiles.import(call(), zone, hosts(500), { proxied: false })).import, undefined);
+  assert.equal((await control.zoneFiles.import(call(), zone, hosts(501, 500), { proxied: false })).import?.status, "done");
 });
 
 storeTest("a replica that starts during an import has all of it at the end", async ({ store }) => {
@@ -173,5 +214,5 @@ storeTest("a secondary zone refuses an import of any size", async ({ store }) =>
   const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
   const zone = { id, name: "example.net", account_id, plan: "free" };
   const scene: ImportContext = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
-  await assert.rejects(pieces.import(call(), zone, importChunks(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
+  await assert.rejects(pieces.import(call(), zone, importChunks(hosts(5), scene)), failing("secondary_zone_read_only"));
 });

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
+import { type ChunkBound, createChunkBound } from "#control/dns/changes/chunk-bound.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, prepareRecord, type PreparedRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
@@ -54,12 +55,12 @@ export interface ImportContext {
 const PROBLEMS_MAX = 50;
 /** Lines of a report. */
 export const REPORT_LINES_MAX = 1_000;
-/** Records or characters per tick: a few milliseconds of work. */
-const SLICE_RECORDS = 200;
-const SLICE_CHARACTERS = 16_384;
+/** Records or characters per tick: about a millisecond of work, and several before the code is compiled. */
+const SLICE_RECORDS = 50;
+const SLICE_CHARACTERS = 4_096;
 
-/** Reads a zone file as records, each validated individually, and keeps up to `entriesMax` of them. */
-export async function readZoneFile(text: string, scene: ImportContext, entriesMax = Infinity): Promise<ReadZoneFile> {
+/** Reads a zone file as records, each validated individually, and keeps them up to the limit. */
+export async function readZoneFile(text: string, scene: ImportContext, limit?: ChunkBound): Promise<ReadZoneFile> {
   let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
   const clamped: ImportEntry[] = [];
@@ -80,18 +81,22 @@ export async function readZoneFile(text: string, scene: ImportContext, entriesMa
     }
     if (item.clamped !== "" && clamped.length < REPORT_LINES_MAX) clamped.push(item);
     if (entries !== null) {
-      if (!entries.has(item.key)) entries.set(item.key, item);
-      if (entries.size > entriesMax) entries = null;
+      const isNew = !entries.has(item.key);
+      if (isNew) entries.set(item.key, item);
+      if (isNew && limit?.add(item.record) === true) entries = null;
     }
   }
   return { entries: entries && [...entries.values()], parsed, problems, clamped, ignored };
 }
 
 /**
- * The records of a file in chunks of `size`, including duplicates. Throws if a line is invalid, unless such lines are
- * skipped.
+ * The records of a file in chunks, including duplicates. Throws if a line is invalid, unless such lines are skipped.
  */
-export async function* importChunks(text: string, scene: ImportContext, size: number): AsyncGenerator<readonly ImportEntry[]> {
+export async function* importChunks(
+  text: string,
+  scene: ImportContext,
+  bound = createChunkBound(),
+): AsyncGenerator<readonly ImportEntry[]> {
   let piece: ImportEntry[] = [];
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
@@ -101,7 +106,8 @@ export async function* importChunks(text: string, scene: ImportContext, size: nu
       if (scene.onError === "skip") continue;
       throw refusal([item]);
     }
-    if (piece.push(item) < size) continue;
+    piece.push(item);
+    if (!bound.add(item.record)) continue;
     yield piece;
     piece = [];
   }

@@ -1,6 +1,7 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
-import { CHUNK_CHANGES } from "#control/dns/changes/large-change.ts";
+import { createChunkBound } from "#control/dns/changes/chunk-bound.ts";
+import { AT_ONCE_COST, AT_ONCE_MAX } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
 import { createChunkedImport, type ChunkedImportDeps, throwRefusal } from "./chunked-import.ts";
 import { keepIn, reportOf, skippedLine, noteClamped, noteTruncation, dryRunReport } from "./import-report.ts";
@@ -72,7 +73,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       const skipped: ImportProblem[] = [];
       const scene = await sceneOf(zone, options);
       const refuse = scene.onError === "skip" ? keepIn(skipped) : throwRefusal;
-      const added = await pieces.import(call, zone, importChunks(file, scene, CHUNK_CHANGES), { onChunk, refuse });
+      const added = await pieces.import(call, zone, importChunks(file, scene), { onChunk, refuse });
       return { added, report: skipped.map(skippedLine) };
     },
   });
@@ -95,7 +96,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       const { entries, parsed, problems, clamped, ignored } = await readZoneFile(
         file,
         scene,
-        isTrial ? TRIAL_RECORDS_MAX : FILE_AT_ONCE_MAX,
+        isTrial ? createChunkBound(TRIAL_RECORDS_MAX + 1, Infinity) : createChunkBound(AT_ONCE_MAX + 1, AT_ONCE_COST),
       );
       const skips = scene.onError === "skip";
       if (problems.length > 0 && !skips) throw refusal(problems);
@@ -128,9 +129,6 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
     },
   };
 }
-
-/** A larger file becomes a job; an account runs one job at a time. */
-const FILE_AT_ONCE_MAX = 2_000;
 
 /** Replaces the record's position in an error by its line, which the author of the file knows. */
 function withLine(error: unknown, entries: readonly ImportEntry[]): unknown {
