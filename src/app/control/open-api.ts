@@ -122,7 +122,7 @@ export function openApi(
   const isPrivate = areLoopback(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
   addImages(api, images);
-  addJoining(api, async (token, publicKey) => fleet()?.join(token, publicKey) ?? null);
+  addJoining(api, async (...given) => fleet()?.join(...given) ?? null);
   closing.addDraining((drainMs, idleMs) =>
     closeHttp({ server: api.server, further: () => further, close: () => api.close() }, drainMs, idleMs),
   );

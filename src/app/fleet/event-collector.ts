@@ -7,6 +7,7 @@ import { isBefore } from "#events/rows/node-batch.ts";
 import type { SharedPlaces } from "./shared-places.ts";
 import { createEventAssembly } from "./event-assembly.ts";
 import { decodePiece, type PieceAnswer } from "./event-pieces.ts";
+import type { PieceSenders } from "./signed-pieces.ts";
 
 /** Moves the events of nodes into those of control. */
 export interface EventCollector {
@@ -21,11 +22,12 @@ export interface EventCollectorDeps {
   /** A new port to the writer of events. */
   writerPort(): MessagePort;
   readonly places: SharedPlaces;
+  readonly senders: PieceSenders;
 }
 
 const ANSWER_LIMIT_MS = 15_000;
 
-export function createEventCollector({ clock, isLeading, writerPort, places }: EventCollectorDeps): EventCollector {
+export function createEventCollector({ clock, isLeading, writerPort, places, senders }: EventCollectorDeps): EventCollector {
   const assembly = createEventAssembly({ clock });
   const writer = createWriterQuestions(writerPort);
 
@@ -51,7 +53,10 @@ export function createEventCollector({ clock, isLeading, writerPort, places }: E
     if (!isLeading()) return null;
     const piece = decodePiece(message.data);
     if (piece === null) return { error: "the message is not a piece of a batch" };
-    const found = assembly.add(message.subject.split(".")[2] ?? "", piece);
+    const node = message.subject.split(".")[2] ?? "";
+    const refusal = await senders.refusal(node, piece);
+    if (refusal !== null) return { error: refusal };
+    const found = assembly.add(node, piece);
     return "bytes" in found ? store(found) : found;
   };
   const respond = async (message: Msg): Promise<void> => {

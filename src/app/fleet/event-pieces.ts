@@ -8,6 +8,8 @@ export interface Piece extends BatchRange {
   readonly index: number;
   readonly pieces: number;
   readonly bytes: Uint8Array;
+  /** Base64, of the node (signed-pieces.ts); absent from nodes of version 0.1.0. */
+  readonly signature?: string;
 }
 
 /** Answer to a chunk that is not the last: `next` is the index that control expects. */
@@ -39,7 +41,7 @@ export function decodePiece(message: Uint8Array): Piece | null {
     return null;
   }
   if (typeof head !== "object" || head === null) return null;
-  const { source, epoch, index, pieces, from: start, to } = head;
+  const { source, epoch, index, pieces, from: start, to, signature } = head;
   const isPiece =
     BATCH_SOURCES.includes(source) &&
     typeof epoch === "string" &&
@@ -47,8 +49,10 @@ export function decodePiece(message: Uint8Array): Piece | null {
     isPlace(start) &&
     isPlace(to) &&
     isBelow(pieces, PIECES_MAX + 1) &&
-    isBelow(index, pieces);
-  return isPiece ? { source, epoch, index, pieces, from: start, to, bytes: from.subarray(end + 1) } : null;
+    isBelow(index, pieces) &&
+    (signature === undefined || typeof signature === "string");
+  const signed = signature === undefined ? {} : { signature };
+  return isPiece ? { source, epoch, index, pieces, from: start, to, bytes: from.subarray(end + 1), ...signed } : null;
 }
 
 /** At least one: a batch without bytes requests the position. */

@@ -22,6 +22,7 @@ import { keepConnected } from "./bus-connection.ts";
 import type { JoinAnswer } from "./join-answer.ts";
 import { createNoticeCollector } from "./notice-collector.ts";
 import { createEventCollector } from "./event-collector.ts";
+import { createPieceSenders } from "./signed-pieces.ts";
 import { createSharedPlaces } from "./shared-places.ts";
 import { openRolloutTurn } from "./rollout-turn.ts";
 import { createRemoteNodes } from "./remote-nodes.ts";
@@ -29,7 +30,7 @@ import { createRemoteNodes } from "./remote-nodes.ts";
 /** Control's side of the bus. */
 export interface Fleet {
   /** Null if the token is unknown, used or too old. */
-  join(token: string, publicKey: string): Promise<JoinAnswer | null>;
+  join(token: string, publicKey: string, signsEvents: boolean): Promise<JoinAnswer | null>;
   settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
   /** The newest report of each node. */
   readonly heard: ReadonlyMap<string, SeenReport>;
@@ -90,7 +91,10 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
     ...{ rollouts: deps.rollouts, clock, log, isLeading, waitMs: config.rollout.wait_seconds * 1_000 },
     ...{ reports: () => remote.heard, announce: () => publisher?.announce() },
   });
-  const events = createEventCollector({ clock, isLeading, writerPort: deps.writerPort, places: createSharedPlaces(store, nodeId) });
+  const events = createEventCollector({
+    ...{ clock, isLeading, writerPort: deps.writerPort },
+    ...{ places: createSharedPlaces(store, nodeId), senders: createPieceSenders(store) },
+  });
   const planesOf = async (name: string): Promise<readonly NodePlane[] | null> => {
     const node = await findNode(store.read, name);
     return node === undefined || node.joined_on === null ? null : (JSON.parse(node.planes) as readonly NodePlane[]);
@@ -197,8 +201,8 @@ export async function openFleet(deps: FleetDeps): Promise<Fleet> {
   const running = run();
 
   return {
-    join: async (token, publicKey) => {
-      const joined = await nodes.join(token, publicKey);
+    join: async (token, publicKey, signsEvents) => {
+      const joined = await nodes.join(token, publicKey, signsEvents);
       return (
         joined && {
           ...{ name: joined.name, planes: joined.planes, jwt: authority.nodeToken(joined.name, publicKey) },

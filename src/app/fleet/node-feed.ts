@@ -67,7 +67,7 @@ export function openNodeFeed({ config, state, log, metrics }: NodeFeedDeps): Nod
   return {
     source,
     notifier,
-    uplink: () => openUplink({ name: state.name, current: bus.current }),
+    uplink: () => openUplink({ name: state.name, seed: state.seed, current: bus.current }),
     report: (publisher, facts) => {
       let applied: Position = { history: "", rev: -1 };
       let known: Pick<NodeReport, "addresses" | "problems"> = { addresses: {}, problems: [] };

@@ -18,7 +18,11 @@ export interface Nodes {
     more?: NodeChange,
   ): Promise<{ readonly token: string; readonly expires_on: string }>;
   /** Uses the token up: one caller alone gets the node. Null if it is unknown, used or too old. */
-  join(token: string, publicKey: string): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
+  join(
+    token: string,
+    publicKey: string,
+    signsEvents?: boolean,
+  ): Promise<{ readonly name: string; readonly planes: readonly NodePlane[] } | null>;
   /** Returns false if the node does not exist. Throws an Error if it has no edge but gets addresses. */
   change(name: string, change: NodeChange): Promise<boolean>;
   list(): Promise<readonly PlaneNode[]>;
@@ -70,19 +74,19 @@ export function createNodes({ store, clock, heard = () => new Map() }: NodesDeps
         await insertNode(db, {
           ...{ name, planes: JSON.stringify(planes), token_hash: hashOf(token), token_expires_ms: expires, created_on: now() },
           ...{ addresses: JSON.stringify(canonicalAddresses(addresses)), ring },
-          ...{ public_key: null, joined_on: null, report: null, seen_ms: null },
+          ...{ public_key: null, joined_on: null, report: null, seen_ms: null, signs_events: 0 },
         });
       });
       return { token, expires_on: new Date(expires).toISOString() };
     },
-    join: async (token, publicKey) => {
+    join: async (token, publicKey, signsEvents = false) => {
       if (!TOKEN.test(token)) return null;
       // Wrong guesses write nothing.
       if ((await findNodeByToken(store.read, hashOf(token))) === undefined) return null;
       const { result } = await store.write(async ({ db }) => {
         const row = await findNodeByToken(db, hashOf(token));
         if (row === undefined || row.token_expires_ms < clock.nowMs()) return null;
-        await updateNode(db, row.name, { token_hash: null, public_key: publicKey, joined_on: now() });
+        await updateNode(db, row.name, { token_hash: null, public_key: publicKey, joined_on: now(), signs_events: signsEvents ? 1 : 0 });
         return { name: row.name, planes: JSON.parse(row.planes) as NodePlane[] };
       });
       return result;

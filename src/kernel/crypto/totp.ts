@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { fromBase32, toBase32 } from "./base32.ts";
 
 /** RFC 6238 with the values that authenticator programs assume: SHA-1, six digits, 30 seconds. */
 const STEP_MS = 30_000;
@@ -7,7 +8,6 @@ const DIGITS = 6;
 const SECRET_BYTES = 20;
 /** Steps before and after the current one whose codes are valid, for clocks that differ and people who type slowly (RFC 6238 §5.2). */
 const SKEW_STEPS = 1;
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /** A new secret in base32 (RFC 4648 §6, without padding), as authenticator programs take it. */
 export const newTotpSecret = (): string => toBase32(randomBytes(SECRET_BYTES));
@@ -38,15 +38,4 @@ export function totpCode(secret: string, step: number): string {
   const mac = createHmac("sha1", fromBase32(secret)).update(counter).digest();
   const number = mac.readUInt32BE((mac.at(-1) ?? 0) & 0x0f) & 0x7fff_ffff;
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
-}
-
-function toBase32(bytes: Uint8Array): string {
-  let bits = "";
-  for (const byte of bytes) bits += byte.toString(2).padStart(8, "0");
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => ALPHABET[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
-}
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, "0")).join("");
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
 }

@@ -52,6 +52,7 @@ import { userIdentities } from "#store/migrations/0287-user-identities.ts";
 import { nodeEventPlaces } from "#store/migrations/0290-node-event-places.ts";
 import { edgeAddresses } from "#store/migrations/0300-edge-addresses.ts";
 import { rollout } from "#store/migrations/0301-rollout.ts";
+import { signedEvents } from "#store/migrations/0311-signed-events.ts";
 import { endsOfLeftovers } from "#store/migrations/0310-ends-of-leftovers.ts";
 import { visitorKeys } from "#store/migrations/0309-visitor-keys.ts";
 import { unitsOfLargeChanges } from "#store/migrations/0274-units-of-large-changes.ts";
@@ -133,6 +134,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 301, name: "rollout", statements: rollout },
   { version: 309, name: "visitor-keys", statements: visitorKeys },
   { version: 310, name: "ends-of-leftovers", statements: endsOfLeftovers },
+  { version: 311, name: "signed-events", statements: signedEvents },
 ];
 
 /** Throws if a newer program made the database. */

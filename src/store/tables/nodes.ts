@@ -49,6 +49,8 @@ export interface NodesTable {
   addresses: string;
   /** `canary`: it gets changes before nodes of the ring `all`. */
   ring: string;
+  /** 1: control takes no unsigned batch of events in its name. */
+  signs_events: number;
 }
 /** How far nodes after the canaries may follow: at most one row. */
 export interface RolloutTable {

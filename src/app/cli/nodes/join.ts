@@ -33,7 +33,7 @@ export async function join(text: string, token: string, { ca }: JoinOptions, fla
     if (existsSync(planeFiles(data).sealKey))
       throw new CliError(`${data} is that of a server with control; choose another directory with --data`);
     const user = createUser();
-    const answer = await ask(url, root, { token, public_key: user.getPublicKey() });
+    const answer = await ask(url, root, { token, public_key: user.getPublicKey(), signs_events: true });
     const seed = Buffer.from(user.getSeed()).toString();
     writeNodeState(data, answer, { seed, control_url: url.origin, control_root: root });
     giveToOwner(data);
