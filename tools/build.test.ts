@@ -18,6 +18,14 @@ test("no source file uses its own path, because a build moves it", () => {
   );
 });
 
+test("no source imports node:http but for its types, because an import of it loads fetch in each thread", () => {
+  const importing = sources.filter(({ text }) => /^import (?!type\b)[^;"]*from "node:http";|import\("node:http"\)/m.test(text));
+  assert.deepEqual(
+    importing.map(({ path }) => path),
+    [],
+  );
+});
+
 test("each thread program is named so that the build finds it", () => {
   const named = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/import\.meta\.resolve\(([^)]*)\)/g)].map(([, argument = ""]) => ({ path, argument })),

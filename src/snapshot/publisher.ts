@@ -46,7 +46,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
   const ports = new Set<FeedPort>();
   const subscribers = new Set<Subscriber>();
   const listeners: ((delta: Delta | null) => void)[] = [];
-  const settlement = createSettlement(subscribers);
+  const settlement = createSettlement(subscribers, () => head?.rev ?? -1);
   const full = shareWhileUnderWay(() => source.full());
   const keeper =
     lastGoodPath === undefined
@@ -69,6 +69,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     keeper?.add(delta, head.history);
     for (const subscriber of subscribers) subscriber.offer(delta);
     for (const listener of listeners) listener(delta);
+    settlement.check();
   };
   const startOver = async (): Promise<void> => {
     const copy = await full();
@@ -79,6 +80,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     recent.clear();
     for (const subscriber of subscribers) subscriber.offerFull(copy);
     for (const listener of listeners) listener(null);
+    settlement.check();
     keeper?.startOver();
   };
   /** Reads until the source has no more deltas. */

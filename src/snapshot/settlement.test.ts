@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { settled as turns } from "../../test/support/eventually.ts";
 import { createSettlement, type Follower } from "./settlement.ts";
 
 test("a late follower is named at once, and waited for by who is patient", async () => {
@@ -13,4 +14,21 @@ test("a late follower is named at once, and waited for by who is patient", async
   settlement.check();
   assert.deepEqual(await patient, { behind: [] });
   settlement.close();
+});
+
+test("a revision that is not published yet is waited for although nobody follows yet", async () => {
+  let published = 1;
+  const settlement = createSettlement(new Set(), () => published);
+  assert.deepEqual(await settlement.settled(1, 60_000), { behind: [] });
+  let isSettled = false;
+  const waiting = settlement.settled(2, 60_000).then((result) => {
+    isSettled = true;
+    return result;
+  });
+  settlement.check();
+  await turns();
+  assert.equal(isSettled, false);
+  published = 2;
+  settlement.check();
+  assert.deepEqual(await waiting, { behind: [] });
 });

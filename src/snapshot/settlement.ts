@@ -9,11 +9,11 @@ export interface Follower {
   late: boolean;
 }
 
-/** Callers that wait until every follower has applied a revision. */
+/** Callers that wait until a revision has been published and every follower has applied it. */
 export interface Settlement {
   /** `isPatient`: it also waits for those that are late. */
   settled(rev: number, timeoutMs: number, isPatient?: boolean): Promise<{ readonly behind: readonly string[] }>;
-  /** Must be called after each acknowledgement, and when a follower leaves. */
+  /** Must be called after each acknowledgement and publication, and when a follower leaves. */
   check(): void;
   /** Ends all waits. */
   close(): void;
@@ -26,9 +26,11 @@ interface Waiter {
   resolve(): void;
 }
 
-export function createSettlement(followers: ReadonlySet<Follower>): Settlement {
+/** `published`: the revision up to which followers were offered all changes; those that do not exist yet may start because of one. */
+export function createSettlement(followers: ReadonlySet<Follower>, published = (): number => Number.POSITIVE_INFINITY): Settlement {
   const waiters = new Set<Waiter>();
   const isReached = (rev: number, isPatient: boolean): boolean => {
+    if (published() < rev) return false;
     for (const follower of followers)
       if ((follower.acked < rev && (isPatient || !follower.late)) || follower.pending.includes(rev)) return false;
     return true;

@@ -13,13 +13,16 @@ import { type Selvedge, startSelvedge, type StartOptions } from "../support/selv
 import { toolOrSkip } from "../support/tools.ts";
 
 const execute = promisify(execFile);
+const program = join(import.meta.dirname, "../../bin/selvedge.js");
 
-/** Threads of the server that serve zones (proc(5), comm). */
-const zoneThreads = ({ pid }: Selvedge): readonly string[] =>
-  readdirSync(`/proc/${pid}/task`)
-    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, "latin1").trim())
+/** Threads of the server by name (proc(5), comm). */
+const threadsOf = ({ pid }: Selvedge): readonly string[] =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, "latin1").trim());
+const zoneThreads = (server: Selvedge): readonly string[] =>
+  threadsOf(server)
     .filter((name) => /^(edge|nameserver)-/.test(name))
     .toSorted();
+const hasGatewayThread = (server: Selvedge): boolean => threadsOf(server).includes("gateway");
 
 const BOTH = ["edge-1", "nameserver-1"];
 
@@ -108,4 +111,57 @@ test("a server stops cleanly before it has a zone and while its planes start", a
   void ask(waking, "example.com", "+time=1").catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal((await waking.stop()).code, 0);
+});
+
+/** A chat that reaches no provider: the gateway does not exist, or asks for a token. */
+const visitGateway = async ({ ready: { gateway, account_id } }: Selvedge, name: string) => {
+  const res = await fetch(`${gateway}/v1/${account_id}/${name}/openai/chat/completions`, { method: "POST", body: "{}" });
+  return { status: res.status, text: await res.text() };
+};
+
+test("without a gateway its thread does not run, and the first visitor starts it and gets an answer", async (t) => {
+  const server = await start(t);
+  assert.equal(hasGatewayThread(server), false);
+  assert.equal(await ready(server), 200);
+  const answers = await Promise.all(["chats", "mails"].map((name) => visitGateway(server, name)));
+  for (const { status, text } of answers) assert.deepEqual([status, (JSON.parse(text) as { success: boolean }).success], [400, false]);
+  assert.equal(hasGatewayThread(server), true);
+  assert.equal(await ready(server), 200);
+  assert.equal((await server.stop()).code, 0);
+});
+
+test("the AI gateway serves the first gateway once the API has responded, and right from the next start", async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const first = await start(t, { dataDir });
+  await succeed(
+    apiCaller(first.ready)("POST", `/accounts/${first.ready.account_id}/ai-gateway/gateways`, {
+      id: "chats",
+      authentication: true,
+      cache_invalidate_on_update: false,
+      cache_ttl: 0,
+      collect_logs: true,
+      rate_limiting_interval: 0,
+      rate_limiting_limit: 0,
+    }),
+  );
+  assert.deepEqual([hasGatewayThread(first), zoneThreads(first)], [true, []]);
+  assert.equal((await visitGateway(first, "chats")).status, 401);
+  assert.equal((await first.stop()).code, 0);
+
+  const second = await start(t, { dataDir });
+  assert.equal(hasGatewayThread(second), true);
+  assert.equal((await visitGateway(second, "chats")).status, 401);
+  assert.equal((await second.stop()).code, 0);
+});
+
+test("a restart passes the port of an AI gateway on, whether its thread runs or not", async (t) => {
+  const server = await start(t);
+  for (const isRunning of [false, true]) {
+    if (isRunning) assert.equal((await visitGateway(server, "chats")).status, 400);
+    await execute(process.execPath, [program, "restart", "--data", server.dataDir]);
+    await eventually(() => server.log().includes('"msg":"stopped"'));
+  }
+  assert.equal((await visitGateway(server, "chats")).status, 400);
+  assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });

@@ -10,7 +10,7 @@ import { activatedSockets, isActivated } from "#app/handover/activated-sockets.t
 import { createInheritedSockets, type InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import { requireFreePlaces } from "#app/handover/free-places.ts";
 import { type TakeOver, takeOverOf } from "#app/handover/take-over.ts";
-import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
+import { snapshotMayHave } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
@@ -41,7 +41,10 @@ async function startOrTakeOver(takeOver: TakeOver | null, flags: readonly string
   setNativeMode(config.runtime.native);
   const inherited = takeOver === null ? await activated(config) : takeOver.sockets(config);
   if (takeOver !== null && inherited !== undefined) await requireFreePlaces(config, inherited);
-  const early = prestartThreads(prestartPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood), config.roles));
+  const { lastGood } = planeFiles(config.data);
+  const early = prestartThreads(
+    prestartPrograms({ zones: snapshotMayHave("zone", lastGood), gateways: snapshotMayHave("gateway", lastGood) }, config.roles),
+  );
   try {
     // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");

@@ -1,10 +1,10 @@
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { createImageHandler, type ImageHandler } from "#api/images/image-handler.ts";
 import type { Control } from "#control/control.ts";
 import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { DELIVERY_PATH, UPLOAD_PATH } from "#kernel/net/image-urls.ts";
+import { createServer } from "#kernel/net/node-http.ts";
 import type { Log } from "#app/log/log.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 

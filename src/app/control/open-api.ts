@@ -29,7 +29,7 @@ import { silentPlanes } from "#app/operations/silent-planes.ts";
 import { addJoining, type Admit } from "#app/operations/joining.ts";
 import { allowedHosts } from "#app/planes/plane-configs.ts";
 import { clickHouseNotices } from "#app/operations/clickhouse-notices.ts";
-import type { OpenSocket } from "#app/planes/zone-sockets.ts";
+import type { OpenSocket } from "#app/planes/socket-set.ts";
 import type { InheritedSockets } from "#app/handover/inherited-sockets.ts";
 import { descriptorOf } from "#kernel/process/fd-registry.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
@@ -163,11 +163,12 @@ export function openApi(
   };
 }
 
-/** A change that adds the first zone starts planes, which have it when they serve. */
+/** A change that adds the first zone or gateway starts planes, which have it when they serve. */
 async function settled(publisher: Publisher, planes: Planes, rev: number, limitMs: number): ReturnType<Publisher["settled"]> {
   const first = await publisher.settled(rev, limitMs);
-  if (!planes.isWaking()) return first;
-  return (await planes.awake(limitMs)) ? publisher.settled(rev, limitMs) : { behind: [...first.behind, "nameserver", "edge"] };
+  const waking = planes.waking();
+  if (waking.length === 0) return first;
+  return (await planes.awake(limitMs)) ? publisher.settled(rev, limitMs) : { behind: [...new Set([...first.behind, ...waking])] };
 }
 
 /** A server that cannot store changes must get no client traffic, and its operator must learn of it; the planes still serve. */

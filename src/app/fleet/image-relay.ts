@@ -1,4 +1,4 @@
-import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { failureEnvelope } from "#api/envelope.ts";
@@ -7,6 +7,7 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { DELIVERY_PATH, UPLOAD_PATH } from "#kernel/net/image-urls.ts";
+import { Agent as HttpAgent, createServer, request as httpRequest } from "#kernel/net/node-http.ts";
 import type { Log } from "#app/log/log.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Delta, Op } from "#snapshot/entries.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createLazyPlanes, type LazyPlanes, mayContainZone } from "./lazy-planes.ts";
+import { createLazyPlanes, type LazyPlanes, mayContain } from "./lazy-planes.ts";
 import type { Log } from "#app/log/log.ts";
 
 const log = { error() {} } as unknown as Log;
@@ -18,6 +18,7 @@ function planes(t: TestContext): {
   const seen: string[] = [];
   const starts: PromiseWithResolvers<void>[] = [];
   const late = createLazyPlanes({
+    name: "planes",
     log,
     retryMs: 1,
     start: () => {
@@ -72,8 +73,8 @@ test("after a stop the planes do not start, and the caller of stop gets a failed
 
 test("a delta with a zone adds zones, and missing deltas may add some", () => {
   const delta = (...ops: readonly unknown[]): Delta => ({ from: 1, rev: 2, ops: ops as readonly Op[] });
-  assert.equal(mayContainZone(null), true);
-  assert.equal(mayContainZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);
-  assert.equal(mayContainZone(delta({ kind: "zone", id: "b", value: null })), false);
-  assert.equal(mayContainZone(delta({ kind: "gateway", id: "a", value: {} })), false);
+  assert.equal(mayContain("zone", null), true);
+  assert.equal(mayContain("zone", delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);
+  assert.equal(mayContain("zone", delta({ kind: "zone", id: "b", value: null })), false);
+  assert.equal(mayContain("zone", delta({ kind: "gateway", id: "a", value: {} })), false);
 });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Delta } from "#snapshot/entries.ts";
+import type { Delta, Op } from "#snapshot/entries.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** The planes that serve zones, if no zone existed at the start: they start with the first zone, or the first visitor. */
+/** Planes that had nothing to serve at the start: they start with the first change that brings something, or the first visitor. */
 export interface LazyPlanes {
   /** Starts them, if they have not been started. */
   wake(): void;
@@ -15,6 +15,8 @@ export interface LazyPlanes {
 }
 
 export interface LazyPlanesDeps {
+  /** For the log. */
+  readonly name: string;
   readonly log: Log;
   /** Resolves when all of them serve. */
   start(): Promise<void>;
@@ -26,7 +28,7 @@ export interface LazyPlanesDeps {
 /** Time between a failed start and the next one. */
 const RETRY_MS = 5_000;
 
-export function createLazyPlanes({ log, start, undo, retryMs = RETRY_MS }: LazyPlanesDeps): LazyPlanes {
+export function createLazyPlanes({ name, log, start, undo, retryMs = RETRY_MS }: LazyPlanesDeps): LazyPlanes {
   let waking: Promise<void> | null = null;
   let isAwake = false;
   let isStopped = false;
@@ -37,7 +39,7 @@ export function createLazyPlanes({ log, start, undo, retryMs = RETRY_MS }: LazyP
         isAwake = true;
       } catch (error) {
         if (isStopped) return;
-        log.error({ err: error }, "starting the zone planes failed; retrying");
+        log.error({ err: error }, `starting the ${name} failed; trying again`);
         await undo();
         await delay(retryMs, undefined, { ref: false });
       }
@@ -60,6 +62,6 @@ export function createLazyPlanes({ log, start, undo, retryMs = RETRY_MS }: LazyP
   };
 }
 
-/** Whether a change may have added a zone; null: some changes are missing. */
-export const mayContainZone = (delta: Delta | null): boolean =>
-  delta === null || delta.ops.some(({ kind, value }) => kind === "zone" && value !== null);
+/** Whether a change may have added something of the kind; null: some changes are missing. */
+export const mayContain = (added: Op["kind"], delta: Delta | null): boolean =>
+  delta === null || delta.ops.some(({ kind, value }) => kind === added && value !== null);

@@ -9,7 +9,7 @@ import type { Log } from "#app/log/log.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
-import type { OpenSocket } from "./zone-sockets.ts";
+import type { OpenSocket } from "./socket-set.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { PrestartedThreads } from "#app/threads/prestart.ts";
@@ -23,8 +23,8 @@ export interface Planes {
   readonly workers: readonly PlaneWorker[];
   /** By address; empty for planes that the process does not run. */
   readonly ports: Readonly<Record<"dns" | "dot" | "http" | "https" | "gateway", readonly number[]>>;
-  /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
-  isWaking(): boolean;
+  /** Planes that are being started because of a change or a visitor, and do not serve yet. */
+  waking(): readonly string[];
   /** Resolves when they serve, or after the time; true if they serve. */
   awake(withinMs: number): Promise<boolean>;
   useRuleMaterial(material: RuleMaterial): void;
@@ -79,6 +79,8 @@ export interface PlanesDeps extends PlaneReports {
   uplink?(): MessagePort;
   /** Nameserver and edge start with the others; otherwise with the first zone. */
   readonly hasZones: boolean;
+  /** The AI gateway starts with the others; otherwise with the first gateway. */
+  readonly hasGateways: boolean;
   /** Port at which this process has images; absent: they are on another machine. */
   readonly imagesPort?: number;
   readonly stalls: Stalls;

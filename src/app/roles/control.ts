@@ -6,11 +6,12 @@ import { hashFirstToken } from "#control/access/first-token.ts";
 import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
 import { backupSamples } from "#app/backup/last-backup.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
+import { anyGateway } from "#store/gateways/gateways.ts";
 import { anyZone } from "#store/zones/zones.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
 import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import type { Closing } from "#app/operations/disposables.ts";
-import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
+import { snapshotMayHave } from "#app/planes/snapshot-peek.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
 import { createDatabaseClock } from "#app/control/database-clock.ts";
 import { startControlJobs } from "#app/control/start-jobs.ts";
@@ -96,7 +97,8 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   const { control, reader, batches } = await openControl(deps, state, asked, closing);
   const images = await openImageServer({ control, log, operatorPorts }, closing);
   const publisher = await openPublisher(deps, state, control, closing);
-  const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
+  const hasZones = state.isLate ? snapshotMayHave("zone", files.lastGood) : await anyZone(store.read);
+  const hasGateways = state.isLate ? snapshotMayHave("gateway", files.lastGood) : await anyGateway(store.read);
   reportLocalDuties({ config, isNode: false, log, metrics });
   const transport = createTransportNotices(log, metrics);
   const stalls = createStalls({ clock, log, metrics });
@@ -114,6 +116,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
       operatorPorts,
       metrics,
       hasZones,
+      hasGateways,
       stalls,
       onNotNative: transport.add,
       inherited,

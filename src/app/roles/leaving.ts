@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Closing } from "#app/operations/disposables.ts";
 import type { RunFileKeeper } from "#app/operations/run-file.ts";
 import type { Planes, PlaneSockets } from "#app/planes/planes-deps.ts";
-import type { OpenSocket } from "#app/planes/zone-sockets.ts";
+import type { OpenSocket } from "#app/planes/socket-set.ts";
 
 /** The parts of a restart without loss (docs/adr/0238). */
 export interface Leaving {

@@ -112,7 +112,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   const planes = await startPlanes({
     ...{ config, live, publisher, log, files, early, operatorPorts, metrics, stalls },
     ruleMaterial: ruleFiles.material,
-    ...{ hasZones: true, imagesPort },
+    ...{ hasZones: true, hasGateways: true, imagesPort },
     onNotNative: transport.add,
     inherited,
     eventsFree: takeOver?.eventsFree,

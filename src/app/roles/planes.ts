@@ -7,9 +7,9 @@ import { gatewayFront } from "#app/planes/plane-configs.ts";
 import { startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { type Bound, channel, handOver, portOf } from "#app/threads/thread-ports.ts";
 import { startSinks } from "#app/planes/shared-workers.ts";
-import { startGateway } from "./gateway.ts";
+import { createGatewayPlane } from "./gateway.ts";
 import { createZonePlanes } from "./zone-planes.ts";
-import type { OpenSocket } from "#app/planes/zone-sockets.ts";
+import type { OpenSocket } from "#app/planes/socket-set.ts";
 
 /**
  * Starts the threads of the process's roles at once: messages to a loading one wait in its port. They stop in the order
@@ -31,25 +31,25 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     for (const threads of [serving, edgeThreads]) threads.splice(0, Infinity, ...threads.filter((one) => one !== worker));
   };
   const zonePlanes = createZonePlanes(deps, { sinks, serve, edgeThreads, forget });
+  const gateway = config.roles.includes("gateway")
+    ? createGatewayPlane(deps, sinks, { serve, forget, onEdgePort: zonePlanes.gatewayAt })
+    : null;
+  const late = [zonePlanes, ...(gateway === null ? [] : [gateway])];
   const stop = async (timeoutMs: number, idleMs = 0): Promise<void> => {
-    zonePlanes.stop();
+    for (const plane of late) plane.stop();
     // Edges that still take requests pass some of them to the gateway and the nameserver.
     if (idleMs > 0) await Promise.all(edgeThreads.map((worker) => worker.stop(timeoutMs, idleMs)));
     const rest = serving.filter((worker) => idleMs === 0 || !edgeThreads.includes(worker));
     await Promise.all(rest.map((worker) => worker.stop(timeoutMs, idleMs)));
-    zonePlanes.close();
+    for (const plane of late) plane.close();
     await sinks.stop();
   };
   /** The process before this one still writes events. */
   let isWriterAwaited = deps.eventsFree !== undefined;
   try {
-    const gateway = config.roles.includes("gateway") ? startGateway(deps, sinks, serve) : null;
     const [{ dns, edge }, gatewayPorts] = await Promise.all([
       zonePlanes.start(),
-      gateway?.listening.then((bound) => {
-        zonePlanes.gatewayAt(portOf(bound, "edge"));
-        return bound;
-      }),
+      gateway?.start(),
       deps.eventsFree === undefined ? sinks.writer.listening : undefined,
     ]);
     const ports = {
@@ -63,27 +63,29 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       () => (isWriterAwaited = false),
       () => undefined,
     );
-    // Ends threads that were loaded for zones that turned out not to exist.
+    // Ends threads that were loaded for zones or gateways that turned out not to exist.
     await deps.early.dismiss();
-    const { isWaking, awake } = zonePlanes;
+    const waking = () => late.filter((plane) => plane.isWaking());
     return {
       get workers() {
-        const waking = isWaking() ? zonePlanes.threads : [];
+        const starting = waking().flatMap((plane) => plane.threads);
         return [
           ...(isWriterAwaited ? [] : [sinks.writer]),
           sinks.detector,
-          ...serving.filter((worker) => worker.isUp() || !waking.includes(worker)),
+          ...serving.filter((worker) => worker.isUp() || !starting.includes(worker)),
         ];
       },
       sockets: () => ({
-        sockets: [...zonePlanes.waitingSockets(), ...serving.flatMap(openSockets)],
+        sockets: [...late.flatMap((plane) => plane.waitingSockets()), ...serving.flatMap(openSockets)],
         servesZones: zonePlanes.threads.length > 0,
       }),
       handOver: () => sinks.writer.handOver(),
       writerPort: () => handOver(sinks.writer),
       useRuleMaterial: zonePlanes.useRuleMaterial,
       reload: () => gateway?.useFront(gatewayFront(deps.live)),
-      ...{ ports, isWaking, awake, stop },
+      waking: () => waking().flatMap(({ names }) => names),
+      awake: async (withinMs) => (await Promise.all(waking().map((plane) => plane.awake(withinMs)))).every(Boolean),
+      ...{ ports, stop },
     };
   } catch (error) {
     await stop(0);

@@ -1,10 +1,11 @@
 import { createEdgeWorkers, type EdgeWorkers } from "./edge.ts";
-import { createLazyPlanes, type LazyPlanes, mayContainZone } from "#app/planes/lazy-planes.ts";
+import { createLazyPlanes, type LazyPlanes, mayContain } from "#app/planes/lazy-planes.ts";
 import { type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { type Bound, portOf, startSharing } from "#app/threads/thread-ports.ts";
 import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
-import { type OpenSocket, openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
+import { openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
+import type { LatePlane, LatePlaneParts } from "./late-plane.ts";
 import { startNameservers } from "./nameserver.ts";
 
 export interface ZonePorts {
@@ -12,34 +13,17 @@ export interface ZonePorts {
   readonly edge: Bound | null;
 }
 
-/** Nameserver and edge. */
-export interface ZonePlanes {
-  /** Resolves with their ports, by transport, when they serve, or when visitors can wait for them; null for a role that is not run. */
-  start(): Promise<ZonePorts>;
-  /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
-  isWaking(): boolean;
-  /** Resolves when they serve, or after the time; true if they serve. */
-  awake(withinMs: number): Promise<boolean>;
-  /** Sockets without a thread yet. */
-  waitingSockets(): readonly OpenSocket[];
+/** Nameserver and edge; null for a role that is not run. */
+export interface ZonePlanes extends LatePlane<ZonePorts> {
   /** The AI gateway accepts requests of the edge at this port. */
   gatewayAt(port: number): void;
   readonly useRuleMaterial: EdgeWorkers["useRuleMaterial"];
-  /** Their threads, which the caller stops. */
-  readonly threads: readonly PlaneWorker[];
-  /** Must be called before its threads are stopped. */
-  stop(): void;
-  /** Must be called after its threads were stopped. */
-  close(): void;
 }
 
-export interface ZonePlanesParts {
+export interface ZonePlanesParts extends LatePlaneParts {
   readonly sinks: Sinks;
-  readonly serve: Serve;
   /** Receives each thread of the edge. */
   readonly edgeThreads: PlaneWorker[];
-  /** A started thread does not serve after all. */
-  forget(worker: PlaneWorker): void;
 }
 
 /**
@@ -83,6 +67,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
     sockets?.close();
   };
   return {
+    names: ["nameserver", "edge"],
     start: async () => {
       // Only an installation on one machine waits for the first visitor: a process with one of the two roles is there to serve.
       if (!hasNameserver || !hasEdge) return startThreads();
@@ -97,9 +82,9 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
         opened.handedOver();
         return ports;
       }
-      const planes = createLazyPlanes({ log, undo, start: () => startThreads().then(opened.handedOver) });
+      const planes = createLazyPlanes({ name: "nameserver and edge", log, undo, start: () => startThreads().then(opened.handedOver) });
       late = planes;
-      publisher.onPublished((delta) => void (mayContainZone(delta) && planes.wake()));
+      publisher.onPublished((delta) => void (mayContain("zone", delta) && planes.wake()));
       opened.onVisitor(planes.wake);
       return opened.ports;
     },

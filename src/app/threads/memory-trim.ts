@@ -15,7 +15,7 @@ export interface Pages {
 }
 
 /** By then most threads have returned the heap memory of their start. */
-const FIRST_MS = 2_500;
+const FIRST_MS = 12_500;
 /** Afterwards, if the process has worked this long since the last time. */
 const EVERY_MS = 2_500;
 const WORKED_US = 500_000;

@@ -19,13 +19,16 @@ export interface PrestartedThreads {
 }
 
 /**
- * The threads that start with a server of these roles, those with the most to load first. `hasZones`: whether the threads for zones
- * start with it.
+ * The threads that start with a server of these roles, those with the most to load first. `has`: what the planes have to
+ * serve; a plane without anything starts later.
  */
-export const prestartPrograms = (hasZones: boolean, roles: readonly Role[]): Readonly<Record<string, string>> => ({
-  ...(hasZones && roles.includes("edge") ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
-  ...(roles.includes("gateway") ? { gateway: import.meta.resolve("#gateway/worker.ts") } : {}),
-  ...(hasZones && roles.includes("nameserver") ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
+export const prestartPrograms = (
+  has: { readonly zones: boolean; readonly gateways: boolean },
+  roles: readonly Role[],
+): Readonly<Record<string, string>> => ({
+  ...(has.zones && roles.includes("edge") ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
+  ...(has.gateways && roles.includes("gateway") ? { gateway: import.meta.resolve("#gateway/worker.ts") } : {}),
+  ...(has.zones && roles.includes("nameserver") ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
   events: import.meta.resolve("#events/write/writer.ts"),
 });
 

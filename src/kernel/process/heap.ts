@@ -6,6 +6,8 @@ const LOOK_MS = 1_000;
 const QUIET_SHARE = 0.05;
 /** Share of a CPU that counts as work, above the load of modules after start. */
 const WORK_SHARE = 0.2;
+/** Number of idle checks after the start before memory is returned: a server that is started for a moment spares the collection. */
+const LOOKS_AFTER_START = 10;
 /** Number of idle checks after work before memory is returned: intermittent work would have to grow the heap again. */
 const LOOKS_AFTER_WORK = 30;
 /** Number of low-load checks after which memory is returned despite some work: ten minutes. */
@@ -43,7 +45,7 @@ export function giveBackHeapWhenQuiet({
     done = workDone();
     quietLooks = share > QUIET_SHARE ? 0 : quietLooks + 1;
     idleLooks = share > QUIET_SHARE || done !== doneBefore ? 0 : idleLooks + 1;
-    if (idleLooks < (hasWorked ? LOOKS_AFTER_WORK : 1) && quietLooks < looksAmidWork) return;
+    if (idleLooks < (hasWorked ? LOOKS_AFTER_WORK : LOOKS_AFTER_START) && quietLooks < looksAmidWork) return;
     const size = heapBytes();
     if (size < left + WORTH_BYTES || getHeapStatistics().used_heap_size > bytesMax || !giveBack(hasWorked)) return;
     hasWorked = true;

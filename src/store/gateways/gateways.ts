@@ -20,6 +20,9 @@ export const gatewayById = (db: Kysely<Tables>, accountId: string, id: string): 
 export const allGateways = (db: Kysely<Tables>): Promise<GatewayRow[]> =>
   db.selectFrom("gateways").selectAll().orderBy("account_id").orderBy("id").execute();
 
+export const anyGateway = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom("gateways").select("id").limit(1).executeTakeFirst()) !== undefined;
+
 export const gatewaysOf = (db: Kysely<Tables>, accountId: string): Promise<GatewayRow[]> =>
   db.selectFrom("gateways").selectAll().where("account_id", "=", accountId).orderBy("id").execute();
 

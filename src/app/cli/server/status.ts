@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import http from "node:http";
+import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { text } from "node:stream/consumers";
+import { request } from "#kernel/net/node-http.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { listed } from "#app/operations/ready.ts";
 import { ANSWER_LIMIT_MS } from "#app/operations/silent-planes.ts";
@@ -118,9 +119,9 @@ async function askReadiness(run: RunFile): Promise<Readiness> {
  */
 async function get(url: URL): Promise<{ readonly ok: boolean; readonly text: string }> {
   const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(READY_TIMEOUT_MS) };
-  const request = url.protocol === "https:" ? https.get(url, options) : http.get(url, options);
+  const asked = (url.protocol === "https:" ? https.request : request)(url, options).end();
   try {
-    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
     return { ok: response.statusCode === 200, text: await text(response) };
   } catch (error) {
     throw options.signal.aborted ? new Error(`no response within ${READY_TIMEOUT_MS} ms`, { cause: error }) : error;

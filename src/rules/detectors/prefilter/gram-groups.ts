@@ -13,72 +13,116 @@ export interface GramChoice {
  * similar and rare bytes belong together: the goal is that other text rarely has the bytes of a group. Each literal in
  * turn goes to the group where it costs least, and once more when all the others have a group.
  */
-export function chooseGrams(literals: readonly Uint8Array[], groups: number): readonly GramChoice[] {
+export function chooseGrams(literals: readonly Uint8Array[], groupCount: number): readonly GramChoice[] {
   const grams = literals.map(gramsOf);
-  const masks = Array.from({ length: groups }, () => NO_BYTES);
-  const costs = new Float64Array(groups);
+  const groups = Array.from({ length: groupCount }, () => new Group());
   const choices: GramChoice[] = [];
 
   const place = (own: readonly OwnGram[], index: number): void => {
     let least = Number.POSITIVE_INFINITY;
     let choice: GramChoice = { behind: 0, group: 0 };
-    for (let group = 0; group < groups; group++) {
+    for (let group = 0; group < groupCount; group++) {
       for (let behind = 0; behind < own.length; behind++) {
         const gram = own[behind] as OwnGram;
         // A group never costs less with one gram more.
         if (gram.cost >= least) continue;
-        const cost = costOf(masks[group] as Masks, gram.masks) - (costs[group] as number) + gram.cost;
+        const cost = (groups[group] as Group).extraCost(gram.halves) + gram.cost;
         if (cost >= least) continue;
         least = cost;
         choice = { behind, group };
       }
     }
     choices[index] = choice;
-    update(choice.group);
-  };
-
-  const update = (group: number): void => {
-    let all = NO_BYTES;
-    choices.forEach((choice, index) => {
-      if (choice.group === group) all = joined(all, grams[index]?.[choice.behind]?.masks ?? NO_BYTES);
-    });
-    masks[group] = all;
-    costs[group] = costOf(all, NO_BYTES);
+    const { halves } = own[choice.behind] as OwnGram;
+    groups[choice.group]?.add(halves);
   };
 
   grams.forEach(place);
   for (let turn = 0; turn < TURNS; turn++) {
     grams.forEach((own, index) => {
-      const { group } = choices[index] as GramChoice;
-      choices[index] = { behind: 0, group: NOWHERE };
-      update(group);
+      const { behind, group } = choices[index] as GramChoice;
+      groups[group]?.remove((own[behind] as OwnGram).halves);
       place(own, index);
     });
   }
   return choices;
 }
 
-const NOWHERE = -1;
 /** Further passes change hardly anything. */
 const TURNS = 2;
 
-/** For each of the three bytes the accepted lower and upper halves, a bit for each of the sixteen. */
-type Masks = readonly [number, number, number, number, number, number];
+/** The lower and the upper half of each of the three bytes, 0 to 15. */
+type Halves = readonly [number, number, number, number, number, number];
 
-const NO_BYTES: Masks = [0, 0, 0, 0, 0, 0];
+/** The bytes that a group accepts, and how often other text has them. */
+class Group {
+  /** Members with each value of each half: 16 counts a half. */
+  readonly #counts = new Uint16Array(2 * GRAM_BYTES * 16);
+  /** The values of each half that a member has, a bit for each. */
+  readonly #masks = new Uint16Array(2 * GRAM_BYTES);
+  /** For each of the three bytes, the share of text bytes that the masks accept. Empty masks accept none. */
+  readonly #shares = new Float64Array(GRAM_BYTES);
+  readonly #figures = new Float64Array(GRAM_BYTES);
+  #cost = 0;
+
+  add(halves: Halves): void {
+    for (let half = 0; half < 2 * GRAM_BYTES; half++) {
+      const value = halves[half] as number;
+      const place = half * 16 + value;
+      this.#counts[place] = (this.#counts[place] as number) + 1;
+      this.#masks[half] = (this.#masks[half] as number) | (1 << value);
+    }
+    this.#measure();
+  }
+
+  remove(halves: Halves): void {
+    for (let half = 0; half < 2 * GRAM_BYTES; half++) {
+      const value = halves[half] as number;
+      const place = half * 16 + value;
+      const count = (this.#counts[place] as number) - 1;
+      this.#counts[place] = count;
+      if (count === 0) this.#masks[half] = (this.#masks[half] as number) & ~(1 << value);
+    }
+    this.#measure();
+  }
+
+  /** By how much the group costs more with one more member. */
+  extraCost(halves: Halves): number {
+    let shares = 1;
+    let figures = 1;
+    for (let byte = 0; byte < GRAM_BYTES; byte++) {
+      const lower = (this.#masks[2 * byte] as number) | (1 << (halves[2 * byte] as number));
+      const upper = (this.#masks[2 * byte + 1] as number) | (1 << (halves[2 * byte + 1] as number));
+      const isAccepted = lower === this.#masks[2 * byte] && upper === this.#masks[2 * byte + 1];
+      shares *= isAccepted ? (this.#shares[byte] as number) : shareOf(lower, upper);
+      figures *= isAccepted ? (this.#figures[byte] as number) : figuresOf(lower, upper);
+    }
+    return shares + FIGURES * figures - this.#cost;
+  }
+
+  #measure(): void {
+    let shares = 1;
+    let figures = 1;
+    for (let byte = 0; byte < GRAM_BYTES; byte++) {
+      const [lower = 0, upper = 0] = this.#masks.subarray(2 * byte, 2 * byte + 2);
+      shares *= this.#shares[byte] = shareOf(lower, upper);
+      figures *= this.#figures[byte] = figuresOf(lower, upper);
+    }
+    this.#cost = shares + FIGURES * figures;
+  }
+}
 
 interface OwnGram {
-  readonly masks: Masks;
+  readonly halves: Halves;
   /** Cost of its own hits in other text, beside that of its group. */
   readonly cost: number;
 }
 
 function gramsOf(literal: Uint8Array): readonly OwnGram[] {
-  const half = (byte = 0): readonly [number, number] => [1 << (byte & 15), 1 << (byte >> 4)];
   return Array.from({ length: literal.length - GRAM_BYTES + 1 }, (_, at) => {
     const bytes = literal.subarray(at, at + GRAM_BYTES + 1);
-    const [first, second, third] = bytes;
-    return { masks: [...half(first), ...half(second), ...half(third)], cost: ownCost(bytes) };
+    const [first = 0, second = 0, third = 0] = bytes;
+    return { halves: [first & 15, first >> 4, second & 15, second >> 4, third & 15, third >> 4], cost: ownCost(bytes) };
   });
 }
 
@@ -113,13 +157,6 @@ const COMMON: ReadonlyMap<string, number> = new Map([
   ),
 ]);
 
-const joined = (a: Masks, b: Masks): Masks => [a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3], a[4] | b[4], a[5] | b[5]];
-
-/** How often other text has bytes that the joined group accepts. */
-const costOf = (a: Masks, b: Masks): number =>
-  share(a[0] | b[0], a[1] | b[1]) * share(a[2] | b[2], a[3] | b[3]) * share(a[4] | b[4], a[5] | b[5]) +
-  FIGURES * figures(a[0] | b[0], a[1] | b[1]) * figures(a[2] | b[2], a[3] | b[3]) * figures(a[4] | b[4], a[5] | b[5]);
-
 /**
  * The part of all text that is only figures: pictures, style sheets, data. Figures stand beside figures, so that three are
  * far more frequent than their shares say. With 0.01 or less the groups of figures are wide, with 0.1 others are.
@@ -127,7 +164,7 @@ const costOf = (a: Masks, b: Masks): number =>
 const FIGURES = 0.03;
 
 /** The share of the bytes of such text with one of the lower and one of the upper halves: digits, a blank, a comma, a dash and a point. */
-const figures = (lower: number, upper: number): number =>
+const figuresOf = (lower: number, upper: number): number =>
   ((upper >> 3) & 1) * 0.07 * ones(lower & 0x3ff) +
   ((upper >> 2) & 1) * ((lower & 1) * 0.1 + ((lower >> 12) & 1) * 0.04 + ((lower >> 13) & 1) * 0.06 + ((lower >> 14) & 1) * 0.08);
 
@@ -138,7 +175,7 @@ function ones(mask: number): number {
 }
 
 /** The share of text bytes with one of the lower and one of the upper halves. */
-function share(lower: number, upper: number): number {
+function shareOf(lower: number, upper: number): number {
   let sum = 0;
   for (let high = 0; high < HALVES; high++)
     if ((upper >> high) & 1) sum += (SUMS[high * 512 + (lower & 0xff)] as number) + (SUMS[high * 512 + 256 + (lower >> 8)] as number);
