@@ -39,6 +39,8 @@ test("a start loads the packages that it needs, and each thread few", async (t) 
   const folder = mkdtempSync(join(tmpdir(), "selvedge-loaded-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const selvedge = await startSelvedge({ env: { NODE_OPTIONS: `--import=${HOOKS}`, LOADED_PACKAGES_FOLDER: folder } });
+  // Starts the thread of the AI gateway.
+  await (await fetch(selvedge.ready.gateway)).arrayBuffer();
   await selvedge.stop();
   const threads = readdirSync(folder);
   assert.ok(threads.includes("main") && threads.includes("gateway"), threads.join());

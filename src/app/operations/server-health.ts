@@ -3,16 +3,18 @@ import type { Store } from "#store/database/store.ts";
 import type { Planes } from "#app/planes/planes-deps.ts";
 import { ANSWER_LIMIT_MS } from "./silent-planes.ts";
 
-export const planeStates = (planes: Pick<Planes, "workers">): Promise<ServerHealth["planes"]> =>
-  Promise.all(
+export async function planeStates(planes: Pick<Planes, "workers" | "idle">): Promise<ServerHealth["planes"]> {
+  const started = await Promise.all(
     planes.workers.map(async (worker) => ({
       name: worker.name,
       status: !worker.isUp() ? ("down" as const) : (await worker.answers(ANSWER_LIMIT_MS)) ? ("up" as const) : ("silent" as const),
     })),
   );
+  return [...started, ...planes.idle().map((name) => ({ name, status: "idle" as const }))];
+}
 
 /** The current state of the planes and the database. */
-export async function serverHealth(store: Store, planes: Pick<Planes, "workers">): Promise<ServerHealth> {
+export async function serverHealth(store: Store, planes: Pick<Planes, "workers" | "idle">): Promise<ServerHealth> {
   const [reason, states] = await Promise.all([store.health(), planeStates(planes)]);
   return { planes: states, problems: reason === null ? [] : [`nothing can be written to the database: ${reason}`] };
 }

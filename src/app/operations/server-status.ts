@@ -23,7 +23,7 @@ const QUEUES: Readonly<Record<string, string>> = {
 
 export interface ServerStatusDeps {
   readonly log: LeveledLog;
-  readonly planes: Pick<Planes, "workers">;
+  readonly planes: Pick<Planes, "workers" | "idle">;
   samples(): Promise<readonly MetricSample[]>;
   nodes(): Promise<readonly { readonly status: string }[]>;
 }

@@ -35,8 +35,9 @@ function planes(t: TestContext): {
 
 test("the planes start once, whatever wakes them, and waiting callers learn when they serve", async (t) => {
   const { late, seen, starts } = planes(t);
-  assert.deepEqual([late.isWaking(), await late.awake(LONG_MS)], [false, false]);
+  assert.deepEqual([late.isIdle(), late.isWaking(), await late.awake(LONG_MS)], [true, false, false]);
   late.wake();
+  assert.equal(late.isIdle(), false);
   late.wake();
   assert.equal(late.isWaking(), true);
   assert.equal(await late.awake(1), false);

@@ -6,6 +6,8 @@ import type { Log } from "#app/log/log.ts";
 export interface LazyPlanes {
   /** Starts them, if they have not been started. */
   wake(): void;
+  /** Whether nothing has woken them yet. */
+  isIdle(): boolean;
   /** Whether they were started and do not serve yet. */
   isWaking(): boolean;
   /** Resolves when they serve, if they are starting, or after the time; true if they serve. */
@@ -49,6 +51,7 @@ export function createLazyPlanes({ name, log, start, undo, retryMs = RETRY_MS }:
     wake: () => {
       if (!isStopped) waking ??= begin();
     },
+    isIdle: () => waking === null,
     isWaking: () => waking !== null && !isAwake,
     awake: async (withinMs) => {
       const limit = new AbortController();

@@ -23,6 +23,8 @@ export interface Planes {
   readonly workers: readonly PlaneWorker[];
   /** By address; empty for planes that the process does not run. */
   readonly ports: Readonly<Record<"dns" | "dot" | "http" | "https" | "gateway", readonly number[]>>;
+  /** Planes that nothing has woken yet. */
+  idle(): readonly string[];
   /** Planes that are being started because of a change or a visitor, and do not serve yet. */
   waking(): readonly string[];
   /** Resolves when they serve, or after the time; true if they serve. */

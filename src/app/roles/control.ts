@@ -83,7 +83,7 @@ export async function runControl(given: ComposeDeps, closing: Closing): Promise<
   let tunnelPort = config.https.port;
   let nameserver = "";
   let urlOfApi = "";
-  let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
+  let running: Pick<Planes, "workers" | "idle" | "useRuleMaterial"> = { workers: [], idle: () => [], useRuleMaterial: () => undefined };
   let fleet: Fleet | null = null;
   const asked = {
     ...{ metrics, sharedLimits },

@@ -65,6 +65,7 @@ export function createGatewayPlane(
       return sockets.ports;
     },
     waitingSockets: () => sockets?.open() ?? [],
+    isIdle: () => late?.isIdle() ?? false,
     isWaking: () => late?.isWaking() ?? false,
     awake: async (withinMs) => late?.awake(withinMs) ?? true,
     useFront: (front) => threads.forEach((worker) => worker.useFront(front)),

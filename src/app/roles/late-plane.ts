@@ -8,6 +8,8 @@ export interface LatePlane<Ports> {
   readonly names: readonly string[];
   /** Resolves with its ports, by transport, when it serves, or when visitors can wait for it. */
   start(): Promise<Ports>;
+  /** Whether nothing has woken it yet. */
+  isIdle(): boolean;
   /** Whether threads are being started because of a change or a visitor, and do not serve yet. */
   isWaking(): boolean;
   /** Resolves when they serve, or after the time; true if they serve, or nothing has woken them. */

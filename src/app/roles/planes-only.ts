@@ -95,7 +95,7 @@ export async function runPlanes(deps: ComposeDeps, closing: Closing): Promise<Ru
   await publisher.start();
   closing.add(() => publisher.close());
 
-  let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
+  let running: Pick<Planes, "useRuleMaterial"> = { useRuleMaterial: () => undefined };
   const ruleFiles = openRuleFiles({ config, files, followsControl: true, log, onChanged: (material) => running.useRuleMaterial(material) });
   closing.add(() => ruleFiles.close());
   const live = createLiveConfig({ config, tls, load: deps.load });

@@ -83,6 +83,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       writerPort: () => handOver(sinks.writer),
       useRuleMaterial: zonePlanes.useRuleMaterial,
       reload: () => gateway?.useFront(gatewayFront(deps.live)),
+      idle: () => late.filter((plane) => plane.isIdle()).flatMap(({ names }) => names),
       waking: () => waking().flatMap(({ names }) => names),
       awake: async (withinMs) => (await Promise.all(waking().map((plane) => plane.awake(withinMs)))).every(Boolean),
       ...{ ports, stop },

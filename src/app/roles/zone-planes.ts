@@ -89,6 +89,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
       return opened.ports;
     },
     waitingSockets: () => sockets?.open() ?? [],
+    isIdle: () => late?.isIdle() ?? false,
     isWaking: () => late?.isWaking() ?? false,
     awake: async (withinMs) => late?.awake(withinMs) ?? true,
     useRuleMaterial: edges.useRuleMaterial,

@@ -5,7 +5,9 @@ export const ServerHealth = Type.Object({
   planes: Type.Array(
     Type.Object({
       name: Type.String({ description: "A thread: `nameserver`, `edge`, `gateway`, the writer of events or the detector." }),
-      status: Type.Enum(["up", "down", "silent"], { description: "`silent`: it runs but does not respond." }),
+      status: Type.Enum(["up", "idle", "down", "silent"], {
+        description: "`idle`: it starts with the first zone or gateway to serve, or the first visitor. `silent`: it runs but does not respond.",
+      }),
     }),
   ),
   problems: Type.Array(Type.String(), { description: "What keeps the server from storing changes; empty where nothing does." }),

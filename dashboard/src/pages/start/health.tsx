@@ -3,7 +3,7 @@ import { useAccount, useRead } from "../../api/hooks.ts";
 import { Badge, Failed, Loading, Notice } from "../../parts/page.tsx";
 import css from "./health.module.css";
 
-const WORDS = { up: ["answers", "good"], silent: ["does not answer", "bad"], down: ["is down", "bad"] } as const;
+const WORDS = { idle: ["idle", "plain"], up: ["answers", "good"], silent: ["does not answer", "bad"], down: ["is down", "bad"] } as const;
 
 /** The threads of this server, and whether each answers. */
 export function Health() {
@@ -27,7 +27,9 @@ export function Health() {
           </li>
         ))}
       </ul>
-      {planes.length < 4 && <p className={css["hint"]}>Nameserver and edge start with the first zone.</p>}
+      {planes.some(({ status }) => status === "idle") && (
+        <p className={css["hint"]}>An idle plane starts with the first zone or gateway, or the first visitor.</p>
+      )}
     </>
   );
 }
