@@ -6,7 +6,8 @@ export const ServerHealth = Type.Object({
     Type.Object({
       name: Type.String({ description: "A thread: `nameserver`, `edge`, `gateway`, the writer of events or the detector." }),
       status: Type.Enum(["up", "idle", "down", "silent"], {
-        description: "`idle`: it starts with the first zone or gateway to serve, or the first visitor. `silent`: it runs but does not respond.",
+        description:
+          "`idle`: it starts with the first zone or gateway to serve, or the first visitor. `silent`: it runs but does not respond.",
       }),
     }),
   ),
