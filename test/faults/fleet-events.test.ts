@@ -13,7 +13,7 @@ import { openEventQueries } from "#events/read/queries.ts";
 import type { PackedRows } from "#events/rows/packed-rows.ts";
 import { eventsOfRequests } from "#events/rows/request-events.ts";
 import { decodeRows } from "#events/rows/rows-form.ts";
-import { spoolRecords } from "#events/spool/spool.ts";
+import { spoolRecords } from "#events/spool/spool-records.ts";
 import { succeed } from "../support/api.ts";
 import { unpacked } from "../support/event-rows.ts";
 import { eventually, readUntil } from "../support/eventually.ts";

@@ -8,7 +8,8 @@ import { type BatchRange, type NodeBatch, type NodePlace, START } from "#events/
 import type { PackedRows } from "#events/rows/packed-rows.ts";
 import { decodeRows, encodeRows } from "#events/rows/rows-form.ts";
 import { epochOf } from "#events/spool/epoch.ts";
-import { createSpool, SPOOL_HEAD_BYTES, spoolRecords } from "#events/spool/spool.ts";
+import { createSpool } from "#events/spool/spool.ts";
+import { SPOOL_HEAD_BYTES, spoolRecords } from "#events/spool/spool-records.ts";
 
 /** Rows that are sent together, and always as the same ones: the server stores a block with the same token once. */
 export interface RowBlock {

@@ -1,19 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  statSync,
-  unlinkSync,
-  writevSync,
-} from "node:fs";
-import { crc32 } from "node:zlib";
+import { closeSync, existsSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, unlinkSync, writevSync } from "node:fs";
 import { segmentsIn } from "#events/logs/indexer.ts";
 import { segmentPath } from "#events/logs/segment.ts";
 import type { NodePlace } from "#events/rows/node-batch.ts";
+import { createMemoryRecords } from "./memory-records.ts";
+import { headOf, recordsOf } from "./spool-records.ts";
 
 /** Files of records that leave the disk once control has them. */
 export interface BatchFiles {
@@ -27,7 +17,10 @@ export interface BatchFiles {
 
 /** Rows on the disk until another machine has them. */
 export interface Spool extends BatchFiles {
-  /** Stores all rows or none; they are on disk when it returns. Throws a SpoolFullError if they do not fit. */
+  /**
+   * Stores all rows or none; they are on disk when it returns, or in memory while the disk is full. Throws a SpoolFullError if they do not
+   * fit.
+   */
   append(records: readonly Uint8Array[]): void;
   /** The number of the file that the next record is added to; null if it begins a new one. */
   open(): number | null;
@@ -43,20 +36,40 @@ export interface SpoolDeps {
   /** The rest of a file, from this place on, is not a record: it was being written when the machine stopped. */
   damaged(place: NodePlace): void;
   readonly segmentBytesMax?: number;
+  /** Rows in memory while the disk is full; default: none. */
+  readonly memoryBytesMax?: number;
+  /** The disk is full, and rows stay in memory; or no longer. */
+  readonly short?: (isShort: boolean) => void;
   /** The machine that takes them; default: control. */
   readonly taker?: string;
 }
 
-/** Before each record: its length and checksum. */
-export const SPOOL_HEAD_BYTES = 8;
+/** Codes of a write that finds no room. */
+const NO_ROOM: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Whether a write found no room, on the disk or in the spool's share of it. */
+export const isFullError = (error: unknown): boolean =>
+  error instanceof SpoolFullError || NO_ROOM.has((error as NodeJS.ErrnoException).code);
+
 const SEGMENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Each start begins a new file, so that no record follows a damaged one. */
-export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SEGMENT_BYTES_MAX, taker = "control" }: SpoolDeps): Spool {
+export function createSpool({
+  directory,
+  bytesMax,
+  damaged,
+  segmentBytesMax = SEGMENT_BYTES_MAX,
+  memoryBytesMax = 0,
+  short = () => undefined,
+  taker = "control",
+}: SpoolDeps): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const sizes = new Map(segmentsIn(directory).map((segment) => [segment, statSync(segmentPath(directory, segment)).size]));
   let segment = Math.max(0, ...sizes.keys());
   let file: number | null = null;
+  const memory = createMemoryRecords(memoryBytesMax);
+  /** The file whose records are in memory now; its number is on the disk, so that no later file gets it. */
+  let holding: number | null = null;
   let total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
 
   const begin = (): number => {
@@ -79,6 +92,35 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
     if (file !== null) closeSync(file);
     file = null;
   };
+  /** Leaves nothing on the disk if it fails. */
+  const write = (parts: readonly Uint8Array[], bytes: number): void => {
+    file ??= begin();
+    const before = sizes.get(segment)!;
+    try {
+      writeAll(file, parts, bytes);
+      fdatasyncSync(file);
+    } catch (error) {
+      giveUp(file, before);
+      end();
+      if (before === 0 && memoryBytesMax > 0) {
+        unlinkSync(segmentPath(directory, segment));
+        forget(segment);
+      }
+      throw error;
+    }
+    sizes.set(segment, before + bytes);
+  };
+  const hold = (bytes: Buffer): void => {
+    if (holding === null) {
+      // An empty file needs no room.
+      closeSync(begin());
+      holding = segment;
+      short(true);
+    }
+    if (!memory.append(holding, bytes))
+      throw new SpoolFullError(`the disk is full: rows that ${taker} has not taken fill the memory for them`);
+    sizes.set(holding, sizes.get(holding)! + bytes.length);
+  };
   return {
     append: (records) => {
       const parts = records.flatMap((record) => [headOf(record), record]);
@@ -86,17 +128,14 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       if (total + bytes > bytesMax)
         throw new SpoolFullError(`events.bytes_max is reached: rows that ${taker} has not taken fill the disk's share`);
       if (file !== null && sizes.get(segment)! >= segmentBytesMax) end();
-      file ??= begin();
-      const before = sizes.get(segment)!;
       try {
-        writeAll(file, parts, bytes);
-        fdatasyncSync(file);
+        write(parts, bytes);
+        if (holding !== null) short(false);
+        holding = null;
       } catch (error) {
-        giveUp(file, before);
-        end();
-        throw error;
+        if (memoryBytesMax === 0 || !isFullError(error)) throw error;
+        hold(Buffer.concat(parts));
       }
-      sizes.set(segment, before + bytes);
       total += bytes;
     },
     next: (from, limit) => {
@@ -104,6 +143,11 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       for (const known of [...sizes.keys()].sort((a, b) => a - b)) {
         if (known < read) continue;
         if (known > read) [read, at] = [known, 0];
+        if (memory.has(read)) {
+          const bytes = memory.read(read, at, limit);
+          if (bytes.length === 0) continue;
+          return { to: { segment: read, at: at + bytes.length }, bytes };
+        }
         if (!existsSync(segmentPath(directory, read))) {
           // The process before this one has released it while it ended.
           forget(known);
@@ -116,9 +160,13 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
       return null;
     },
     release: (upTo) => {
+      const newest = Math.max(...sizes.keys());
+      memory.release(upTo.segment, upTo.at);
       for (const [known, size] of sizes) {
-        if (known > upTo.segment || (known === upTo.segment && (upTo.at < size || known === segment))) continue;
+        if (known > upTo.segment || (known === upTo.segment && (upTo.at < size || known === newest))) continue;
         if (known === segment) end();
+        if (known === holding) holding = null;
+        memory.release(known, Infinity);
         const path = segmentPath(directory, known);
         if (existsSync(path)) unlinkSync(path);
         forget(known);
@@ -130,56 +178,11 @@ export function createSpool({ directory, bytesMax, damaged, segmentBytesMax = SE
   };
 }
 
-/** Records of a batch, each without its head. Throws a RangeError if the bytes are something else. */
-export function spoolRecords(bytes: Uint8Array): readonly Uint8Array[] {
-  const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const records: Uint8Array[] = [];
-  for (let at = 0; at < from.length;) {
-    const end = endOfRecord(from, at);
-    if (end < 0) throw new RangeError("a record is damaged");
-    records.push(from.subarray(at + SPOOL_HEAD_BYTES, end));
-    at = end;
-  }
-  return records;
-}
-
-function headOf(record: Uint8Array): Buffer {
-  const head = Buffer.alloc(SPOOL_HEAD_BYTES);
-  head.writeUInt32LE(record.length, 0);
-  head.writeUInt32LE(crc32(record), 4);
-  return head;
-}
-
-/** -1 if no complete record begins there. */
-function endOfRecord(from: Buffer, at: number): number {
-  const start = at + SPOOL_HEAD_BYTES;
-  if (start > from.length) return -1;
-  const end = start + from.readUInt32LE(at);
-  return end > from.length || crc32(from.subarray(start, end)) !== from.readUInt32LE(at + 4) ? -1 : end;
-}
-
-/** Complete records, at least one if it is whole, of a file with this size. */
-function recordsOf(path: string, at: number, size: number, limit: number): Buffer {
-  if (at + SPOOL_HEAD_BYTES > size) return Buffer.alloc(0);
-  const file = openSync(path, "r");
-  try {
-    const head = Buffer.alloc(SPOOL_HEAD_BYTES);
-    readSync(file, head, 0, head.length, at);
-    const bytes = Buffer.alloc(Math.min(size - at, Math.max(limit, SPOOL_HEAD_BYTES + head.readUInt32LE(0))));
-    const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
-    let end = 0;
-    for (let next = endOfRecord(read, 0); next > 0; next = endOfRecord(read, end)) end = next;
-    return read.subarray(0, end);
-  } finally {
-    closeSync(file);
-  }
-}
-
 function writeAll(file: number, parts: readonly Uint8Array[], bytes: number): void {
   let done = 0;
   // IOV_MAX is 1024.
   for (let i = 0; i < parts.length; i += 1024) done += writevSync(file, parts.slice(i, i + 1024));
-  if (done !== bytes) throw new Error(`${done} of ${bytes} bytes could be written`);
+  if (done !== bytes) throw Object.assign(new Error(`${done} of ${bytes} bytes could be written`), { code: "ENOSPC" });
 }
 
 function giveUp(file: number, size: number): void {

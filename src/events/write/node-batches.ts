@@ -7,7 +7,7 @@ import type { BatchAnswer, NodeBatch, NodePlace } from "#events/rows/node-batch.
 import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
 import { decodeRows, UnfitRowsError } from "#events/rows/rows-form.ts";
 import { numberColumns } from "#events/rows/schema.ts";
-import { spoolRecords } from "#events/spool/spool.ts";
+import { spoolRecords } from "#events/spool/spool-records.ts";
 
 export interface NodeBatchesDeps {
   readonly database: EventDatabase;

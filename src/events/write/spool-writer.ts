@@ -15,7 +15,7 @@ import { encodeRows } from "#events/rows/rows-form.ts";
 import { type BatchSender, createBatchSender } from "#events/spool/batch-sender.ts";
 import { epochOf } from "#events/spool/epoch.ts";
 import { createLogFiles } from "#events/spool/log-files.ts";
-import { type BatchFiles, createSpool, SpoolFullError } from "#events/spool/spool.ts";
+import { type BatchFiles, createSpool, isFullError } from "#events/spool/spool.ts";
 import { loadRowMasker } from "./lazy-masker.ts";
 import { createWaitingBatches } from "./write-queue.ts";
 import type { SpoolWriterData } from "./writer-config.ts";
@@ -32,6 +32,8 @@ const { path, ports, retention, mayOpen, uplink } = await workOfThread<SpoolWrit
 const HANDED_OVER_POLL_MS = 20;
 const TRIM_EVERY_MS = 1_000;
 const ANSWER_LIMIT_MS = 60_000;
+/** Packed rows while the disk is full: a hundred thousand or more. */
+const MEMORY_BYTES_MAX = 8 * 1024 * 1024;
 
 const voice = createWorkerChannel(main);
 const metrics = createMetrics();
@@ -52,7 +54,16 @@ const damaged =
   };
 const spoolDirectory = join(dirname(path), "event-spool");
 const logDirectory = logSegmentsOf(path);
-const spool = createSpool({ directory: spoolDirectory, bytesMax: retention.bytes, damaged: damaged("rows") });
+const spool = createSpool({
+  ...{ directory: spoolDirectory, bytesMax: retention.bytes, damaged: damaged("rows"), memoryBytesMax: MEMORY_BYTES_MAX },
+  short: (isShort) =>
+    isShort
+      ? voice.log(
+          "error",
+          "the disk of events is full: event rows wait in memory, and are lost if the process ends before control has them",
+        )
+      : voice.log("info", "the disk of events has room again"),
+});
 const logs = createLogFiles({ directory: logDirectory, damaged: damaged("logs") });
 
 const refusals = metrics.counter("selvedge_events_refused_batches_total", "Batches of events that control cannot store");
@@ -109,7 +120,7 @@ const waiting = createWaitingBatches({
   ...{ metrics, monotonicMs: systemClock.monotonicMs },
   failed: (error, { tables }) => {
     const wasFull = isFull;
-    isFull = error instanceof SpoolFullError;
+    isFull = isFullError(error);
     if (isFull) fullRows.value++;
     // Said once while it lasts; metrics count each row.
     if (!isFull || !wasFull)
