@@ -37,7 +37,7 @@ export interface BusSourceDeps {
   readonly name: string;
   /** Control's public key (Ed25519). */
   readonly key: KeyObject;
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Pick<Clock, "monotonicMs" | "nowMs">;
   readonly log: FeedLog;
   /** Called with the reason and the revision of each refused message, NO_REVISION if control did not sign it. The node keeps its state. */
   refused(reason: string, rev: number): void;
