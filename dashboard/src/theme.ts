@@ -8,6 +8,8 @@ export const theme = createTheme({
     DrawerRoot: { defaultProps: { lockScroll: false } },
     ModalRoot: { defaultProps: { lockScroll: false } },
     InputWrapper: Input.Wrapper.extend({
+      // The kit's own class names differ between its releases and are not in the page.
+      classNames: { label: "field-label" },
       vars: () => ({
         label: { "--input-label-size": "13px" },
         description: { "--input-description-size": "12px" },

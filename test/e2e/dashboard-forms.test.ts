@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { apiCaller, succeed } from "../support/api.ts";
 import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
+import { get } from "../support/lively-account.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 
 /** Records, settings of a site, members, tokens and accounts, as people change them. */
@@ -31,7 +32,8 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
   test("a domain is taken from an address that was pasted", async () => {
     await page.goto(`${origin()}/zones`);
     await page.getByRole("button", { name: "Add a zone" }).first().click();
-    await page.getByLabel("Domain").fill("https://Shop.example/cart?id=7");
+    await page.getByLabel("Domain").fill("https://www.Shop.example/cart?id=7");
+    await page.getByRole("button", { name: "Use shop.example" }).click();
     await page.getByRole("button", { name: "Add the zone" }).click();
     await page.getByRole("heading", { name: "shop.example", level: 1 }).waitFor();
   });
@@ -61,6 +63,10 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
       await page.getByRole("button", { name: "Add a record" }).focus();
       await page.keyboard.press("Enter");
       const form = page.getByRole("dialog");
+      const tops = await Promise.all(
+        [form.getByLabel("Type"), form.getByRole("textbox", { name: "Name" })].map(async (field) => (await field.boundingBox())?.y),
+      );
+      assert.equal(tops[0], tops[1], "a list and a text field in a row begin at the same height");
       await form.getByLabel("Type").selectOption(type);
       await form.getByRole("textbox", { name: "Name" }).fill(name);
       await form.getByRole("textbox", { name: "Content" }).fill(content);
@@ -70,6 +76,21 @@ describe("forms of the dashboard", { skip: chrome === undefined && "chromium is 
     }
     const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?type=SRV`));
     assert.deepEqual([record.priority, record.content], [20, "5 5060 sip.example.net"]);
+  });
+
+  test("the first steps tick themselves when the first visitor comes", async () => {
+    const call = apiCaller(server.ready);
+    const [{ id }] = await succeed(call("GET", "/zones?name=shop.example"));
+    await succeed(call("POST", `/zones/${id}/dns_records`, { type: "A", name: "www", content: "127.0.0.1", proxied: true }));
+    await page.goto(`${origin()}/zones/shop.example`);
+    const step = page.getByRole("listitem").filter({ hasText: "See a request" });
+    await step.getByText("open", { exact: true }).waitFor();
+    await get(server.ready.http, "/");
+    await step
+      .getByText("done", { exact: true })
+      .or(page.getByRole("heading", { name: "Statuses" }))
+      .first()
+      .waitFor();
   });
 
   test("a record of a zone whose plan has tags gets some, with an error next to the field", async () => {

@@ -46,7 +46,7 @@ test(
     await page.getByText("invites ada@example.com as Administrator Read Only").waitFor();
     assert.deepEqual(await graveViolations(page), []);
     await page.getByLabel("First name").fill("Ada");
-    await page.getByLabel("A password", { exact: false }).first().fill("correct horse battery");
+    await page.getByLabel("Password", { exact: false }).first().fill("correct horse battery");
     await page.getByRole("button", { name: "Accept" }).click();
     await page.getByRole("navigation").first().waitFor();
     const member = await succeed(call("GET", `${members}/${ada.id}`));

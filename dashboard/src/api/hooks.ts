@@ -6,19 +6,23 @@ import { asciiName } from "./names.ts";
 import { api, type Reply } from "./client.ts";
 import { useShownRead } from "./shown-read.ts";
 
-interface ReadOptions {
+interface ReadOptions<T> {
   /** Milliseconds between two looks. */
   readonly everyMs?: number;
+  /** Ends the looks once it holds. */
+  readonly until?: (result: T) => boolean;
   readonly keepsPrevious?: boolean;
 }
 
 /** The response to a GET. Sends no request while the path is undefined. */
-export const useRead = <T>(path: string | undefined, { everyMs, keepsPrevious }: ReadOptions = {}): UseQueryResult<Reply<T>> =>
+export const useRead = <T>(path: string | undefined, { everyMs, until, keepsPrevious }: ReadOptions<T> = {}): UseQueryResult<Reply<T>> =>
   useShownRead({
     queryKey: ["get", path],
     queryFn: ({ signal }) => api<T>("GET", path ?? "", undefined, { signal }),
     enabled: path !== undefined,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(everyMs === undefined
+      ? {}
+      : { refetchInterval: ({ state: { data } }) => (data !== undefined && until?.(data.result) === true ? false : everyMs) }),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
 

@@ -16,7 +16,7 @@ export function Choice<V extends string>({ label, value, options, onChange, isQu
   const id = useId();
   return (
     <div className={css["choice"]} data-quiet={isQuiet}>
-      <label htmlFor={id} className={isQuiet ? "unseen" : undefined}>
+      <label htmlFor={id} className={isQuiet ? "unseen" : "field-label"}>
         {label}
       </label>
       {description !== undefined && <p>{description}</p>}

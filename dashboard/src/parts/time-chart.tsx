@@ -68,7 +68,7 @@ export function TimeChart(props: TimeChartProps) {
       {isEmpty && <p className={css["empty"]}>{empty}</p>}
       <figcaption className={css["legend"]}>
         <span className={css["when"]}>
-          {from ? moment.formatRange(from, new Date(from.getTime() + range.stepMs)) : kind === "bars" ? "Together" : "At most"}
+          {from ? moment.formatRange(from, new Date(from.getTime() + range.stepMs)) : kind === "bars" ? "Total" : "At most"}
         </span>
         {series.map(({ name, colour, values }) => {
           const value = at === null ? (kind === "bars" ? sumOf(values) : Math.max(0, ...values)) : (values[at] ?? 0);
@@ -118,7 +118,8 @@ function createPlot(
       width: element.clientWidth,
       height,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      // Half of the last time of the axis stands to the right of the chart.
+      padding: [8, 18, 0, 0],
       cursor: {
         drag: { x: onBrush !== undefined, y: false, setScale: false },
         points: { show: kind === "lines", size: 6 },

@@ -65,8 +65,8 @@ export function InvitationForm({ secret }: { readonly secret: string }) {
             <TextInput label="First name" name="first_name" autoComplete="given-name" maxLength={60} />
             <TextInput label="Last name" name="last_name" autoComplete="family-name" maxLength={60} />
             <PasswordInput
-              label="A password"
-              description="At least 12 characters. A few words are easier to keep than signs."
+              label="Password"
+              description="At least 12 characters. A few words in a row are easier to remember."
               name="password"
               autoComplete="new-password"
               minLength={12}

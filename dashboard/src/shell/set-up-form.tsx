@@ -40,7 +40,11 @@ export function SetUpForm() {
       )}
       <PasswordInput
         label="Token from the terminal"
-        description="Is it lost? The command selvedge token reset prints a new one."
+        description={
+          <>
+            <code>selvedge token reset</code> prints a new one if it is lost.
+          </>
+        }
         name="token"
         autoComplete="off"
         required
@@ -49,8 +53,8 @@ export function SetUpForm() {
       />
       <TextInput label="Your e-mail" name="email" type="email" autoComplete="username" required error={faults["email"]?.message} />
       <PasswordInput
-        label="A password"
-        description="At least 12 characters. A few words are easier to keep than signs."
+        label="Password"
+        description="At least 12 characters. A few words in a row are easier to remember."
         name="password"
         autoComplete="new-password"
         minLength={12}

@@ -20,7 +20,6 @@ const TTLS = [
 
 interface FormProps {
   readonly zoneId: string;
-  readonly zone: string;
   /** Whether the zone's plan has tags. */
   readonly hasTags: boolean;
   /** Undefined for a new one. */
@@ -29,7 +28,7 @@ interface FormProps {
   readonly onDone: () => void;
 }
 
-export function RecordForm({ zoneId, zone, hasTags, record, onClose, onDone }: FormProps) {
+export function RecordForm({ zoneId, hasTags, record, onClose, onDone }: FormProps) {
   const [type, setType] = useState(record?.type ?? "A");
   const [name, setName] = useState(record?.name ?? "");
   const [content, setContent] = useState(record?.content ?? "");
@@ -119,11 +118,11 @@ export function RecordForm({ zoneId, zone, hasTags, record, onClose, onDone }: F
           <Switch
             checked={isProxied}
             onChange={({ currentTarget }) => setProxied(currentTarget.checked)}
-            label={isProxied ? "Through the edge" : "DNS only"}
+            label="Send traffic through the edge"
             description={
               isProxied
-                ? `Visitors of ${name || zone} reach the edge, which protects and caches.`
-                : "The nameserver answers with the content itself."
+                ? "Visitors reach the edge, which protects, caches and has the certificate. The edge reaches the origin."
+                : "DNS only: the nameserver answers with the content, and visitors reach it directly."
             }
           />
         )}

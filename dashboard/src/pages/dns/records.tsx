@@ -173,7 +173,6 @@ function Records({ zone }: { readonly zone: Zone }) {
       {form !== undefined && (
         <RecordForm
           zoneId={zone.id}
-          zone={zone.name}
           hasTags={zone.plan.legacy_id !== "free"}
           record={form === "new" ? undefined : form}
           onClose={close}

@@ -117,7 +117,7 @@ export function Spend({ scope, gateway }: SpendProps) {
             keyOf={({ name }) => name}
             columns={[
               {
-                head: by,
+                head: by.charAt(0).toUpperCase() + by.slice(1),
                 width: "auto",
                 cell: ({ name }) =>
                   isMetadata || by === "gateway" ? (

@@ -31,10 +31,10 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
   const steps: HostnameStep[] = [
     {
       id: "origin",
-      title: "There is an origin for it",
+      title: "The zone has an origin for it",
       state: hasOrigin ? "done" : "waiting",
       seen: hasOrigin ? `Requests go to ${one.custom_origin_server ?? fallback?.origin}.` : "The zone has no fallback origin.",
-      ...(hasOrigin ? {} : { hint: "This one is yours: choose a name of the zone whose traffic goes through the edge." }),
+      ...(hasOrigin ? {} : { hint: "This step is yours: choose a name of the zone whose traffic goes through the edge." }),
       records: [],
     },
     {
@@ -43,8 +43,10 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
       state: isActive ? "done" : isStopped ? "failed" : "waiting",
       seen: isActive
         ? "The name was seen to point here, or its owner has proven it."
-        : (problems[0] ?? `The hostname is ${one.status.replaceAll("_", " ")}.`),
-      ...(isActive ? {} : { hint: "The CNAME is enough. The TXT record proves the same before any visitor is moved." }),
+        : isStopped
+          ? (problems[0] ?? `The hostname is ${one.status.replaceAll("_", " ")}.`)
+          : "Neither of these records was found yet.",
+      ...(isActive ? {} : { hint: "The CNAME alone is enough. The TXT record proves the ownership before visitors are moved." }),
       records: isActive
         ? []
         : [
@@ -65,7 +67,7 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
     ...steps,
     {
       id: "validation",
-      title: `The certificate authority is shown who owns the name (${ssl.method === "txt" ? "by DNS" : "over HTTP"})`,
+      title: `The certificate authority sees who owns the name (${ssl.method === "txt" ? "by DNS" : "over HTTP"})`,
       state: isValidated ? "done" : one.status === "caa_error" || faults.length > 0 ? "failed" : "waiting",
       seen: isValidated ? "Shown." : faults.join(" ") || WAITING[ssl.status] || `The certificate is ${ssl.status.replaceAll("_", " ")}.`,
       ...(isValidated || ssl.method === "txt" ? {} : { hint: "Nothing to do: the edge answers by itself once the name points here." }),
@@ -83,8 +85,8 @@ export function stepsOf(one: CustomHostname, zone: string, fallback: FallbackOri
 }
 
 const WAITING: Readonly<Record<string, string>> = {
-  initializing: "The order is being made.",
-  pending_validation: "The authority waits for it.",
+  initializing: "The certificate is being ordered.",
+  pending_validation: "The authority did not find the proof yet.",
 };
 
 /** Everything that the customer has to do, as text to send. */

@@ -100,7 +100,7 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
             </li>
           ))}
         </ol>
-        {tone !== "good" && <p className={tools["quiet"]}>The server looks again by itself; this page follows every ten seconds.</p>}
+        {tone !== "good" && <p className={tools["quiet"]}>The server checks again by itself, and this page shows it within ten seconds.</p>}
       </Card>
       {steps.some(({ records }) => records.length > 0) && (
         <Card title="Send this to the customer">

@@ -74,7 +74,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
       {allow === "saved" && (
         <div className={tools["inset"]}>
           <Notice tone="good" title="The exception is saved">
-            Every plane has it already. Below is what happens to the same request now.
+            It is in force. Below is the result of the same request now.
           </Notice>
         </div>
       )}
@@ -203,12 +203,17 @@ function Why({ zone, event }: { readonly zone: Zone; readonly event: SecurityEve
                 ),
               },
               {
-                head: "As stored",
+                head: "Value",
                 width: "auto",
                 isMinor: true,
-                cell: ({ sample, matched_data }) => <span className="mono">{sample ?? matched_data ?? "not kept"}</span>,
+                cell: ({ sample, matched_data }) =>
+                  sample === undefined && matched_data === undefined ? (
+                    <span className={tools["quiet"]}>not stored</span>
+                  ) : (
+                    <span className="mono">{sample ?? matched_data}</span>
+                  ),
               },
-              { head: "Times", width: "60px", isFigure: true, isMinor: true, cell: (match) => match.count },
+              { head: "Found", width: "60px", isFigure: true, isMinor: true, cell: (match) => match.count },
               ...(scores.length > 0
                 ? [{ head: "Score", width: "60px", isFigure: true, cell: ({ score }: Match) => score ?? "–" } as const]
                 : []),

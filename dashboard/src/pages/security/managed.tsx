@@ -13,6 +13,8 @@ import css from "./managed.module.css";
 
 export const ManagedPage = () => <ZoneGate>{(zone) => <Managed zone={zone} />}</ZoneGate>;
 
+/** The ruleset that blocks attacks without any tuning, so it is first. */
+const MANAGED_ID = "efb7b8c949ac4650a09736fc376e9aee";
 const PHASES = ["http_request_firewall_managed", "http_response_firewall_managed"] as const;
 
 /** Which managed rulesets an entry point of the zone executes. */
@@ -35,7 +37,9 @@ function Managed({ zone }: { readonly zone: Zone }) {
             key={phase}
             zone={zone}
             phase={phase}
-            rulesets={rulesets.data.result.filter((one) => one.kind === "managed" && one.phase === phase)}
+            rulesets={rulesets.data.result
+              .filter((one) => one.kind === "managed" && one.phase === phase)
+              .toSorted((a, b) => Number(b.id === MANAGED_ID) - Number(a.id === MANAGED_ID))}
           />
         ))
       )}
@@ -92,7 +96,8 @@ function PhaseCard({ zone, phase, rulesets }: PhaseProps) {
                     params={{ zone: zone.name, ruleset: ruleset.id }}
                   >
                     {ruleset.name}
-                  </Link>
+                  </Link>{" "}
+                  {ruleset.id === MANAGED_ID && !ruleOf(ruleset.id) && <Badge tone="accent">start with this one</Badge>}
                   <p>{ruleset.description || `Version ${ruleset.version}`}</p>
                 </div>
                 {changesOf(ruleset.id) > 0 && <Badge tone="accent">{changesOf(ruleset.id)} overrides</Badge>}

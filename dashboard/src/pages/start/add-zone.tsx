@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useAccount, useWrite } from "../../api/hooks.ts";
 import { Actions, Dialog } from "../../parts/modal.tsx";
-import { Fault } from "../../parts/page.tsx";
+import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
 /** The host of an address that was pasted, or the text as it is. */
@@ -22,9 +22,11 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState("");
   const write = useWrite<Zone>("/zones");
+  const domain = domainIn(name);
+  const below = domain.startsWith("www.") && domain.includes(".", 4) ? domain.slice(4) : undefined;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const body = { name: domainIn(name), ...(account ? { account: { id: account.id } } : {}) };
+    const body = { name: domain, ...(account ? { account: { id: account.id } } : {}) };
     write.mutate(
       { method: "POST", path: "/zones", body },
       { onSuccess: ({ result }) => void navigate({ to: "/zones/$zone", params: { zone: result.name } }) },
@@ -45,6 +47,13 @@ export function AddZone({ onClose }: { readonly onClose: () => void }) {
           autoComplete="off"
           spellCheck={false}
         />
+        {below !== undefined && (
+          <Notice tone="accent" title={`“www.” is usually a record of ${below}`}>
+            <button type="button" className={tools["pick"]} onClick={() => setName(below)}>
+              Use {below}
+            </button>
+          </Notice>
+        )}
         <Actions>
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -58,7 +58,7 @@ export function Attention({ account }: { readonly account: string }) {
   if (read.data.result.length === 0)
     return (
       <p className={css["none"]}>
-        <Icon name="check" size={18} /> Nothing. Zones are served, certificates are valid, and nobody calls what will end.
+        <Icon name="check" size={18} /> Nothing. Zones are served, certificates are valid, and no call is deprecated.
       </p>
     );
   return <ul className={css["list"]}>{read.data.result.flatMap(itemsOf)}</ul>;

@@ -6,6 +6,9 @@ import { useRead } from "../../api/hooks.ts";
 import { Icon } from "../../parts/icon.tsx";
 import css from "./checklist.module.css";
 
+/** Certificates and visitors come without a click, so their steps are read again while the page is open. */
+const LOOK_MS = 5000;
+
 interface Step {
   readonly title: string;
   readonly hint: string;
@@ -21,9 +24,12 @@ export function useSteps(zone: Zone): readonly Step[] {
   const base = `/zones/${zone.id}`;
   const usage = useRead<DnsRecordUsage>(`${base}/dns_records/usage`);
   const proxied = useRead<unknown[]>(`${base}/dns_records?proxied=true&per_page=5`);
-  const packs = useRead<{ status: string }[]>(`${base}/ssl/certificate_packs`);
+  const packs = useRead<{ status: string }[]>(`${base}/ssl/certificate_packs`, {
+    everyMs: LOOK_MS,
+    until: (all) => all.some(({ status }) => status === "active"),
+  });
   const managed = useEntrypoint(zone.id, "http_request_firewall_managed");
-  const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`);
+  const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`, { everyMs: LOOK_MS, until: (all) => all.length > 0 });
   return [
     {
       title: "Add its records",
@@ -62,7 +68,7 @@ export function useSteps(zone: Zone): readonly Step[] {
     },
     {
       title: "See a request",
-      hint: "The first visitor shows that everything works.",
+      hint: `The first visitor shows that everything works. Until the registrar names this server, ask the edge itself (port 8080 unless http.port says otherwise): curl -H "Host: ${zone.name}" http://${location.hostname}:8080/`,
       to: "/zones/$zone/traffic",
       isDone: requests.isError ? null : requests.data && requests.data.result.length > 0,
     },

@@ -22,6 +22,26 @@ export function HomePage() {
   const zones = useRead<Zone[]>("/zones?per_page=50&order=name");
   const newest = zones.data?.result.toSorted((a, b) => (a.created_on < b.created_on ? 1 : -1))[0];
   const scope = account && ({ kind: "accounts", id: account.id } as const);
+  // Without a zone the first step is what the page is for, so it stands before everything else.
+  const isNew = zones.data?.result.length === 0;
+  const steps = (
+    <Card title={newest ? `First steps with ${shownName(newest.name)}` : "First steps"}>
+      {zones.error ? (
+        <Failed error={zones.error} onAgain={() => void zones.refetch()} />
+      ) : !zones.data ? (
+        <Loading />
+      ) : newest ? (
+        <Checklist zone={newest} />
+      ) : (
+        <Empty title="Put a site behind the edge">
+          <p>Add a domain; its records, certificate and protection follow step by step.</p>
+          <Link to="/zones" search={{ add: "1" }} className={tools["button"]}>
+            Add a zone
+          </Link>
+        </Empty>
+      )}
+    </Card>
+  );
   return (
     <>
       <PageHead title="Home" lead={account?.name}>
@@ -31,27 +51,13 @@ export function HomePage() {
       {scope && newest && <Traffic scope={scope} range={range} />}
       <div className={tools["wide"]}>
         <div>
+          {isNew && steps}
           <Card title="Needs attention">{account && <Attention account={account.id} />}</Card>
           {scope && newest && <Busiest scope={scope} range={range} zones={zones.data?.result ?? []} />}
           {scope && <Models scope={scope} range={range} />}
         </div>
         <div>
-          <Card title={newest ? `First steps with ${shownName(newest.name)}` : "First steps"}>
-            {zones.error ? (
-              <Failed error={zones.error} onAgain={() => void zones.refetch()} />
-            ) : !zones.data ? (
-              <Loading />
-            ) : newest ? (
-              <Checklist zone={newest} />
-            ) : (
-              <Empty title="Put a site behind the edge">
-                <p>Add a domain; its records, certificate and protection follow step by step.</p>
-                <Link to="/zones" search={{ add: "1" }} className={tools["link"]}>
-                  Add a zone
-                </Link>
-              </Empty>
-            )}
-          </Card>
+          {!isNew && steps}
           <Card title="This server">
             <Health />
           </Card>

@@ -79,6 +79,11 @@ function Overview({ zone }: { readonly zone: Zone }) {
                   ? "The registrar of the domain has to name these, so that the world asks this server."
                   : "Enter these at the registrar of the domain, in place of those that are there. We look every few minutes."}
               </p>
+              {zone.name_servers.some((name) => name.endsWith(".selvedge.internal")) && (
+                <Notice tone="warn" title="These names are examples">
+                  No registrar accepts them. Set <code>dns.name_servers</code> to host names that point to this server.
+                </Notice>
+              )}
               <CopyBlock label="the name servers" text={zone.name_servers.join("\n")} />
               {zone.verification_key !== undefined && (
                 <>

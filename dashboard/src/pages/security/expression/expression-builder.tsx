@@ -63,13 +63,15 @@ export function ExpressionBuilder({ value, onChange }: BuilderProps) {
               onChange={(operator) => change(at, { operator })}
             />
             {kind === "country" && !clause.operator.endsWith("in") ? (
-              <Choice
-                label={`Value of condition ${at + 1}`}
-                isQuiet
-                value={clause.value}
-                options={countriesWith(clause.value)}
-                onChange={(code) => change(at, { value: code })}
-              />
+              <div className={css["value"]}>
+                <Choice
+                  label={`Value of condition ${at + 1}`}
+                  isQuiet
+                  value={clause.value}
+                  options={countriesWith(clause.value)}
+                  onChange={(code) => change(at, { value: code })}
+                />
+              </div>
             ) : (
               kind !== "switch" && (
                 <TextInput

@@ -1,1 +1,0 @@
-import{f as e,t}from"./framework-8AbD1ZLz.js";import{t as n}from"./tabs-CAaShVXk.js";var r=t(),i=[[`Images`,`/images`],[`Variants`,`/images/variants`],[`Signing keys`,`/images/keys`]],a=()=>(0,r.jsx)(n,{label:`Images`,children:i.map(([t,n])=>(0,r.jsx)(e,{to:n,search:{},activeOptions:{exact:!0,includeSearch:!1},activeProps:{"aria-current":`page`},children:t},n))});export{a as t};

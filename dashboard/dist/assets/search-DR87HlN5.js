@@ -1,0 +1,1 @@
+import{d as e,f as t}from"./framework-e3L8uo9G.js";function n(){let[{add:e},t]=r();return[e!==void 0,e=>t({add:e?`1`:void 0},{replace:!e})]}function r(){let n=t({strict:!1}),r=e();return[n,(e,{replace:t=!1}={})=>void r({to:`.`,search:(t=>({...t,...e})),replace:t})]}export{r as n,n as t};

@@ -1,1 +1,0 @@
-import{m as e,p as t}from"./framework-8AbD1ZLz.js";function n(){let[{add:e},t]=r();return[e!==void 0,e=>t({add:e?`1`:void 0},{replace:!e})]}function r(){let n=e({strict:!1}),r=t();return[n,(e,{replace:t=!1}={})=>void r({to:`.`,search:(t=>({...t,...e})),replace:t})]}export{r as n,n as t};

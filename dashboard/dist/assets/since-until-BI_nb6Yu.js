@@ -1,0 +1,1 @@
+import{r as e}from"./time-range-PdCW-bdg.js";var t=({sinceMs:t,untilMs:n})=>[[`since`,e(t)],[`until`,e(n)]];export{t};

@@ -1,1 +1,0 @@
-import{r as e}from"./time-range-Do2z3_eh.js";var t=({sinceMs:t,untilMs:n})=>[[`since`,e(t)],[`until`,e(n)]];export{t};
