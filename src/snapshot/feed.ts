@@ -107,6 +107,8 @@ export interface FeedSource {
    * of another history.
    */
   since(at: Position): Promise<readonly Delta[] | null>;
+  /** `since` returns fewer deltas only if they reach the newest position; absent: any number may be followed by more. */
+  readonly deltasAtOnce?: number;
   /** A hint that the source has news; commits of other nodes are found by polling. */
   onCommit(listener: () => void): () => void;
 }

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createTestSource, dump, feedPair, type TestSource, readCopy } from "../../test/support/feed.ts";
 import type { Op } from "./entries.ts";
-import type { AppliedOp, FeedMessage, FeedPort, FeedReply } from "./feed.ts";
+import type { AppliedOp, FeedMessage, FeedPort, FeedReply, Position } from "./feed.ts";
 import { createPublisher, type Publisher } from "./publisher.ts";
 import { openReplica } from "./replica.ts";
 import { eventually, PATIENCE_MS, settled } from "../../test/support/eventually.ts";
@@ -54,6 +54,41 @@ test("a replica gets a full copy, then each commit as one delta with old and new
   ]);
   assert.equal(replica.snapshot.rev, rev);
   assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
+});
+
+test("a source that says how many deltas it gives at once is asked once for each commit, and for more while it has more", async (t) => {
+  const inner = createTestSource();
+  let asked = 0;
+  let open = (): void => undefined;
+  const source = {
+    ...inner,
+    deltasAtOnce: 2,
+    since: async (at: Position) => {
+      asked++;
+      const deltas = await inner.since(at);
+      return deltas?.slice(0, 2) ?? null;
+    },
+    // As a database: a commit is told, and several may be told together.
+    onCommit: (listener: () => void) => {
+      open = listener;
+      return () => undefined;
+    },
+  };
+  const publisher = await startedPublisher(t, source);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "dns-1" });
+  for (const [commits, times] of [
+    [1, 1],
+    [2, 2],
+    [5, 3],
+  ] as const) {
+    asked = 0;
+    const revs = Array.from({ length: commits }, (_, i) => inner.commit([serial("a", i + 1)]));
+    open();
+    await publisher.settled(revs.at(-1)!, PATIENCE_MS);
+    assert.deepEqual([replica.snapshot.get("serial", "a"), asked], [{ serial: commits }, times]);
+  }
 });
 
 test("while a replica has more than two deltas to apply, the planes are behind", async (t) => {

@@ -83,13 +83,15 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     settlement.check();
     keeper?.startOver();
   };
-  /** Reads until the source has no more deltas. */
+  /** Reads until the source has no more deltas. Its hint during a read causes one more. */
   const read = async (): Promise<void> => {
     for (;;) {
       const deltas = head === null ? null : await source.since(head);
       if (deltas === null) await startOver();
-      else if (deltas.length === 0) return;
-      else deltas.forEach(publish);
+      else {
+        deltas.forEach(publish);
+        if (deltas.length < (source.deltasAtOnce ?? 1)) return;
+      }
     }
   };
   const readSafely = oneAtATime(async () => {

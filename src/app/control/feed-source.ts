@@ -24,6 +24,7 @@ export function createFeedSource(store: Store, access: Pick<Access, "invalidate"
         }) ?? null
       );
     },
+    deltasAtOnce: CHANGES_AT_ONCE,
     onCommit: (listener) => store.onCommit(listener),
   };
 }

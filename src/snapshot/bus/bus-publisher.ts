@@ -178,6 +178,8 @@ export async function startBusPublisher(deps: BusPublisherDeps): Promise<BusPubl
       for (const { rev, ops } of deltas.slice(0, AHEAD)) deps.rollout?.published(rev, isUrgent(ops));
       end = { seq: seq + sent.length, place: { history: place.history, rev: deltas[sent.length - 1]!.rev, hash } };
       beat();
+      // A commit in between has woken this loop again.
+      if (deltas.length === sent.length && deltas.length < (source.deltasAtOnce ?? 0)) return;
     }
   };
   const copyIfNeeded = async (): Promise<void> => {

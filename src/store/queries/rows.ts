@@ -7,8 +7,8 @@ export interface RowShape {
   readonly columns: readonly string[];
 }
 
-// Few sizes, so that few statements are prepared; on PostgreSQL each is a round trip.
-const ROWS_PER_STATEMENT = [64, 8, 1] as const;
+// Few sizes, so that few statements are prepared. On PostgreSQL each is a round trip, so one more statement takes what is left.
+const [LARGE, SMALL] = [64, 8] as const;
 
 /** Large inserts yield to the event loop after this many rows. */
 const ROWS_PER_TURN = 1024;
@@ -21,8 +21,8 @@ export async function insertRows(
   rows: readonly (readonly unknown[])[],
 ): Promise<void> {
   let done = 0;
-  for (const size of ROWS_PER_STATEMENT) {
-    for (; rows.length - done >= size; done += size) {
+  for (const size of [LARGE, SMALL, rows.length % SMALL]) {
+    for (; size > 0 && rows.length - done >= size; done += size) {
       await session.query(insertText(dialect, shape, size), rows.slice(done, done + size).flat());
       if (done % ROWS_PER_TURN === ROWS_PER_TURN - size) await setImmediate();
     }
