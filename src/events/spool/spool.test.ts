@@ -56,7 +56,7 @@ test("while the disk is full rows wait in memory and are taken from there, each 
   place = takeAll(spool, place, taken);
   assert.equal(said[0], true, "rows were in memory");
   assert.ok(readdirSync(directory).length < 5, "files without records do not pile up");
-  // What is on the disk says that the numbers so far are used.
+  // The files on the disk say which numbers are used.
   spool.close();
   spool = open();
   fillDisk(join(disk, "filler"));
