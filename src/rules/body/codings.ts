@@ -53,6 +53,16 @@ export function undoCodings(
 /** Least share of the bound that a cut body decodes to. */
 const NEARLY = 0.9;
 
+/** The coding of a body that begins as such bytes do, whatever its fields say; null if it begins as a text or in another way. */
+export function codingOf(body: string): "gzip" | "deflate" | "zstd" | null {
+  if (body.startsWith("\x1f\x8b\x08")) return "gzip";
+  if (body.startsWith("\x28\xb5\x2f\xfd")) return "zstd";
+  // oxlint-disable-next-line no-control-regex
+  return /^\x78[\x01\x5e\x9c\xda]/.test(body) && /[^\t\r\n -~]/.test(body.slice(1, BEGIN_BYTES)) ? "deflate" : null;
+}
+
+const BEGIN_BYTES = 32;
+
 interface Decoded {
   readonly decoded: Buffer | null;
   readonly isWhole: boolean;

@@ -7,14 +7,18 @@ const TEXT_BYTES_MAX = 65_536;
 const DEPTH_MAX = 40;
 const ALIASES_MAX = 150;
 const DIRECTIVES_MAX = 60;
+/** Fields under several names that guess a secret in one request. */
+const GUESSES =
+  /\w\s{0,4}:\s{0,4}(?:log_?in|sign_?in|authenticate|verify\w{0,24}|\w{0,24}(?:otp|password|pincode)\w{0,24}|redeem\w{0,24})\s{0,4}\(/gi;
+const GUESSES_MAX = 4;
 /** Of one name behind itself: programs ask for a field once in a selection. */
 const REPEATS_MAX = 8;
 /** Fragments that are looked at; they refer to each other, so that the time grows with their cube. */
 const FRAGMENTS_MAX = 64;
 
 /**
- * Whether a text is a document of GraphQL that is made to keep a server busy: very deep, with one field or directive very often, or with a
- * fragment inside itself.
+ * Whether a text is a document of GraphQL that is made to keep a server busy: very deep, with one field or directive very often, with many
+ * guesses of a secret, or with a fragment inside itself.
  */
 export function overloadsGraphql(given: string): boolean {
   if (!/^\s{0,20}(?:query|mutation|subscription|fragment|\{)/.test(given)) return false;
@@ -27,6 +31,7 @@ export function overloadsGraphql(given: string): boolean {
     shape.aliases > ALIASES_MAX ||
     shape.directives > DIRECTIVES_MAX ||
     shape.repeats > REPEATS_MAX ||
+    (text.match(GUESSES)?.length ?? 0) > GUESSES_MAX ||
     hasCycle(text)
   );
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { charge } from "#rules/budget.ts";
 import { decodePercent } from "#rules/text/url-functions.ts";
@@ -29,19 +30,26 @@ export function eachInner(value: string, take: TakeText, depth = 0): void {
 function encodedLines(value: string): readonly string[] {
   const hex = HEX.exec(value)?.[1];
   if (hex !== undefined && hex.length % 2 === 0) return [printable(Buffer.from(hex, "hex"))];
-  if (BASE64.test(value)) return [lineOf(value)];
+  if (BASE64.test(value) && !value.includes("--")) return [lineOf(value)];
   if (value.startsWith("=?")) return [...value.matchAll(ENCODED_WORD)].map(([, kind = "", text = ""]) => wordOf(kind, text));
   if (value.startsWith("data:")) {
     const [, type = "", text = ""] = DATA_URL.exec(value) ?? [];
     return [type.toLowerCase().endsWith(";base64") ? contentOf(decodePercent(text)) : decodePercent(text)];
   }
-  return TOKEN.test(value) ? value.split(".", TOKEN_PARTS).map(lineOf) : [];
+  if (!SIGNED.test(value)) return [];
+  const parts = value.split(SEPARATORS, SIGNED_PARTS).filter((part) => part.length >= PART_BYTES_MIN);
+  return (BASE64.test(value) ? [...parts, value] : parts).map(claimsOf);
 }
 
 const HEX = /^(?:0x)?([0-9a-f]{16,})$/i;
-/** Parts in base64, of which tokens of JSON Web Signature (RFC 7519) begin with two objects: what a header says is looked up, too. */
-const TOKEN = /^[\w-]{8,}(?:\.[\w-]*){2,4}$/;
-const TOKEN_PARTS = 2;
+/**
+ * Parts in base64, as tokens (RFC 7519: what a header says is looked up, too) and signed cookies of frameworks have: Flask's and Django's,
+ * which begin with a dot if they are packed, those of Rails (`--`) and Tornado (`|`), and names with an extension.
+ */
+const SIGNED = /^[\w+/=.:|!~$*"-]+$/;
+const SEPARATORS = /[.:|!~$*"]|--/;
+const SIGNED_PARTS = 12;
+const PART_BYTES_MIN = 8;
 const DATA_URL = /^data:([^,]{0,120}),(.*)$/s;
 /** RFC 2047 §2. */
 const ENCODED_WORD = /=\?[\w-]{1,40}\?([bq])\?([^?\s]{1,1000})\?=/gi;
@@ -85,7 +93,14 @@ const UNPACKED_BYTES_MAX = 65_536;
 function lineOf(value: string): string {
   const bytes = unpacked(Buffer.from(value, "base64"));
   const text = printable(bytes, LINES);
-  return LINE.test(text) || PARSED.test(text.slice(0, PARSED_BYTES_MAX)) ? text : "";
+  return LINE.test(text) || (isUtf8(bytes) && !/[\r\n]/.test(text)) || PARSED.test(text.slice(0, PARSED_BYTES_MAX)) ? text : "";
+}
+
+/** The same of a part of a signed value, whose JSON may have several lines. */
+function claimsOf(part: string): string {
+  const bytes = unpacked(Buffer.from(part, "base64"));
+  const text = isUtf8(bytes) ? printable(bytes, LINES) : "";
+  return /^\s{0,20}[{[]/.test(text) ? text : lineOf(part);
 }
 
 const LINE = /^[\x20-\x7e]+$/;

@@ -3,7 +3,7 @@ import { mimeOf } from "./mime.ts";
 import type { BodyCause } from "./body-causes.ts";
 import { type BodyKind, type BodyReading, createFindings, type Findings } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
-import { undoCodings } from "./codings.ts";
+import { codingOf, undoCodings } from "./codings.ts";
 import { type ContentType, readContentTypes } from "./content-type.ts";
 import { formArguments } from "./form.ts";
 import { addJson, addJsonBody, beginsAsJson, isJsonLines } from "./json-body.ts";
@@ -51,16 +51,27 @@ export function readBody(body: SentBody): BodyReading {
   const isCut = body.truncated || causes.size > 0;
   // Compressed bytes are not a form or document, so their faults are not causes.
   const asSent: Findings = { ...findings, causes: new Set() };
+  const hidden = decoded === null && !ARCHIVES.test(types[0]?.type ?? "") ? withoutCoding(body) : null;
   let kind: BodyKind = "none";
   for (const type of types) {
     const read = readAs(type, text, isCut, decoded === null && causes.size > 0 ? asSent : findings);
     kind = kind === "none" ? read : kind;
     if (decoded !== null) readAs(type, body.raw, true, asSent);
+    else if (hidden !== null) readAs(type, hidden, true, asSent);
   }
   const isUnsure = [...findings.causes].some((cause) => cause !== "size");
   if (isUnsure && !findings.texts.includes(text)) findings.texts.push(text);
   return { ...findings, kind, text };
 }
+
+/** Programs unpack what begins as a compressed body without Content-Encoding. */
+function withoutCoding({ raw, truncated, decodedBytesMax = DECODED_BYTES_MAX }: SentBody): string | null {
+  const coding = codingOf(raw);
+  return coding === null ? null : undoCodings([coding], raw, truncated, decodedBytesMax, new Set());
+}
+
+/** Types of files that are compressed as such. */
+const ARCHIVES = /zip|zstd|compress|tar$|deflate|^(?:image|audio|video|font)\//;
 
 function readAs(type: ContentType, text: string, isCut: boolean, findings: Findings): BodyKind {
   charge(text.length * BYTE_STEPS);

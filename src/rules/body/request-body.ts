@@ -1,6 +1,7 @@
 import { rememberCharged } from "#rules/budget.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { BodyReading } from "./body-reading.ts";
+import { codingOf } from "./codings.ts";
 import { DECODED_BYTES_MAX, readBody, sentText, type SentBody } from "./read-body.ts";
 
 /** The reading of a request's body, made once for all callers. Empty if the request has no body, or it has not arrived yet. */
@@ -21,7 +22,7 @@ const COUNTED_GROWTH = 20;
  */
 export function bytesToRead(request: RequestView): number {
   const { raw = "", decodedBytesMax = DECODED_BYTES_MAX } = request.body ?? {};
-  if (raw === "" || request.headers("content-encoding").length === 0) return raw.length;
+  if (raw === "" || (request.headers("content-encoding").length === 0 && codingOf(raw) === null)) return raw.length;
   return raw.length + Math.min(raw.length * COUNTED_GROWTH, decodedBytesMax);
 }
 

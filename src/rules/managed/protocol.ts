@@ -117,6 +117,23 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     certainty: "likely",
   },
   {
+    slug: "protocol-scanner-fields",
+    title: "A header that scanners add",
+    expression:
+      'any(lower(http.request.headers.names[*])[*] in {"acunetix-aspect" "acunetix-aspect-password" "acunetix-aspect-queries" "acunetix-product" "acunetix-scanning-agreement" "acunetix-user-agreement" "x-ratproxy-loop" "x-scan-memo" "x-scanner" "x-wipp"})',
+    shows: [
+      "header:acunetix-aspect",
+      "header:acunetix-product",
+      "header:x-ratproxy-loop",
+      "header:x-scan-memo",
+      "header:x-scanner",
+      "header:x-wipp",
+    ],
+    paranoia: 1,
+    score: 5,
+    certainty: "certain",
+  },
+  {
     slug: "protocol-compressed-body",
     title: "A compressed body",
     expression: 'any(http.request.headers["content-encoding"][*] ne "identity")',

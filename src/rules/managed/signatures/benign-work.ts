@@ -116,7 +116,7 @@ export function asksDatabase(text: string): boolean {
   return (
     isProgram(text) ||
     (/^\s{0,8}db\.[a-z_]{1,40}\.(?:find|aggregate|count|countdocuments|distinct)\((?:\{ ?[a-z_"']|\[|["'])/.test(text) &&
-      !/\$(?:where|function)|["'];/.test(text))
+      !/\$(?:where|function)|["'];|;\s{0,8}[a-z]/.test(text))
   );
 }
 

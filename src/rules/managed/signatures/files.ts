@@ -28,11 +28,18 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-odd-step",
     title: "Path traversal: a ../ step with an encoded slash, or to a sensitive file",
-    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf|\.env|\.git|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
+    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf(?:[^i]|$|i[^g]|ig(?:[^.]|$|\.[^cmjt]))|\.env|\.git(?:[^aihl]|$)|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
     needs: [".."],
     targets: ANYWHERE | FILES,
     hits: ["..0x5c..0x5cx", "../etc/shadow", "..2f..2fetc2fpasswd", "/..%c1%pc../x", "../.env", "/......../x", "..;/WEB-INF/web.xml"],
-    misses: ["../images/logo.png", "wait...", "50..%", "see ../README.md", "a..b"],
+    misses: [
+      "../images/logo.png",
+      "wait...",
+      "50..%",
+      "see ../README.md",
+      "a..b",
+      "prettier --config ../prettier.config.js --ignore-path ../.gitignore",
+    ],
   },
   {
     slug: "lfi-step",

@@ -1,4 +1,5 @@
 import { charge } from "#rules/budget.ts";
+import { BEST_FITS, FOLDING, foldedBytes } from "#rules/text/folding.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
 import type { Reading } from "./signature.ts";
 
@@ -43,9 +44,9 @@ const DECODE_STEPS = 2;
 const ESCAPE_STEPS = 36;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;
 const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
-// UTF-8 of overlong ASCII, and of the full-width forms.
+// UTF-8 of overlong ASCII, and of what folds to ASCII.
 const WIDE =
-  /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80|\xf8\x80\x80\x80|\xfc\x80{4}|\xe2(?:\x80[\xa4\xa5]|\x81\x84|\x88[\x95\x96]|[\x91-\x93])|\xe3\x80\x82/;
+  /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80|\xf8\x80\x80\x80|\xfc\x80{4}|\xc2[\xaa\xb2\xb3\xb9\xba]|[\xc4-\xcb\xe1\xe2]|\xe3[\x80\x8c-\x8f]|\xea\x9f|\xf0(?:\x9c\xb3|\x9d[\x90-\x9f]|\x9f[\x84-\x86])/;
 
 type Note = (decoded: string) => string;
 
@@ -80,23 +81,6 @@ function ofCodePoint(point: number): string {
   return point > 0xff00 && point < 0xff5f ? String.fromCharCode(point - 0xfee0) : (BEST_FITS.get(point) ?? "\x1a");
 }
 
-/** Characters that file systems and servers replace by a slash or a dot (the best-fit mapping of Windows, and others). */
-const BEST_FITS: ReadonlyMap<number, string> = new Map([
-  ...[0x2044, 0x2215, 0x29f8].map((point): [number, string] => [point, "/"]),
-  ...[0x2216, 0x29f5, 0x29f9].map((point): [number, string] => [point, "\\"]),
-  [0x2024, "."],
-  [0xfe52, "."],
-]);
-
-/** Circled letters and digits, and lookalikes of dots and slashes; `whole` for others. */
-function compatible(point: number, whole: string): string {
-  if (point === 0x2025) return "..";
-  if (point >= 0x2460 && point <= 0x2468) return String(point - 0x245f);
-  if (point === 0x24ea) return "0";
-  if (point >= 0x24b6 && point <= 0x24e9) return String.fromCharCode(0x61 + ((point - 0x24b6) % 26));
-  return BEST_FITS.get(point) ?? whole;
-}
-
 const narrow = (text: string): string =>
   text
     .replace(/(?:\xfc\x80{4}|\xf8\x80\x80\x80|\xf0\x80\x80|\xe0\x80)[\x80-\xbf]/g, (bytes) =>
@@ -105,11 +89,7 @@ const narrow = (text: string): string =>
     // An invalid second byte is read as itself.
     .replace(/\xc0[./\\]/g, (pair) => pair[1]!)
     .replace(/[\xc0\xc1][\x80-\xbf]/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 1) << 6) | (pair.charCodeAt(1) & 0x3f)))
-    .replace(/\xe2([\x80-\x93])([\x80-\xbf])|\xe3\x80\x82/g, (whole, second?: string, third?: string) =>
-      second === undefined || third === undefined
-        ? "."
-        : compatible(0x2000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f), whole),
-    )
+    .replace(FOLDING, foldedBytes)
     .replace(/\xef([\xbc\xbd])([\x80-\xbf])/g, (_whole, second: string, third: string) =>
       ofCodePoint(0xf000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f)),
     );

@@ -20,11 +20,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   };
   const path = request.origin_path ?? request.path;
   value(path, PATH, "http.request.uri.path", "");
-  eachSegment(path, (segment) => {
-    const take = (text: string): void => value(text, ARGUMENTS, "http.request.uri.path", "");
-    take(segment);
-    eachInner(decodePercent(segment), take);
-  });
+  eachSegment(path, (segment) => value(segment, ARGUMENTS, "http.request.uri.path", ""));
   const args: Argument[] = [];
   if (request.query !== "") formArguments(request.query, "query", "", args);
   for (const argument of args) takeArgument(argument, value);
@@ -41,8 +37,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
       eachInner(name, take);
     }
     value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
-    // Scripts of pages send JSON as such a part, and frameworks read it as they read a body.
-    if (/json/i.test(type)) for (const argument of membersOf(text)) takeArgument(argument, value, names);
+    for (const argument of argumentsOf(type.toLowerCase(), text)) takeArgument(argument, value, names);
   }
   const types = request.headers("content-type");
   if (isPacked(types)) eachPacked(packedText(reading.text, types), (text) => value(text, ARGUMENTS, "http.request.body.raw", ""));
@@ -57,9 +52,11 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
-function membersOf(text: string): readonly Argument[] {
+/** Scripts of pages send JSON as a part with a file name, and frameworks read it, or a form, as they read a body. */
+function argumentsOf(type: string, text: string): readonly Argument[] {
   const findings = createFindings();
-  addJson(text, findings);
+  if (type.includes("json")) addJson(text, findings);
+  else if (type.includes("urlencoded")) formArguments(text, "multipart", "", findings.args);
   return findings.args;
 }
 
@@ -118,7 +115,7 @@ function takeJoined(args: readonly Argument[], value: TakeValue): void {
   if (joined !== "") value(joined, ARGUMENTS, "http.request.uri.args", "");
 }
 
-/** Fields whose values have their own grammar. Parts that do not fit the grammar are inspected all the same. */
+/** Fields whose values have their own grammar. Values that do not fit it are inspected all the same. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   (
     "host content-length connection transfer-encoding accept accept-encoding accept-language cache-control pragma date te upgrade " +
@@ -128,6 +125,22 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 const STRANGE = /[${}<>`|\\%]/;
+/** Tokens with parameters, entity tags, times without their day, and names of browsers, as these fields list them (RFC 9110). */
+const ELEMENT =
+  // linear: at most 160 bytes (callers take a longer element for one that does not fit)
+  /^(?:[\w*+.!^~:#-]*(?:\/[\w*+.^~-]+)?(?:=(?:"[\w.+/=-]*"|[\w.+/-]*=*))?|(?:W\/)?"[\w+/=.:~-]*"|\d{1,2}[ -]\w{3}[ -]\d{2,4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4})|"[ ();:/?_=.&-]?Not[^a-z0-9"]A[^a-z0-9"]Brand"|"[\w. ]*"|\[[\da-f:.]*\](?::\d+)?)(?:\s?;\s?(?:[\w*-]+\s?=\s?(?:"[\w.*+-]*"|[\w.*+-]*)|[a-z]+(?:_[a-z]+)+))*$/;
+
+const ELEMENT_BYTES_MAX = 160;
+
+/** Where the first element of a list begins that does not fit the grammar, or -1. */
+function strangeFrom(text: string): number {
+  let from = 0;
+  for (const element of text.split(",")) {
+    if (element.length > ELEMENT_BYTES_MAX || !ELEMENT.test(element.trim())) return from;
+    from += element.length + 1;
+  }
+  return -1;
+}
 
 function eachHeader(request: RequestView, value: TakeValue): void {
   const fields = request.header_fields?.();
@@ -139,7 +152,11 @@ function eachHeader(request: RequestView, value: TakeValue): void {
     else if (name === "cookie") eachCookie(text, value);
     else if (name === "referer") takeAddress(text, value);
     else if (name === "authorization") takeCredentials(text, value);
-    else if (!PLAIN_FIELDS.has(name) || STRANGE.test(text)) value(text, HEADERS, "http.request.headers", name);
+    else {
+      const from = PLAIN_FIELDS.has(name) ? strangeFrom(text) : 0;
+      if (from >= 0) value(text, HEADERS, "http.request.headers", name);
+      if (from > 0) value(text.slice(from).trimStart(), HEADERS, "http.request.headers", name);
+    }
   }
 }
 
@@ -172,9 +189,15 @@ function indexOrEnd(text: string, char: string, from = 0): number {
   return at === -1 ? text.length : at;
 }
 
-/** Calls `take` with each segment of a path that is not only a name: programs take their parameters from them. */
+/**
+ * Calls `take` with each segment of a path that is not only a name, and with the texts that programs take out of it: programs take their
+ * parameters from segments.
+ */
 function eachSegment(path: string, take: (segment: string) => void): void {
-  for (const segment of path.split("/", SEGMENTS_MAX)) if (UNUSUAL_SEGMENT.test(segment) || SERIALISED.test(segment)) take(segment);
+  for (const segment of path.split("/", SEGMENTS_MAX)) {
+    if (UNUSUAL_SEGMENT.test(segment) || SERIALISED.test(segment)) take(segment);
+    eachInner(decodePercent(segment), take);
+  }
 }
 
 /** How objects of several languages begin, in base64 or hexadecimal. */

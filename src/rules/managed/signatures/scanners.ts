@@ -6,7 +6,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "scanner-attack-tools",
     title: "Known attack tools",
-    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra(?:$|[/)]| v?\d)|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello, ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys/|muhstik|r00ts3c)`,
+    pattern: String.raw`(?:sqlmap|nikto|acunetix|netsparker|invicti|nessus|openvas|w3af|havij|sqlninja|sqlsus|bsqlbf|pangolin|dirbuster|gobuster|feroxbuster|wfuzz|ffuf/|dirb\b|dirsearch|wpscan|joomscan|cmsmap|droopescan|whatweb|arachni|skipfish|appscan|webinspect|paros|vega/|zaproxy|owasp zap|burp ?(?:suite|collaborator)|nuclei|jaeles|xsser|xsstrike|commix|brutus|hydra(?:$|[/)]| v?\d)|medusa\b|metasploit|masscan|zgrab|jorgee|morfeus|zmeu|muieblackcat|blackwidow|grendel-scan|n-stealth|absinthe|fimap|webshag|uniscan|qualys|hexometer|internetmeasurement|l9explore|leakix|interactsh|nmap scripting engine|fuzz faster u fool|jaascois|^zap/|\(compatible; zap\)|whisker/|bfac \d|webcruiser|libredtail|mozi/|^hello,? ?world$|fuzzbunch|golismero|springenwerk|cgichk|nimbostratus|l9tcpid|keydrop|^xfa1$|tplmap|dalfox|projectdiscovery|gospider|hakrawler|jexboss|^wapiti|ghauri|kadimus|lfisuite|patator|nosqlmap|^katana\b|^grabber$|xspear|corsy|crlfuzz|ssrfmap|graphqlmap|wpsploit|sn1per|reconftw|sslscan|testssl|cansina|wafw00f|whatwaf|censys(?:/|inspect)|indy library|muhstik|r00ts3c)`,
     needs: [
       "sqlmap",
       "nikto",
@@ -104,7 +104,8 @@ const ROWS: readonly SignatureRow[] = [
       "cansina",
       "wafw00f",
       "whatwaf",
-      "censys/",
+      "censys",
+      "indy library",
       "muhstik",
       "r00ts3c",
     ],
@@ -120,6 +121,9 @@ const ROWS: readonly SignatureRow[] = [
       "Wapiti/3",
       "Mozilla/4.0 (Hydra)",
       "muhstik-scan",
+      "Mozilla/5.0 (compatible; CensysInspect/1.1; +https://about.censys.io/)",
+      "Mozilla/3.0 (compatible; Indy Library)",
+      "Hello World",
     ],
     misses: [
       "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0",
@@ -139,6 +143,15 @@ const ROWS: readonly SignatureRow[] = [
     targets: AGENT | ARGUMENTS | HEADERS | PATH,
     hits: ["http://abc.oast.fun/", "x.burpcollaborator.net", "${jndi:ldap://a.interact.sh}"],
     misses: ["toast.fun", "interact.shop", "a.example"],
+  },
+  {
+    slug: "scanner-php-credits",
+    title: "Identifiers of PHP's credits, which fingerprint its version",
+    pattern: String.raw`^php[0-9a-f]{8}-[0-9a-f]{4}-11d[23]-[0-9a-f]{4}-`,
+    needs: ["-11d2-", "-11d3-"],
+    targets: ARGUMENTS,
+    hits: ["PHPE9568F36-D428-11d2-A769-00AA001ACF42", "PHPB8B5F2A0-3C92-11d3-A3A9-4C7B08C10000"],
+    misses: ["php8", "e9568f36-d428-11d2-a769-00aa001acf42"],
   },
   {
     slug: "scanner-paths",
