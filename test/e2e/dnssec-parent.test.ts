@@ -14,6 +14,7 @@ import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { apiCaller, succeed } from "../support/api.ts";
+import { eventually } from "../support/eventually.ts";
 import { controlOver } from "../support/control.ts";
 import { askTcp, queryFor } from "../support/dns-client.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "../support/nameserver.ts";
@@ -259,7 +260,8 @@ test(
       assert.equal(Buffer.from(dnskey?.rdata.subarray(4) ?? []).toString("base64"), on.public_key);
       parent.say(on.ds);
       while ((await succeed(call("GET", path))).status !== "active") await delay(250);
-      assert.match(selvedge.log(), /child\.example: pending → active/);
+      // The line comes through a pipe.
+      await eventually(() => /child\.example: pending → active/.test(selvedge.log()));
     } finally {
       await selvedge.stop();
       await parent.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -49,6 +49,8 @@ async function preparedData(t: TestContext): Promise<{ readonly data: string; re
   // Noise, which no compression makes small.
   const noise = Buffer.alloc(LARGE_BYTES);
   for (let i = 0, state = 1; i < noise.length; i += 4) noise.writeUInt32LE((state = Math.imul(state, 1664525) + 1013904223) >>> 0, i);
+  // As the AI gateway leaves it, which has not started here.
+  mkdirSync(join(data, "gateway"), { recursive: true });
   writeFileSync(join(data, "gateway", "spend.journal"), noise);
   return { data, token };
 }
