@@ -68,7 +68,7 @@ test("a source that says how many deltas it gives at once is asked once for each
       const deltas = await inner.since(at);
       return deltas?.slice(0, 2) ?? null;
     },
-    // As a database: a commit is told, and several may be told together.
+    // Like the database's source, it may announce several commits at once.
     onCommit: (listener: () => void) => {
       open = listener;
       return () => undefined;
