@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { ROOT } from "./steps.ts";
 
@@ -17,17 +17,21 @@ export default async function* fileResults(events: AsyncIterable<TestEvent>): As
   let before = process.cpuUsage();
   for await (const { type, data } of events) {
     if (type === "test:fail") yield `failed ${data.file ?? data.name}\n`;
-    if (type !== "test:complete" || data.nesting !== 0 || data.file === undefined) continue;
+    // A file that has a process is a test as well, which contains the others.
+    if (type !== "test:complete" || data.nesting !== 0 || data.file === undefined || data.file === resolve(ROOT, data.name)) continue;
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     yield `${Math.round(data.details.duration_ms)} ${Math.round((user + system) / 1000)} ${relative(ROOT, data.file)}\n`;
   }
 }
 
-const resultsOf = (name: string): string => join(FOLDER, name.replaceAll(/\W+/g, "-"));
+/** The file for the results of the run with this name. */
+export function resultsOf(name: string): string {
+  mkdirSync(FOLDER, { recursive: true });
+  return join(FOLDER, name.replaceAll(/\W+/g, "-"));
+}
 
 export function resultFlags(name: string): readonly string[] {
-  mkdirSync(FOLDER, { recursive: true });
   return [`--test-reporter=${new URL(import.meta.url).href}`, `--test-reporter-destination=${resultsOf(name)}`];
 }
 

@@ -2,10 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { sharePostgres } from "../test/support/postgres.ts";
 import { propertySeed } from "../test/support/property.ts";
-import { filesThatFailed, forgetResults, printSlowest, resultFlags } from "./file-results.ts";
+import { filesThatFailed, forgetResults, printSlowest, resultsOf } from "./file-results.ts";
 import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
-import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
+import { ROOT, STATIC_STEPS, stepEnvironment } from "./steps.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
 import { sharedSystemSteps, systemTests } from "./system-tests.ts";
 import { unitTestSteps, withoutNativeStep } from "./unit-tests.ts";
@@ -42,7 +42,7 @@ async function runAll(): Promise<number> {
   forgetResults();
   const units = [...sharedSystemSteps(), ...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
-  const systems = await run(systemTests().alone, SYSTEM_FILES_PER_CORE * availableParallelism());
+  const systems = await run(systemTests().alone, SYSTEM_FILES_PER_CORE * availableParallelism() + 1);
   printSlowest(SLOWEST);
   printFailures(failures);
   if (failures.size === 0 && systems.exitCode === 0) return 0;
@@ -69,9 +69,7 @@ interface Outcome {
 
 async function run(testFiles: readonly string[], concurrency: number): Promise<Outcome> {
   const name = `run of ${concurrency}`;
-  const reporters = [...["--test-reporter=spec", "--test-reporter-destination=stdout"], ...resultFlags(name)];
-  const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters];
-  const runner = spawn("node", [...flags, ...testFiles], {
+  const runner = spawn("node", ["tools/run-files.ts", String(concurrency), String(FILE_TIMEOUT_MS), resultsOf(name), ...testFiles], {
     cwd: ROOT,
     env: stepEnvironment(),
     stdio: "inherit",

@@ -32,3 +32,19 @@ test("a revision that is not published yet is waited for although nobody follows
   settlement.check();
   assert.deepEqual(await waiting, { behind: [] });
 });
+
+test("once publication is late, only those who are patient wait for it, until it has caught up", async () => {
+  let published = 1;
+  const settlement = createSettlement(new Set(), () => published);
+  await settlement.settled(2, 5);
+  await settlement.settled(3, 60_000);
+  const patient = settlement.settled(3, 60_000, true);
+  published = 3;
+  settlement.check();
+  assert.deepEqual(await patient, { behind: [] });
+  const later = settlement.settled(4, 60_000);
+  assert.equal(await Promise.race([later.then(() => "settled"), turns().then(() => "waits")]), "waits");
+  published = 4;
+  settlement.check();
+  assert.deepEqual(await later, { behind: [] });
+});

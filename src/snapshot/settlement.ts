@@ -29,8 +29,10 @@ interface Waiter {
 /** `published`: the revision up to which followers were offered all changes; those that do not exist yet may start because of one. */
 export function createSettlement(followers: ReadonlySet<Follower>, published = (): number => Number.POSITIVE_INFINITY): Settlement {
   const waiters = new Set<Waiter>();
+  /** A wait for the publication of this revision timed out: until it is published, others do not wait for publication. */
+  let overdue: number | null = null;
   const isReached = (rev: number, isPatient: boolean): boolean => {
-    if (published() < rev) return false;
+    if (published() < rev && (isPatient || overdue === null)) return false;
     for (const follower of followers)
       if ((follower.acked < rev && (isPatient || !follower.late)) || follower.pending.includes(rev)) return false;
     return true;
@@ -50,6 +52,7 @@ export function createSettlement(followers: ReadonlySet<Follower>, published = (
       return new Promise((done) => {
         const timer = setTimeout(() => {
           for (const follower of behind(rev)) follower.late = true;
+          if (published() < rev) overdue = Math.max(rev, overdue ?? rev);
           release(waiter);
         }, timeoutMs);
         const waiter: Waiter = { rev, isPatient, timer, resolve: () => done(names(rev)) };
@@ -57,6 +60,7 @@ export function createSettlement(followers: ReadonlySet<Follower>, published = (
       });
     },
     check: () => {
+      if (overdue !== null && published() >= overdue) overdue = null;
       for (const waiter of waiters) if (isReached(waiter.rev, waiter.isPatient)) release(waiter);
     },
     close: () => {

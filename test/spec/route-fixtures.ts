@@ -59,8 +59,18 @@ const accessRuleFixtures = (level: "zone" | "account"): Readonly<Record<string, 
   [`${level}-access-rules-delete`]: {},
 });
 
+/** Thousands of requests ask for the same fixtures. */
+const made = new Map<string, Readonly<Record<string, RouteFixture>>>();
+
 /** One entry a route, by its id. A route without one fails the suite. Deletions run last and in reverse. */
-export const routeFixtures = (
+export function routeFixtures(...things: Parameters<typeof makeFixtures>): Readonly<Record<string, RouteFixture>> {
+  const key = JSON.stringify(things);
+  const fixtures = made.get(key) ?? makeFixtures(...things);
+  made.set(key, fixtures);
+  return fixtures;
+}
+
+const makeFixtures = (
   accountId: string,
   ruleIds: { readonly zone: string; readonly account: string } = { zone: "", account: "" },
   datasetId = "",

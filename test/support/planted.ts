@@ -159,6 +159,11 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const tunnel = await plantTunnel(server, made);
   const pageShield = await plantPageShield(server, made, zone.id);
   const stranger = await plantStranger(server);
+  const holders = new Map<string, Promise<string>>();
+  const holder = async (names: readonly PermissionGroupName[]): Promise<string> => {
+    const policies = [allow(`com.cloudflare.api.account.${account}`, (group) => names.includes(group.name))];
+    return (await made("POST", "/user/tokens", { name: "holder", policies })).value;
+  };
   return {
     params: (path) => {
       const atAccount = path.startsWith("/accounts/");
@@ -261,13 +266,12 @@ export async function plant(server: ApiServer): Promise<Planted> {
     ],
     strangerToken: stranger.token,
     strangerAccountId: stranger.accountId,
-    tokenHolding: async (names) =>
-      (
-        await made("POST", "/user/tokens", {
-          name: "holder",
-          policies: [allow(`com.cloudflare.api.account.${account}`, (group) => names.includes(group.name))],
-        })
-      ).value,
+    tokenHolding: (names) => {
+      const key = names.join();
+      const token = holders.get(key) ?? holder(names);
+      holders.set(key, token);
+      return token;
+    },
     accountToken: accountToken.value,
   };
 }

@@ -1,13 +1,12 @@
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
 import { inheritedBy } from "#app/handover/inherited-sockets.ts";
 import { type GatewaySockets, openGatewaySockets } from "#app/planes/gateway-sockets.ts";
-import { createLazyPlanes, type LazyPlanes, mayContain } from "#app/planes/lazy-planes.ts";
 import { gatewayConfig, gatewayFront } from "#app/planes/plane-configs.ts";
 import type { PlanesDeps } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
-import { type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { type Bound, handOver, portOf } from "#app/threads/thread-ports.ts";
 import type { LatePlane, LatePlaneParts } from "./late-plane.ts";
+import { createLateThreads } from "./late-threads.ts";
 
 /** The role `gateway`: the AI gateway, in one thread. */
 export interface GatewayPlane extends LatePlane<Bound> {
@@ -23,14 +22,9 @@ export function createGatewayPlane(
   { writer }: Sinks,
   { serve, forget, onEdgePort }: LatePlaneParts & { onEdgePort(port: number): void },
 ): GatewayPlane {
-  const { config, live, files, log, publisher, operatorPorts, inherited } = deps;
-  const threads: PlaneWorker[] = [];
-  let isStopped = false;
-  let sockets: GatewaySockets | null = null;
-  let late: LazyPlanes | null = null;
-  const startThread = async (): Promise<Bound> => {
-    if (isStopped) throw new Error("the planes are being stopped");
-    const worker = serve({
+  const { config, live, files, operatorPorts, inherited } = deps;
+  const startThread = async (sockets: GatewaySockets | null): Promise<Bound> => {
+    const worker = late.serve({
       name: "gateway",
       role: "gateway",
       script: import.meta.resolve("#gateway/worker.ts"),
@@ -41,39 +35,20 @@ export function createGatewayPlane(
         operatorPorts,
       }),
     });
-    threads.push(worker);
     const bound = await worker.listening;
-    sockets?.handedOver();
     onEdgePort(portOf(bound, "edge"));
     return bound;
   };
-  const undo = async (): Promise<void> => {
-    const failed = threads.splice(0);
-    await Promise.all(failed.map((worker) => worker.stop(0)));
-    failed.forEach(forget);
-    sockets?.close();
-  };
+  const late = createLateThreads({
+    ...{ deps, serve, forget, name: "AI gateway" },
+    startedBy: "gateway",
+    isNeeded: deps.hasGateways,
+    openSockets: async () => (deps.hasGateways ? null : openGatewaySockets(deps)),
+    startThreads: startThread,
+  });
   return {
+    ...late,
     names: ["gateway"],
-    start: async () => {
-      sockets = deps.hasGateways ? null : await openGatewaySockets(deps);
-      if (sockets === null) return startThread();
-      const planes = createLazyPlanes({ name: "AI gateway", log, undo, start: async () => void (await startThread()) });
-      late = planes;
-      publisher.onPublished((delta) => void (mayContain("gateway", delta) && planes.wake()));
-      sockets.onVisitor(planes.wake);
-      return sockets.ports;
-    },
-    waitingSockets: () => sockets?.open() ?? [],
-    isIdle: () => late?.isIdle() ?? false,
-    isWaking: () => late?.isWaking() ?? false,
-    awake: async (withinMs) => late?.awake(withinMs) ?? true,
-    useFront: (front) => threads.forEach((worker) => worker.useFront(front)),
-    threads,
-    stop: () => {
-      isStopped = true;
-      late?.stop();
-    },
-    close: () => sockets?.close(),
+    useFront: (front) => late.threads.forEach((worker) => worker.useFront(front)),
   };
 }

@@ -1,11 +1,11 @@
 import { createEdgeWorkers, type EdgeWorkers } from "./edge.ts";
-import { createLazyPlanes, type LazyPlanes, mayContain } from "#app/planes/lazy-planes.ts";
 import { type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { type Bound, portOf, startSharing } from "#app/threads/thread-ports.ts";
-import type { PlanesDeps, Serve } from "#app/planes/planes-deps.ts";
+import type { PlanesDeps } from "#app/planes/planes-deps.ts";
 import type { Sinks } from "#app/planes/shared-workers.ts";
 import { openZoneSockets, type ZoneSockets } from "#app/planes/zone-sockets.ts";
 import type { LatePlane, LatePlaneParts } from "./late-plane.ts";
+import { createLateThreads } from "./late-threads.ts";
 import { startNameservers } from "./nameserver.ts";
 
 export interface ZonePorts {
@@ -32,74 +32,44 @@ export interface ZonePlanesParts extends LatePlaneParts {
  * second (docs/adr/0043).
  */
 export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, forget }: ZonePlanesParts): ZonePlanes {
-  const { config, publisher, log, inherited } = deps;
+  const { config, log, inherited } = deps;
   // Visitors may wait in the sockets of all threads, which nobody would notice without them.
   const hasZones = deps.hasZones || inherited?.servesZones === true;
-  const threads: PlaneWorker[] = [];
-  let isStopped = false;
-  const serveZones: Serve = (spec) => {
-    if (isStopped) throw new Error("the planes are being stopped");
-    const worker = serve(spec);
-    threads.push(worker);
-    return worker;
-  };
-  let sockets: ZoneSockets | null = null;
-  let late: LazyPlanes | null = null;
-  const edges = createEdgeWorkers(deps, sinks, serveZones, edgeThreads);
-
   const [hasNameserver, hasEdge] = [config.roles.includes("nameserver"), config.roles.includes("edge")];
-  const startNameserver = async (): Promise<Bound> => {
-    const bound = await startNameservers(deps, sinks, sockets, serveZones);
+  const startNameserver = async (sockets: ZoneSockets | null): Promise<Bound> => {
+    const bound = await startNameservers(deps, sinks, sockets, late.serve);
     edges.neighbourAt("doh", portOf(bound, "doh"));
     return bound;
   };
-  const startThreads = async (): Promise<ZonePorts> => {
-    const [dns, edge] = await Promise.all([
-      hasNameserver ? startNameserver() : null,
-      hasEdge ? startSharing("edge", config.edge.workers, (name, siblings) => edges.start(name, siblings, sockets)) : null,
-    ]);
-    return { dns, edge };
-  };
-  const undo = async (): Promise<void> => {
-    const failed = threads.splice(0);
-    await Promise.all(failed.map((worker) => worker.stop(0)));
-    failed.forEach(forget);
-    sockets?.close();
-  };
-  return {
-    names: ["nameserver", "edge"],
-    start: async () => {
+  const late = createLateThreads<ZonePorts, ZoneSockets>({
+    ...{ deps, serve, forget, name: "nameserver and edge" },
+    startedBy: "zone",
+    isNeeded: hasZones,
+    openSockets: async () => {
       // Only an installation on one machine waits for the first visitor: a process with one of the two roles is there to serve.
-      if (!hasNameserver || !hasEdge) return startThreads();
+      if (!hasNameserver || !hasEdge) return null;
       // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
       // starts.
       const knowsPort = config.https.port !== 0 || inherited?.portsOf("edge-1")["https"] !== undefined;
-      sockets = hasZones && knowsPort ? null : await openZoneSockets(config, deps.onNotNative, log, inherited);
-      if (sockets === null) return startThreads();
-      const opened = sockets;
-      if (hasZones) {
-        const ports = await startThreads();
-        opened.handedOver();
-        return ports;
-      }
-      const planes = createLazyPlanes({ name: "nameserver and edge", log, undo, start: () => startThreads().then(opened.handedOver) });
-      late = planes;
-      publisher.onPublished((delta) => void (mayContain("zone", delta) && planes.wake()));
-      opened.onVisitor(planes.wake);
-      return opened.ports;
+      return hasZones && knowsPort ? null : openZoneSockets(config, deps.onNotNative, log, inherited);
     },
-    waitingSockets: () => sockets?.open() ?? [],
-    isIdle: () => late?.isIdle() ?? false,
-    isWaking: () => late?.isWaking() ?? false,
-    awake: async (withinMs) => late?.awake(withinMs) ?? true,
+    startThreads: async (sockets) => {
+      const [dns, edge] = await Promise.all([
+        hasNameserver ? startNameserver(sockets) : null,
+        hasEdge ? startSharing("edge", config.edge.workers, (name, siblings) => edges.start(name, siblings, sockets)) : null,
+      ]);
+      return { dns, edge };
+    },
+  });
+  const edges = createEdgeWorkers(deps, sinks, late.serve, edgeThreads);
+  return {
+    ...late,
+    names: ["nameserver", "edge"],
     useRuleMaterial: edges.useRuleMaterial,
     gatewayAt: (port) => edges.neighbourAt("gateway", port),
-    threads,
     stop: () => {
-      isStopped = true;
-      late?.stop();
+      late.stop();
       edges.stop();
     },
-    close: () => sockets?.close(),
   };
 }
